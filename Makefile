@@ -1,0 +1,36 @@
+# Each target installs by apt what it misses, and is quiet when nothing is missing (scripts/setup).
+
+PREFIX ?= /usr/local
+
+.PHONY: help demo build test check sanitize bench install clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+demo: ## photos dropped into folders, stored, and shown, in ./demo
+	@scripts/demo
+
+build: ## the program: .build/release/sync-agent
+	@scripts/build
+
+test: ## all tests, with the S3 servers that they need
+	@scripts/test
+
+check: ## format, layering, scripts, documents, build without a warning
+	@scripts/check
+
+sanitize: ## all tests under the thread sanitizer, then under the address sanitizer
+	@scripts/test --sanitize=thread
+	@scripts/test --sanitize=address
+
+bench: ## the codec against djpeg|cjpeg and vipsthumbnail
+	@scripts/setup build bench demo
+	@scripts/bench-codec
+
+install: ## binary, completions, man page, systemd unit; PREFIX=/usr/local
+	@scripts/install "$(PREFIX)"
+
+clean: ## every build folder, and the demo's
+	rm -rf .build .build-* Benchmarks/.build
+	@if [ -e demo/.sync-agent-demo ]; then rm -rf demo; fi

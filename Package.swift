@@ -1,0 +1,122 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The manifest is the architecture: arrows only go down, and `scripts/lint-imports` holds the sources against it.
+// docs/modules.md has a paragraph for each target.
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let asyncAlgorithms = Target.Dependency.product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let xmlCoder = Target.Dependency.product(name: "XMLCoder", package: "XMLCoder")
+
+/// A C shim over one system library. It is optimised in debug builds too: the pixel loops of the codec are unusable
+/// at -O0, and a shim has nothing to step through.
+func shim(_ name: String, links libraries: [String]) -> Target {
+    .target(
+        name: name,
+        cSettings: [
+            .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]),
+            .unsafeFlags(["-O2"], .when(configuration: .debug)),
+        ],
+        linkerSettings: libraries.map { .linkedLibrary($0) }
+    )
+}
+
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func suite(
+    _ name: String, in group: String, _ dependencies: [Target.Dependency], fixtures: [String] = []
+) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies + ["SyncCore", "SyncTestSupport", systemPackage],
+        path: "Tests/\(group)/\(name)",
+        exclude: fixtures,
+        swiftSettings: strict
+    )
+}
+
+let package = Package(
+    name: "sync-agent",
+    products: [.executable(name: "sync-agent", targets: ["sync-agent"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.2"),
+    ],
+    targets: [
+        // Floor 0: one system library each.
+        shim("CSyncJPEG", links: ["jpeg"]),
+        shim("CSyncCurl", links: ["curl"]),
+        shim("CSyncCrypto", links: ["crypto"]),
+        shim("CSyncExif", links: ["exif"]),
+
+        // Floor 1: values, decisions, ports.
+        module("SyncCore", [systemPackage]),
+        module("SyncDigest", ["CSyncCrypto", "SyncCore"]),
+
+        // Floor 2: one adapter for each part of the world. None imports its neighbour.
+        module("SyncWatch", ["SyncCore", systemPackage]),
+        module("SyncPhotos", ["SyncCore", "SyncDigest", "CSyncJPEG", "CSyncExif", systemPackage]),
+        module("SyncLocalStore", ["SyncCore", "SyncDigest", systemPackage]),
+        module("SyncS3", ["SyncCore", "SyncDigest", "CSyncCurl", systemPackage, xmlCoder]),
+        module("SyncLedger", ["SyncCore", grdb, systemPackage]),
+        module("SyncConfig", ["SyncCore", yams, systemPackage]),
+
+        // Floor 3: the workflows.
+        module(
+            "SyncEngine",
+            ["SyncCore", "SyncDigest", "SyncLedger", systemPackage, logging, asyncAlgorithms, serviceLifecycle]
+        ),
+
+        // Floors 4 and 5: the program.
+        module(
+            "SyncCLI",
+            [
+                "SyncCore", "SyncDigest", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3", "SyncLedger",
+                "SyncConfig", "SyncEngine", systemPackage, logging, serviceLifecycle,
+                unixSignals, argumentParser,
+            ]
+        ),
+        .executableTarget(name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict),
+
+        module(
+            "SyncTestSupport",
+            ["SyncCore", "SyncDigest", systemPackage]
+        ),
+        // Pure: no disk, network or process.
+        suite("SyncCoreTests", in: "Pure", []),
+        suite("SyncDigestTests", in: "Pure", ["SyncDigest"]),
+        suite("SyncS3Tests", in: "Pure", ["SyncS3"]),
+        suite("SyncConfigTests", in: "Pure", ["SyncConfig"]),
+        suite("SyncLedgerTests", in: "Pure", ["SyncLedger"]),
+        suite("SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging]),
+        // Disk, network and processes.
+        suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
+        suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "SyncDigest"], fixtures: ["Fixtures"]),
+        suite("WatchTests", in: "Disk", ["SyncWatch"]),
+        suite("LedgerFileTests", in: "Disk", ["SyncLedger"]),
+        suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
+        suite("AgentTests", in: "Process", ["SyncCLI"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

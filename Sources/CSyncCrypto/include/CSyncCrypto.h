@@ -1,0 +1,36 @@
+#ifndef CSYNCCRYPTO_H
+#define CSYNCCRYPTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Digests of OpenSSL's libcrypto (EVP_DigestInit(3), HMAC(3)). Every function may be called on any thread; one hasher
+// belongs to one thread at a time. Functions that can fail return 1 on success and 0 when libcrypto refuses (out of
+// memory, or an algorithm that the system's policy has switched off).
+
+#define CSYNCCRYPTO_MD5_LENGTH 16
+#define CSYNCCRYPTO_SHA256_LENGTH 32
+
+/// An MD5 and a SHA-256 of the same bytes.
+typedef struct CSyncCrypto_Hasher CSyncCrypto_Hasher;
+
+/// A hasher that has seen no byte; NULL on failure. The caller owns it and frees it.
+CSyncCrypto_Hasher *_Nullable CSyncCrypto_HasherCreate(void);
+
+/// `bytes` may be NULL only when `count` is 0. The bytes are not kept.
+int CSyncCrypto_HasherUpdate(CSyncCrypto_Hasher *_Nonnull hasher, const void *_Nullable bytes, size_t count);
+
+/// Writes both digests, 16 and 32 bytes, and puts the hasher back to its start.
+int CSyncCrypto_HasherFinish(CSyncCrypto_Hasher *_Nonnull hasher, uint8_t *_Nonnull md5, uint8_t *_Nonnull sha256);
+
+void CSyncCrypto_HasherFree(CSyncCrypto_Hasher *_Nullable hasher);
+
+/// Writes 32 bytes.
+int CSyncCrypto_SHA256(const void *_Nullable bytes, size_t count, uint8_t *_Nonnull digest);
+
+/// Writes 32 bytes. A key longer than INT_MAX is a failure.
+int CSyncCrypto_HMACSHA256(
+    const void *_Nullable key, size_t keyCount, const void *_Nullable message, size_t messageCount,
+    uint8_t *_Nonnull code);
+
+#endif

@@ -1,0 +1,56 @@
+import ArgumentParser
+import SyncConfig
+import SystemPackage
+
+struct ConfigCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Check the configuration, or explain its keys.",
+        subcommands: [CheckCommand.self, ReferenceCommand.self]
+    )
+
+    struct CheckCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract: "Say whether the configuration is right, and if not, what is wrong where.",
+            discussion: """
+                EXAMPLES
+                  sync-agent config check
+                  sync-agent config check --config ./new.yaml
+                """
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let environment = ProcessEnvironment.current
+            try await reportingFailure(.standardError(environment)) {
+                let installation = try Installation(global)
+                let settings = installation.settings
+                let folders = Quantities.counted(settings.watch.count, "folder")
+                let output = Terminal.standardOutput(environment)
+                output.writeLine("\(installation.location.file.string): all right, \(folders) watched")
+            }
+        }
+    }
+
+    struct ReferenceCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reference",
+            abstract: "Explain every key of the configuration.",
+            discussion: """
+                EXAMPLES
+                  sync-agent config reference | less
+                  sync-agent config reference --json
+                """
+        )
+
+        @Flag(help: "Print the keys as one JSON object.")
+        var json = false
+
+        func run() async throws {
+            let output = Terminal.standardOutput(ProcessEnvironment.current)
+            output.write(json ? try JSONOutput.text(["keys": ConfigReference.entries]) + "\n" : ConfigReference.text)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SystemPackage
+
+struct InitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Write a commented configuration and create the folders.",
+        discussion: """
+            Without options, photos are kept in a folder of this machine: no server and no account is needed. An
+            existing configuration is never overwritten.
+
+            EXAMPLES
+              sync-agent init
+              sync-agent init --root ~/Photos --store-path /mnt/backup/photos
+              sync-agent init --store s3 --bucket my-photos --region eu-central-1
+              sync-agent init --store s3 --bucket photos --endpoint http://nas.local:9000
+            """
+    )
+
+    enum StoreChoice: String, ExpressibleByArgument, CaseIterable {
+        case directory, s3
+    }
+
+    @Option(help: "Where copies go: a folder of this machine, or a bucket.")
+    var store: StoreChoice = .directory
+
+    @Option(
+        help: ArgumentHelp(
+            "Folder that holds Gallery, Vacations and Projects (default: ~/Pictures).", valueName: "dir"),
+        completion: .directory)
+    var root: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Folder of the embedded store (default: ~/.local/share/sync-agent/store).", valueName: "dir"),
+        completion: .directory)
+    var storePath: String?
+
+    @Option(help: "Bucket of an S3 store.")
+    var bucket: String?
+
+    @Option(help: "Region of an S3 store (default: that of the AWS configuration).")
+    var region: String?
+
+    @Option(help: ArgumentHelp("Address of an S3 store that is not Amazon's.", valueName: "url"))
+    var endpoint: String?
+
+    @Option(help: "Put in front of every key of an S3 store.")
+    var prefix: String?
+
+    @Option(help: ArgumentHelp("Profile of the shared AWS files.", valueName: "name"))
+    var awsProfile: String?
+
+    @Option(
+        help: ArgumentHelp("Name that the objects are filed under (default: yours on this machine).", valueName: "name")
+    )
+    var user: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        switch store {
+        case .directory:
+            guard bucket == nil, region == nil, endpoint == nil, prefix == nil, awsProfile == nil else {
+                throw ValidationError(
+                    "--bucket, --region, --endpoint, --prefix and --aws-profile belong to --store s3; add it, or leave them out"
+                )
+            }
+        case .s3:
+            guard storePath == nil else {
+                throw ValidationError("--store-path belongs to --store directory; leave it out")
+            }
+            guard bucket?.isEmpty == false else { throw ValidationError("--store s3 needs --bucket") }
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let location = try ConfigLocation(
+                option: global.configurationFile, environment: environment,
+                workingFolder: ProcessEnvironment.workingFolder)
+            let template = try template(for: location)
+            let settings = try checked(template, at: location)
+            let writer = FolderMaker()
+            try writer.writeNew(template.text, to: location.file)
+            let output = Terminal.standardOutput(environment)
+            output.writeLine("configuration  \(location.file.string)")
+            for folder in settings.watch {
+                try writer.makeFolder(
+                    folder.path, permissions: .ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute]))
+                output.writeLine(TextLayout.fitted(folder.kind.rawValue, to: 15) + folder.path.string)
+            }
+            if case .directory(let directory) = settings.store {
+                try writer.makeFolder(directory.path, permissions: .ownerReadWriteExecute)
+                output.writeLine("store          \(directory.path.string)")
+            }
+            output.writeLine("\nDrop photos into one of the folders, then: sync-agent sync, or sync-agent run")
+        }
+    }
+
+    private func template(for location: ConfigLocation) throws -> ConfigTemplate {
+        let working = ProcessEnvironment.workingFolder
+        func absolute(_ text: String?, else fallback: String) throws -> FilePath {
+            if let text { return working.pushing(FilePath(text)).lexicallyNormalized() }
+            guard let home = location.home else {
+                throw CommandFailure(
+                    .configuration, "HOME is not set; set it, or name the folders with --root and --store-path")
+            }
+            return home.pushing(FilePath(fallback)).lexicallyNormalized()
+        }
+        let root = try absolute(root, else: "Pictures")
+        let storeSettings: StoreSettings
+        switch store {
+        case .directory:
+            storeSettings = .directory(
+                DirectoryStoreSettings(path: try absolute(storePath, else: ".local/share/sync-agent/store")))
+        case .s3:
+            storeSettings = .s3(
+                S3StoreSettings(
+                    bucket: bucket ?? "", region: region, endpoint: try endpoint.map(url), prefix: prefix ?? "",
+                    profile: awsProfile))
+        }
+        return ConfigTemplate(
+            user: user ?? ProcessEnvironment.userName ?? "me", store: storeSettings,
+            watch: [
+                WatchedFolder(kind: .gallery, path: root.appending("Gallery")),
+                WatchedFolder(kind: .vacations, path: root.appending("Vacations")),
+                WatchedFolder(kind: .projects, path: root.appending("Projects")),
+            ],
+            location: location)
+    }
+
+    private func url(_ text: String) throws -> URL {
+        guard let url = URL(string: text) else {
+            throw CommandFailure(.usage, "--endpoint \(text): this is no address; write it as https://host:port")
+        }
+        return url
+    }
+
+    /// What is about to be written has to be a configuration that the other commands accept.
+    private func checked(_ template: ConfigTemplate, at location: ConfigLocation) throws -> Settings {
+        try ConfigFile.parse(Array(template.text.utf8), location: location).settings
+    }
+}

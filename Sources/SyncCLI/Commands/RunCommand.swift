@@ -1,0 +1,61 @@
+import ArgumentParser
+import Logging
+import ServiceLifecycle
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncWatch
+import UnixSignals
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Watch the folders and store what is new, until stopped.",
+        discussion: """
+            SIGTERM and SIGINT let the photos in flight finish, then the agent ends with exit code 0. Started by systemd
+            as Type=notify, it is ready when every change from then on will be seen.
+
+            EXAMPLES
+              sync-agent run
+              sync-agent run --config /etc/sync-agent.yaml --verbose
+              systemctl --user enable --now sync-agent
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let logger = installation.logger
+            let ledger = try installation.openLedger()
+            let lock = try installation.takeLock()
+            let parts = try AgentParts(installation, ledger: ledger) { event in
+                if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
+            }
+            let systemd = SystemdNotifier(environment: environment)
+            let intake = IntakeService(parts.makeIntake(FolderWatcher())) {
+                logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
+                systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
+            }
+            var configuration = ServiceGroupConfiguration(
+                services: [UploadService(parts.pipeline), intake],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
+            // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
+            configuration.maximumGracefulShutdownDuration = .seconds(75)
+            try await ServiceGroup(configuration: configuration).run()
+            systemd.stopping()
+            logger.notice("stopped")
+            try ledger.close()
+            withExtendedLifetime(lock) {}
+        }
+    }
+
+    /// The service group's own words are for whoever debugs it.
+    private static func quiet(_ logger: Logger) -> Logger {
+        var quiet = logger
+        quiet.logLevel = .error
+        return quiet
+    }
+}

@@ -1,0 +1,105 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say what is safe, what is not yet, and why.",
+        discussion: """
+            Without a path: an overview. With paths: every photo there, also those that were deleted on this machine.
+
+            EXAMPLES
+              sync-agent status
+              sync-agent status --watch
+              sync-agent status ~/Pictures/Gallery/IMG_0001.jpg
+              sync-agent status --json | jq .oldestUnsynced
+            """
+    )
+
+    @Argument(help: "Files or folders to tell of.", completion: .file())
+    var paths: [String] = []
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(help: "Show the overview again and again, until Ctrl-C.")
+    var watch = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if watch, json || !paths.isEmpty {
+            throw ValidationError("--watch shows the overview; leave out --json and the paths")
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let ledger = try installation.openLedger()
+            let output = Terminal.standardOutput(environment)
+            if !paths.isEmpty {
+                try listPhotos(ledger, installation, output)
+            } else if watch {
+                try await follow(ledger, installation, output)
+            } else {
+                let status = try await StatusReader(installation, ledger: ledger).read()
+                output.write(json ? try JSONOutput.text(status.report) + "\n" : status.view(on: output).text)
+            }
+        }
+    }
+
+    // MARK: Photos
+
+    private struct PhotoList: Encodable {
+        var files: [PhotoReport]
+    }
+
+    private func listPhotos(_ ledger: Ledger, _ installation: Installation, _ output: Terminal) throws {
+        let locator = PathLocator(roots: installation.settings.watch.map(\.path))
+        let view = PhotoListView(terminal: output)
+        var reports: [PhotoReport] = []
+        var unknown: [String] = []
+        for path in paths {
+            let absolute = ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
+            var count = 0
+            for candidate in locator.candidates(for: absolute) where count == 0 {
+                count = try ledger.photos(at: candidate) { photo in
+                    if json {
+                        reports.append(PhotoReport(photo))
+                    } else {
+                        view.lines(photo).forEach(output.writeLine)
+                    }
+                }
+            }
+            if count == 0 { unknown.append(absolute.string) }
+        }
+        if json { output.writeLine(try JSONOutput.text(PhotoList(files: reports))) }
+        guard unknown.isEmpty else {
+            throw CommandFailure(.noSuchPath, unknown.map(Self.unknownPath).joined(separator: "\n"))
+        }
+    }
+
+    private static func unknownPath(_ path: String) -> String {
+        "\(path.escapingControls): nothing is known of this path; is it below a watched folder, and was it synced?"
+    }
+
+    // MARK: Watching
+
+    private func follow(_ ledger: Ledger, _ installation: Installation, _ output: Terminal) async throws {
+        let reader = StatusReader(installation, ledger: ledger)
+        while true {
+            let text = try await reader.read().view(on: output).text
+            // Home, the text with each line cleared to its end, then whatever is left below (ECMA-48).
+            let frame = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\u{1B}[K\n")
+            output.write(output.isInteractive ? "\u{1B}[H" + frame + "\u{1B}[J" : text + "\n")
+            try await installation.time.sleep(.seconds(1))
+        }
+    }
+}

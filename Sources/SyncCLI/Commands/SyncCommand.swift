@@ -1,0 +1,101 @@
+import ArgumentParser
+import Logging
+import ServiceLifecycle
+import SyncCore
+import SyncEngine
+import SyncLedger
+import Synchronization
+import UnixSignals
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Store what is new in the folders, once.",
+        discussion: """
+            Scans every watched folder, waits for files that are just being written, stores what the store does not have
+            yet, and ends. Ctrl-C lets the photos in flight finish; what is left is stored next time.
+
+            Exit code 3 means that some photos could not be stored; each is named with its reason.
+
+            EXAMPLES
+              sync-agent sync
+              sync-agent sync --dry-run           what would be stored
+              sync-agent sync --json | jq .uploaded
+            """
+    )
+
+    @Flag(help: "Only say what would be stored; nothing is sent or remembered.")
+    var dryRun = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let output = Terminal.standardOutput(environment)
+            if dryRun {
+                let forecast = try await SyncForecast(installation)
+                output.write(json ? try JSONOutput.text(forecast) + "\n" : forecast.text)
+                return
+            }
+            let report = try await pass(installation)
+            output.write(json ? try JSONOutput.text(report) + "\n" : report.text)
+            if !report.isComplete { throw ExitStatus.partlyDone.code }
+        }
+    }
+
+    private func pass(_ installation: Installation) async throws -> SyncReport {
+        let ledger = try installation.openLedger()
+        let lock = try installation.takeLock()
+        defer { withExtendedLifetime(lock) {} }
+        let progress = ProgressLine(terminal: .standardError(installation.environment), time: installation.time)
+        let parts = try AgentParts(installation, ledger: ledger, observe: progress.note)
+        let service = PassService(parts: parts, progress: progress)
+        var logger = installation.logger
+        logger.logLevel = .error
+        do {
+            var configuration = ServiceGroupConfiguration(
+                services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            configuration.maximumGracefulShutdownDuration = .seconds(75)
+            try await ServiceGroup(configuration: configuration).run()
+        } catch {
+            progress.finish()
+            throw error
+        }
+        progress.finish()
+        try ledger.noteSync(at: installation.time.now())
+        let overview = try ledger.overview()
+        try ledger.close()
+        return SyncReport(progress.summary, intake: service.intake, overview: overview)
+    }
+}
+
+/// One pass as a service, so that signals end it as they end the agent.
+private final class PassService: Service {
+    private let parts: AgentParts
+    private let progress: ProgressLine
+    private let found = Mutex(SyncPass.Intake())
+
+    init(parts: AgentParts, progress: ProgressLine) {
+        self.parts = parts
+        self.progress = progress
+    }
+
+    var intake: SyncPass.Intake { found.withLock { $0 } }
+
+    func run() async throws {
+        do {
+            let intake = try await cancelWhenGracefulShutdown { try await self.parts.makePass().takeIn() }
+            found.withLock { $0 = intake }
+        } catch is CancellationError {
+            return
+        }
+        progress.expect(try parts.ledger.overview().totals.waiting)
+        try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
+    }
+}

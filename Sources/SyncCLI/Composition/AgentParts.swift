@@ -1,0 +1,59 @@
+import Logging
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhotos
+import SyncWatch
+
+/// The parts that `run` and `sync` share, put together from the configuration: one path from the folders to the store.
+struct AgentParts: Sendable {
+    let ledger: Ledger
+    let folders: [FolderRecord]
+    let scanner: FileTreeScanner
+    /// One thread: looks and scans never overtake each other.
+    let intakePool: BlockingPool
+    let work = Wakeup()
+    let pipeline: PhotoPipeline
+
+    private let installation: Installation
+
+    /// - Parameter ledger: a lock holder's; whatever an earlier agent left in hand is put back into the queue.
+    init(
+        _ installation: Installation, ledger: Ledger, observe: @escaping @Sendable (PipelineEvent) -> Void
+    ) throws {
+        let settings = installation.settings
+        self.installation = installation
+        self.ledger = ledger
+        scanner = FileTreeScanner()
+        intakePool = BlockingPool(name: "intake", threads: 1)
+        folders = try ledger.register(settings.watch)
+        let interrupted = try ledger.recoverInterrupted(at: installation.time.now())
+        if interrupted > 0 {
+            installation.logger.notice(
+                "\(interrupted) photos were in hand when the last agent ended; they are tried again")
+        }
+        let preparer = Preparer(
+            ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
+            planner: UploadPlanner(keys: try KeyLayout(user: settings.user)), policy: settings.photos.reduce,
+            settle: settings.upload.settle, now: installation.time.now)
+        pipeline = PhotoPipeline(
+            ledger: ledger, store: try installation.makeRetryingStore(ledger), preparer: preparer,
+            pool: BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount),
+            batchSize: settings.upload.batchSize, work: work, time: installation.time, logger: installation.logger,
+            observe: observe)
+    }
+
+    func makePass() -> SyncPass {
+        SyncPass(
+            folders: folders, ledger: ledger, scanner: scanner, pool: intakePool,
+            settle: installation.settings.upload.settle, time: installation.time)
+    }
+
+    func makeIntake(_ source: any ChangeSource) -> Intake {
+        Intake(
+            folders: folders, ledger: ledger, scanner: scanner, source: source, pool: intakePool,
+            settle: installation.settings.upload.settle, rescanEvery: installation.settings.upload.rescan, work: work,
+            time: installation.time, logger: installation.logger)
+    }
+}

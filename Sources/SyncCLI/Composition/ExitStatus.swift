@@ -1,0 +1,58 @@
+import ArgumentParser
+import Logging
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+
+/// The exit codes of the program. Numbers above 63 are those of sysexits.h.
+enum ExitStatus: Int32 {
+    case done = 0
+    case failed = 1
+    /// Some items failed; each was named.
+    case partlyDone = 3
+    case usage = 64
+    case noSuchPath = 66
+    case storeUnreachable = 69
+    case locked = 75
+    case refused = 77
+    case configuration = 78
+
+    var code: ExitCode { ExitCode(rawValue) }
+}
+
+/// A failure whose exit code its thrower knows.
+struct CommandFailure: Error, CustomStringConvertible {
+    let status: ExitStatus
+    let description: String
+
+    init(_ status: ExitStatus, _ description: String) {
+        self.status = status
+        self.description = description
+    }
+}
+
+extension ExitStatus {
+    /// The one place that turns an error into an exit code.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure.status
+        case is ConfigError: self = .configuration
+        case is AgentLock.Held: self = .locked
+        case let error as StoreError: self = Self.status(of: error.code)
+        case let error as LedgerError: self = error.code == .readOnly ? .refused : .failed
+        case let error as ScanError: self = error.code == .missing ? .noSuchPath : .failed
+        default: self = .failed
+        }
+    }
+
+    private static func status(of code: StoreError.Code) -> ExitStatus {
+        switch code {
+        case .accessDenied, .credentialsMissing, .credentialsRejected: .refused
+        case .unreachable, .timedOut, .connectionLost, .throttled, .serverFailed, .storeMissing, .noSpace, .wrongRegion,
+            .clockSkew:
+            .storeUnreachable
+        default: .failed
+        }
+    }
+}

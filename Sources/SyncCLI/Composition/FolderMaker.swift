@@ -1,0 +1,51 @@
+import Glibc
+import SystemPackage
+
+/// Makes the folders and the file that `init` promises. It never changes what is there.
+struct FolderMaker {
+    /// Makes a folder and those above it.
+    /// - Throws: ``CommandFailure`` that names the folder.
+    func makeFolder(_ path: FilePath, permissions: FilePermissions) throws {
+        if mkdir(path.string, permissions.rawValue) == 0 { return }
+        switch Errno(rawValue: errno) {
+        case .fileExists:
+            var status = stat()
+            guard stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                throw CommandFailure(.failed, "\(path.string): there is something else in the place of this folder")
+            }
+        case .noSuchFileOrDirectory where !path.removingLastComponent().isEmpty:
+            try makeFolder(path.removingLastComponent(), permissions: permissions)
+            try makeFolder(path, permissions: permissions)
+        case let error:
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Writes a file that must not exist yet, readable for its owner only.
+    /// - Throws: ``CommandFailure`` that names the file and says what to do.
+    func writeNew(_ text: String, to path: FilePath) throws {
+        try makeFolder(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+        do {
+            let file = try FileDescriptor.open(
+                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
+            do {
+                _ = try file.closeAfter { try file.writeAll(text.utf8) }
+            } catch {
+                unlink(path.string)
+                throw error
+            }
+        } catch Errno.fileExists {
+            throw CommandFailure(
+                .configuration,
+                "\(path.string) exists already and was left as it is; edit it, or name another file with --config")
+        } catch let error as Errno {
+            throw Self.failure(error, path)
+        }
+    }
+
+    private static func failure(_ error: Errno, _ path: FilePath) -> CommandFailure {
+        let isRefusal = error == .permissionDenied || error == .notPermitted || error == .readOnlyFileSystem
+        return CommandFailure(
+            isRefusal ? .refused : .failed, "\(path.string): cannot be made: \(error.description.lowercased())")
+    }
+}

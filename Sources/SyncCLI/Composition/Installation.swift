@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Glibc
+import Logging
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncS3
+import SystemPackage
+
+/// What a command works on: the configuration that counts here, the state folder, and how to open ledger and store.
+struct Installation: Sendable {
+    let location: ConfigLocation
+    let settings: Settings
+    let environment: [String: String]
+    let logger: Logger
+    let time: TimeSource
+
+    /// Reads the configuration. What works but should be seen to is logged as a warning.
+    /// - Throws: `ConfigError`.
+    init(
+        _ options: GlobalOptions, environment: [String: String] = ProcessEnvironment.current,
+        time: TimeSource = .system
+    ) throws {
+        self.environment = environment
+        self.time = time
+        logger = Self.logger(options, environment)
+        location = try ConfigLocation(
+            option: options.configurationFile, environment: environment, workingFolder: ProcessEnvironment.workingFolder
+        )
+        let loaded = try ConfigFile.load(location)
+        settings = loaded.settings
+        for warning in loaded.warnings { logger.warning("\(location.file): \(warning)") }
+    }
+
+    static func logger(_ options: GlobalOptions, _ environment: [String: String]) -> Logger {
+        var logger = Logger(label: "sync-agent") { _ in
+            ConsoleLogHandler(level: options.logLevel, environment: environment)
+        }
+        logger.logLevel = options.logLevel
+        return logger
+    }
+
+    var lockFile: FilePath { location.stateFolder.appending("agent.lock") }
+    var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
+
+    /// Opens the ledger, and makes it and the state folder when they are not there yet.
+    /// - Throws: ``LedgerError``.
+    func openLedger() throws -> Ledger {
+        try Ledger(at: ledgerFile)
+    }
+
+    /// Takes the one agent's lock. The ledger has to be open: it makes the state folder.
+    /// - Throws: ``AgentLock/Held``; ``CommandFailure`` when the file cannot be made.
+    func takeLock() throws -> AgentLock {
+        do {
+            return try AgentLock(at: lockFile, pid: getpid(), now: time.now())
+        } catch let error as Errno {
+            throw CommandFailure(
+                error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
+                "\(lockFile.string): cannot lock: \(error.description.lowercased()); check the owner and mode of the folder"
+            )
+        }
+    }
+
+    /// The store as it is configured, without retries.
+    /// - Parameter ledger: when it knows of stored objects, an embedded store whose folder is gone is an unmounted disk,
+    ///   and no empty one is made in its place.
+    func makeStore(_ ledger: Ledger) throws -> any ObjectStore {
+        switch settings.store {
+        case .directory(let directory):
+            let isNew = try ledger.overview().tiers.allSatisfy { $0.objects == 0 }
+            if isNew {
+                try FolderMaker().makeFolder(
+                    directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+            }
+            return LocalStore(root: directory.path, now: time.now, createsRoot: isNew)
+        case .s3(let s3):
+            return try S3Store(settings: S3Settings(s3), environment: environment, now: time.now)
+        }
+    }
+
+    func makeRetryingStore(_ ledger: Ledger) throws -> any ObjectStore {
+        RetryingStore(try makeStore(ledger), time: time, logger: logger)
+    }
+
+    /// What the configuration says of the store, where it cannot even be opened.
+    var configuredIdentity: StoreIdentity {
+        switch settings.store {
+        case .directory(let directory):
+            StoreIdentity(type: StoreType.directory.rawValue, location: directory.path.string)
+        case .s3(let s3): StoreIdentity(type: StoreType.s3.rawValue, location: "s3://\(s3.bucket)")
+        }
+    }
+}
+
+extension S3Settings {
+    fileprivate init(_ settings: S3StoreSettings) {
+        let addressing: S3Address.Addressing =
+            switch settings.addressing {
+            case .auto: .auto
+            case .path: .path
+            case .virtual: .virtual
+            }
+        self.init(
+            bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
+            addressing: addressing, prefix: settings.prefix, profile: settings.profile)
+    }
+}

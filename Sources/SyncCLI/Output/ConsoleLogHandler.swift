@@ -1,0 +1,45 @@
+import FoundationEssentials
+import Logging
+
+/// Log lines for a person at a terminal or for the journal: to standard error, one line each.
+///
+/// Under systemd the level goes in front as sd-daemon(3) wants it, and the journal has the time; elsewhere the line
+/// begins with the time, in UTC.
+struct ConsoleLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level
+    private let terminal: Terminal
+    private let isJournal: Bool
+
+    init(level: Logger.Level, environment: [String: String]) {
+        logLevel = level
+        terminal = .standardError(environment)
+        isJournal = environment["JOURNAL_STREAM"] != nil && !terminal.isInteractive
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let message = event.message.description
+        if isJournal {
+            terminal.writeLine("<\(priority(of: event.level))>\(message)")
+        } else {
+            terminal.writeLine("\(Date().formatted(.iso8601)) \(event.level): \(message)")
+        }
+    }
+
+    /// Syslog severities (RFC 5424, 6.2.1).
+    private func priority(of level: Logger.Level) -> Int {
+        switch level {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import Synchronization
+import SystemPackage
+
+/// Shows how far a pass is: one line that is drawn over on a terminal, a plain line now and then elsewhere. What went
+/// wrong is told at once, above it.
+final class ProgressLine: Sendable {
+    private struct State {
+        var summary = PassSummary()
+        var total = 0
+        var lastDrawn: Duration?
+        var isDrawn = false
+    }
+
+    private static let redrawEvery = Duration.milliseconds(100)
+    private static let plainLineEvery = Duration.seconds(10)
+
+    private let terminal: Terminal
+    private let time: TimeSource
+    private let start: Duration
+    private let state = Mutex(State())
+
+    init(terminal: Terminal, time: TimeSource) {
+        self.terminal = terminal
+        self.time = time
+        self.start = time.monotonic()
+    }
+
+    var summary: PassSummary { state.withLock { $0.summary } }
+
+    /// How many photos there are to do, as far as is known.
+    func expect(_ total: Int) {
+        state.withLock { $0.total = total }
+    }
+
+    func note(_ event: PipelineEvent) {
+        state.withLock { state in
+            state.summary.count(event)
+            if let line = complaint(about: event) {
+                clear(&state)
+                terminal.writeLine(line)
+            }
+            let now = time.monotonic()
+            let interval = terminal.isInteractive ? Self.redrawEvery : Self.plainLineEvery
+            guard now - (state.lastDrawn ?? (terminal.isInteractive ? .zero : start)) >= interval else { return }
+            state.lastDrawn = now
+            draw(&state, elapsed: now - start)
+        }
+    }
+
+    /// Removes the line, so that results have the screen to themselves.
+    func finish() {
+        state.withLock { clear(&$0) }
+    }
+
+    private func complaint(about event: PipelineEvent) -> String? {
+        let path = event.file.string.escapingControls
+        return switch event.result {
+        case .failed(let reason): terminal.styled("failed", .red) + "  \(path): \(reason)"
+        case .postponed(let reason): terminal.styled("waits", .yellow) + "   \(path): \(reason)"
+        case .stored, .alreadyStored, .skipped, .dropped: nil
+        }
+    }
+
+    private func draw(_ state: inout State, elapsed: Duration) {
+        let text = Self.text(state.summary, total: state.total, elapsed: elapsed)
+        if terminal.isInteractive {
+            terminal.write("\r\u{1B}[K" + TextLayout.shortened(text, to: terminal.width - 1))
+            state.isDrawn = true
+        } else {
+            terminal.writeLine(text)
+        }
+    }
+
+    private func clear(_ state: inout State) {
+        guard state.isDrawn else { return }
+        terminal.write("\r\u{1B}[K")
+        state.isDrawn = false
+    }
+
+    /// `[=====>    ]  12 of 40 photos  3.1 MiB/s  about 2 min left`. The rate is that of bytes read from the folders.
+    static func text(_ summary: PassSummary, total: Int, elapsed: Duration) -> String {
+        let done = summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped + summary.postponed
+        let total = max(total, done)
+        let cells = 20
+        let filled = total == 0 ? 0 : cells * done / total
+        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: cells - filled)
+        var text = "[\(bar)]  \(Quantities.count(done)) of \(Quantities.counted(total, "photo"))"
+        let seconds = elapsed / .seconds(1)
+        if seconds >= 1 { text += "  \(Quantities.bytes(Int64(Double(summary.bytesRead) / seconds)))/s" }
+        if done > 0, done < total, seconds >= 2 {
+            text += "  about \(Quantities.span(elapsed * (Double(total - done) / Double(done)))) left"
+        }
+        return text
+    }
+}

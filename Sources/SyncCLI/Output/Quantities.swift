@@ -1,0 +1,53 @@
+import FoundationEssentials
+
+/// Numbers for people. JSON never sees these.
+enum Quantities {
+    /// `912 B`, `4.6 MiB`: binary prefixes (IEC 80000-13), one decimal below ten.
+    static func bytes(_ count: Int64) -> String {
+        var value = Double(count)
+        var unit = 0
+        let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+        while value >= 1_023.5, unit < units.count - 1 {
+            value /= 1_024
+            unit += 1
+        }
+        return unit == 0 || value >= 9.95 ? "\(Int(value.rounded())) \(units[unit])" : "\(tenths(value)) \(units[unit])"
+    }
+
+    /// `1,204`
+    static func count(_ number: Int) -> String {
+        let digits = Array(String(number.magnitude).reversed())
+        let groups = stride(from: 0, to: digits.count, by: 3).map { start in
+            String(digits[start..<min(start + 3, digits.count)].reversed())
+        }
+        return (number < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
+    }
+
+    /// `1 photo`, `2 photos`
+    static func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+        "\(count(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+    }
+
+    /// `4 s`, `3 min`, `2 h 5 min`, `6 days`: rounded to what a person plans with.
+    static func span(_ duration: Duration) -> String {
+        let seconds = max(Int((duration / .seconds(1)).rounded()), 0)
+        switch seconds {
+        case ..<60: return "\(seconds) s"
+        case ..<3_600: return "\(seconds / 60) min"
+        case ..<86_400:
+            let minutes = seconds % 3_600 / 60
+            return minutes == 0 ? "\(seconds / 3_600) h" : "\(seconds / 3_600) h \(minutes) min"
+        default: return counted(seconds / 86_400, "day")
+        }
+    }
+
+    static func ago(_ date: Date, now: Date) -> String {
+        let span = Duration.seconds(now.timeIntervalSince(date))
+        return span < .seconds(1) ? "just now" : "\(self.span(span)) ago"
+    }
+
+    private static func tenths(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

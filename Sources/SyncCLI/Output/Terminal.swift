@@ -1,0 +1,57 @@
+import Glibc
+
+/// What standard output or standard error is connected to, and how to write there.
+struct Terminal: Sendable {
+    private let descriptor: Int32
+    let isInteractive: Bool
+    /// Whether colours and symbols are welcome: a terminal, and no `NO_COLOR` (no-color.org), and not `TERM=dumb`.
+    let hasStyle: Bool
+
+    static func standardOutput(_ environment: [String: String]) -> Terminal {
+        Terminal(descriptor: STDOUT_FILENO, environment: environment)
+    }
+
+    static func standardError(_ environment: [String: String]) -> Terminal {
+        Terminal(descriptor: STDERR_FILENO, environment: environment)
+    }
+
+    private init(descriptor: Int32, environment: [String: String]) {
+        self.descriptor = descriptor
+        let isTerminal = isatty(descriptor) == 1
+        isInteractive = isTerminal && environment["TERM"] != "dumb"
+        hasStyle = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
+    }
+
+    /// Columns of the terminal now; 80 where there is none.
+    var width: Int {
+        var size = winsize()
+        guard isInteractive, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Writes the text as it is. A reader that has gone away (`| head`) is no error of ours.
+    func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0 && errno == EINTR { continue }
+            if written <= 0 { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    func writeLine(_ text: String) { write(text + "\n") }
+
+    func styled(_ text: String, _ style: Style) -> String {
+        hasStyle ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Select Graphic Rendition parameters (ECMA-48, 8.3.117).
+    enum Style: String {
+        case bold = "1"
+        case dim = "2"
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+    }
+}

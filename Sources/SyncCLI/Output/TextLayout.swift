@@ -1,0 +1,68 @@
+/// Widths of text on a terminal, in columns.
+enum TextLayout {
+    /// How many columns a text takes: East Asian wide characters and emoji take two, combining marks none (after UAX #11).
+    static func width(_ text: some StringProtocol) -> Int {
+        text.reduce(0) { $0 + width($1) }
+    }
+
+    static func width(_ character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        if scalar.isASCII { return 1 }
+        let hasEmojiPresentation =
+            scalar.properties.isEmojiPresentation || character.unicodeScalars.contains { $0.value == 0xFE0F }
+        let isWide: Bool =
+            switch scalar.value {
+            case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
+                0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE4F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
+                0x20000...0x3FFFD:
+                true
+            default: false
+            }
+        if isWide || hasEmojiPresentation { return 2 }
+        return scalar.properties.generalCategory == .nonspacingMark ? 0 : 1
+    }
+
+    /// The text in exactly so many columns: padded, or cut in the middle with an ellipsis, so that the end of a path stays.
+    static func fitted(_ text: String, to columns: Int, alignRight: Bool = false) -> String {
+        let shortened = shortened(text, to: columns)
+        let padding = String(repeating: " ", count: max(columns - width(shortened), 0))
+        return alignRight ? padding + shortened : shortened + padding
+    }
+
+    /// The text in at most so many columns.
+    static func shortened(_ text: String, to columns: Int) -> String {
+        guard width(text) > columns, columns > 1 else { return text }
+        let head = prefix(of: text, columns: (columns - 1) / 3)
+        let tail = String(prefix(of: String(text.reversed()), columns: columns - 1 - width(head)).reversed())
+        return head + "…" + tail
+    }
+
+    /// Lines of at most so many columns, broken at spaces where there are any.
+    static func wrapped(_ text: String, to columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ", omittingEmptySubsequences: true) {
+            if !line.isEmpty, width(line) + 1 + width(word) > columns {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+            while width(line) > columns {
+                let head = prefix(of: line, columns: columns)
+                guard !head.isEmpty else { break }
+                lines.append(head)
+                line.removeFirst(head.count)
+            }
+        }
+        return line.isEmpty ? lines : lines + [line]
+    }
+
+    private static func prefix(of text: String, columns: Int) -> String {
+        var used = 0
+        return String(
+            text.prefix { character in
+                used += width(character)
+                return used <= columns
+            })
+    }
+}

@@ -1,0 +1,41 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// Photos for people, one line each, with the reason below where one is not safe.
+struct PhotoListView {
+    let terminal: Terminal
+
+    /// `uploaded   4.6 MiB → 512 KiB  2048×1536  STANDARD  ~/Pictures/a.jpg`
+    func lines(_ photo: PhotoStatus) -> [String] {
+        var cells = [TextLayout.fitted(photo.state.rawValue, to: 9)]
+        let local = photo.bytesLocal.map(Quantities.bytes) ?? "–"
+        let stored = photo.bytesStored.map(Quantities.bytes) ?? "–"
+        cells.append(TextLayout.fitted(local, to: 9, alignRight: true) + " → " + TextLayout.fitted(stored, to: 9))
+        cells.append(TextLayout.fitted(pixels(of: photo), to: 11))
+        if let badge = Badge(photo) { cells.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
+        if let tier = photo.storageClass, tier != .standard { cells.append(tier.rawValue) }
+        let style: Terminal.Style? =
+            switch photo.state {
+            case .uploaded: .green
+            case .failed: .red
+            case .pending, .uploading: .yellow
+            case .skipped, .missing: .dim
+            }
+        cells[0] = style.map { terminal.styled(cells[0], $0) } ?? cells[0]
+        cells.append(photo.path.string.escapingControls)
+        var lines = [cells.joined(separator: "  ")]
+        if let why = photo.why, photo.state != .pending || photo.error != nil {
+            lines += TextLayout.wrapped(why.escapingControls, to: max(terminal.width - 11, 40)).map {
+                "           " + terminal.styled($0, .yellow)
+            }
+        }
+        return lines
+    }
+
+    private func pixels(of photo: PhotoStatus) -> String {
+        guard let width = photo.width, let height = photo.height else { return "" }
+        return "\(width)×\(height)"
+    }
+}

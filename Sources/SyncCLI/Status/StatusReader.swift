@@ -1,0 +1,71 @@
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+/// Puts the overview together: ledger, lock file, and one look at the store.
+struct StatusReader {
+    struct Status {
+        let report: StatusReport
+        let failed: [PhotoStatus]
+        let now: Date
+        let home: String?
+
+        func view(on terminal: Terminal) -> StatusView {
+            StatusView(report: report, failed: failed, terminal: terminal, now: now, home: home)
+        }
+    }
+
+    /// How many failed photos the overview names.
+    private static let failedShown = 10
+    /// `status` answers even when the store does not.
+    private static let patience = Duration.seconds(3)
+
+    private let installation: Installation
+    private let ledger: Ledger
+
+    init(_ installation: Installation, ledger: Ledger) {
+        self.installation = installation
+        self.ledger = ledger
+    }
+
+    func read() async throws -> Status {
+        let (identity, error) = await lookAtStore()
+        let report = StatusReport(
+            try ledger.overview(), watched: installation.settings.watch,
+            holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
+        return Status(
+            report: report, failed: try ledger.failedPhotos(limit: Self.failedShown), now: installation.time.now(),
+            home: installation.location.home?.string)
+    }
+
+    private func lookAtStore() async -> (StoreIdentity, String?) {
+        let store: any ObjectStore
+        do {
+            store = try installation.makeStore(ledger)
+        } catch {
+            return (installation.configuredIdentity, "\(error)")
+        }
+        let failure = await withTaskGroup(of: String?.self) { group in
+            group.addTask {
+                do {
+                    try await store.check()
+                    return nil
+                } catch {
+                    return "\(error)"
+                }
+            }
+            group.addTask {
+                // A cancelled sleep means that the other one has answered.
+                try? await installation.time.sleep(Self.patience)
+                return "no answer within \(Quantities.span(Self.patience))"
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        return (store.identity, failure)
+    }
+}

@@ -1,0 +1,124 @@
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+/// `status --json` without a path: its fields and their names are a contract (docs/design.md, section 7).
+struct StatusReport: Encodable {
+    struct Agent: Encodable {
+        var running: Bool
+        @Nullable var pid: Int32?
+        @Nullable var since: Date?
+    }
+
+    struct Store: Encodable {
+        var type: String
+        var location: String
+        var reachable: Bool
+        /// Why it is not reachable.
+        @Nullable var error: String?
+    }
+
+    struct Folder: Encodable {
+        var path: String
+        var kind: String
+        @Nullable var profile: String?
+        /// `inotify` or `polling`; `null` while no agent runs.
+        @Nullable var watching: String?
+        var files: Int
+        var uploaded: Int
+        var pending: Int
+        var failed: Int
+        var skipped: Int
+        /// What is wrong with watching it, and the remedy.
+        @Nullable var note: String?
+    }
+
+    struct Totals: Encodable {
+        var files: Int
+        var uploaded: Int
+        var pending: Int
+        var failed: Int
+        var skipped: Int
+        var missing: Int
+        var bytesLocal: Int64
+        var bytesStored: Int64
+    }
+
+    struct Tier: Encodable {
+        var storageClass: String
+        var objects: Int
+        var bytes: Int64
+    }
+
+    struct Restores: Encodable {
+        var inProgress = 0
+        var ready = 0
+        var failed = 0
+    }
+
+    struct Vacation: Encodable {
+        var cacheKey: String
+        var location: String
+        var startDate: String
+        var endDate: String
+        var photoCount: Int
+        var state: String
+    }
+
+    struct Unsynced: Encodable {
+        var path: String
+        var since: Date
+        var why: String
+    }
+
+    var agent: Agent
+    var store: Store
+    var folders: [Folder]
+    var totals: Totals
+    var tiers: [Tier]
+    var restores = Restores()
+    var vacations: [Vacation] = []
+    @Nullable var oldestUnsynced: Unsynced?
+    @Nullable var lastSyncAt: Date?
+}
+
+extension StatusReport {
+    /// - Parameter watched: the folders of the configuration; those that no agent has met yet have no files.
+    init(
+        _ overview: Overview, watched: [WatchedFolder], holder: AgentLock.Holder?, store: StoreIdentity,
+        storeError: String?
+    ) {
+        agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
+        self.store = Store(
+            type: store.type, location: store.location, reachable: storeError == nil, error: storeError)
+        folders = watched.map { folder in
+            let known = overview.folders.first { $0.record.path == folder.path }
+            let tallies = known?.tallies ?? PhotoTallies()
+            return Folder(
+                path: folder.path.string, kind: folder.kind.rawValue, profile: folder.profile,
+                watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
+                uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
+                skipped: tallies[.skipped].files, note: known?.record.note)
+        }
+        let totals = overview.totals
+        self.totals = Totals(
+            files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
+            failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
+            bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
+        tiers = overview.tiers.filter { $0.objects > 0 }.map {
+            Tier(storageClass: $0.storageClass.rawValue, objects: $0.objects, bytes: $0.bytes)
+        }
+        oldestUnsynced = overview.oldestUnsynced.map {
+            Unsynced(path: $0.path.string, since: $0.since, why: $0.why)
+        }
+        lastSyncAt = overview.lastSyncAt
+    }
+}
+
+extension PhotoTallies {
+    /// Not stored yet, and nothing is wrong with them: queued or in hand.
+    var waiting: Int { self[.pending].files + self[.uploading].files }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// The overview for people: what is safe, what is not yet, and why. It fits 80 columns.
+struct StatusView {
+    let report: StatusReport
+    /// Photos that failed, the oldest first; not all of them when there are many.
+    let failed: [PhotoStatus]
+    let terminal: Terminal
+    let now: Date
+    /// The user's home folder, shown as `~`.
+    let home: String?
+
+    private static let numberWidth = 9
+
+    var text: String {
+        (headLines + [""] + folderLines + [""] + storedLines + unsafeLines).joined(separator: "\n") + "\n"
+    }
+
+    private var width: Int { min(terminal.width, 100) }
+
+    private var headLines: [String] {
+        let agent: String
+        if let pid = report.agent.pid, let since = report.agent.since {
+            agent = terminal.styled("running", .green) + " (process \(pid), since \(Quantities.ago(since, now: now)))"
+        } else {
+            agent = terminal.styled("not running", .yellow) + " (start it with: sync-agent run)"
+        }
+        let state =
+            report.store.reachable ? terminal.styled("reachable", .green) : terminal.styled("not reachable", .red)
+        var lines = ["Agent   \(agent)", "Store   \(state), \(abbreviated(report.store.location))"]
+        if let error = report.store.error {
+            lines += TextLayout.wrapped(error, to: width - 8).map { "        \($0)" }
+        }
+        if let lastSyncAt = report.lastSyncAt {
+            lines.append("Synced  \(Quantities.ago(lastSyncAt, now: now)), the last whole pass")
+        }
+        return lines
+    }
+
+    private var folderLines: [String] {
+        let columns = ["files", "stored", "waiting", "failed"]
+        let nameWidth = width - columns.count * Self.numberWidth
+        func row(_ name: String, _ cells: [String]) -> String {
+            TextLayout.fitted(name, to: nameWidth)
+                + cells.map { TextLayout.fitted($0, to: Self.numberWidth, alignRight: true) }.joined()
+        }
+        var lines = [terminal.styled(row("Folder", columns), .bold)]
+        for folder in report.folders {
+            let counts = [folder.files, folder.uploaded, folder.pending, folder.failed].map(Quantities.count)
+            lines.append(row(abbreviated(folder.path), counts))
+            if folder.watching == "polling" || folder.note != nil {
+                let note = (folder.watching == "polling" ? "polled" : "") + (folder.note.map { ": \($0)" } ?? "")
+                lines += TextLayout.wrapped(note, to: width - 4).map { terminal.styled("    \($0)", .dim) }
+            }
+        }
+        let totals = report.totals
+        if report.folders.count > 1 {
+            lines.append(
+                row("all", [totals.files, totals.uploaded, totals.pending, totals.failed].map(Quantities.count)))
+        }
+        return lines
+    }
+
+    private var storedLines: [String] {
+        let totals = report.totals
+        var line = "\(Quantities.bytes(totals.bytesLocal)) on the disk, \(Quantities.bytes(totals.bytesStored)) stored"
+        if totals.skipped > 0 { line += "; \(Quantities.counted(totals.skipped, "file")) skipped (not photos)" }
+        var lines = TextLayout.wrapped(line, to: width)
+        if totals.missing > 0 {
+            lines.append("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
+        }
+        lines += report.tiers.map { tier in
+            "  \(TextLayout.fitted(tier.storageClass, to: 20))"
+                + TextLayout.fitted(Quantities.count(tier.objects), to: 10, alignRight: true) + " objects"
+                + TextLayout.fitted(Quantities.bytes(tier.bytes), to: 12, alignRight: true)
+        }
+        return lines
+    }
+
+    private var unsafeLines: [String] {
+        let totals = report.totals
+        guard totals.pending + totals.failed > 0 else {
+            return totals.files > 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
+        }
+        var lines = ["", terminal.styled("Not safe yet", .bold)]
+        if let oldest = report.oldestUnsynced, !failed.contains(where: { $0.path.string == oldest.path }) {
+            lines += item(oldest.path, oldest.why + ", since \(Quantities.ago(oldest.since, now: now))")
+        }
+        for photo in failed { lines += item(photo.path.string, photo.why ?? "") }
+        let unnamed = totals.failed - failed.count
+        if unnamed > 0 {
+            lines.append("  and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them")
+        }
+        return lines
+    }
+
+    private func item(_ path: String, _ why: String) -> [String] {
+        ["  " + TextLayout.shortened(abbreviated(path), to: width - 2)]
+            + TextLayout.wrapped(why.escapingControls, to: width - 6).map { terminal.styled("      \($0)", .yellow) }
+    }
+
+    private func abbreviated(_ path: String) -> String {
+        let path = path.escapingControls
+        guard let home, !home.isEmpty, path == home || path.hasPrefix(home + "/") else { return path }
+        return "~" + path.dropFirst(home.count)
+    }
+}

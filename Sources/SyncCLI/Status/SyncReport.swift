@@ -1,0 +1,53 @@
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+/// What one pass did, for people and as JSON.
+struct SyncReport: Encodable {
+    struct Problem: Encodable {
+        var path: String
+        var message: String
+    }
+
+    var uploaded: Int
+    var alreadyStored: Int
+    var failed: Int
+    var skipped: Int
+    /// Photos that still wait, from this pass or an earlier one.
+    var pending: Int
+    var bytesRead: Int64
+    var bytesSent: Int64
+    /// Folders that could not be read, files that kept changing.
+    var problems: [Problem]
+
+    init(_ summary: PassSummary, intake: SyncPass.Intake, overview: Overview) {
+        uploaded = summary.uploaded
+        alreadyStored = summary.alreadyStored
+        failed = overview.totals[.failed].files
+        skipped = summary.skipped
+        pending = overview.totals.waiting
+        bytesRead = summary.bytesRead
+        bytesSent = summary.bytesSent
+        problems = intake.problems.map { Problem(path: $0.path.string, message: $0.message) }
+        problems += intake.stillChanging.map {
+            Problem(path: $0.string, message: "it is still being written; it is stored when it is whole")
+        }
+    }
+
+    /// Whether everything in the folders is safe now.
+    var isComplete: Bool { failed == 0 && pending == 0 && problems.isEmpty }
+
+    var text: String {
+        var lines = problems.map { "\($0.path.escapingControls): \($0.message)" }
+        var line = "\(Quantities.counted(uploaded, "photo")) stored"
+        if uploaded > 0 { line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)" }
+        if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }
+        if skipped > 0 { line += ", \(Quantities.count(skipped)) skipped" }
+        if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
+        if pending > 0 { line += ", \(Quantities.count(pending)) waiting" }
+        lines.append(line)
+        if !isComplete { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

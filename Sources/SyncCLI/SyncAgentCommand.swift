@@ -1,0 +1,33 @@
+package import ArgumentParser
+
+/// The program: `sync-agent COMMAND`.
+package struct SyncAgentCommand: AsyncParsableCommand {
+    package static let version = "0.1.0"
+
+    package static let configuration = CommandConfiguration(
+        commandName: "sync-agent",
+        abstract: "Keeps every new photo of your folders safe in S3-compatible storage.",
+        discussion: """
+            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are copied,
+            renamed or dropped again. Nothing on your disk is changed or deleted, and a file that disappears from the
+            disk stays stored.
+
+            FIRST STEPS
+              sync-agent init                     write a configuration and create the folders
+              sync-agent sync                     store what is there, once
+              sync-agent run                      keep watching and storing
+              sync-agent status                   what is safe, what is not yet, and why
+
+            EXIT CODES
+              0 done, 1 failed, 3 partly done (each failure is named), 64 usage, 66 no such path,
+              69 store unreachable, 75 another agent is at work, 77 credentials or permission refused,
+              78 configuration
+            """,
+        version: version,
+        subcommands: [
+            InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, ConfigCommand.self,
+        ]
+    )
+
+    package init() {}
+}

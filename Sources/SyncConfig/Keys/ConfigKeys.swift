@@ -1,0 +1,151 @@
+import Foundation
+import SyncCore
+
+/// All keys there are. This one list decides which names are known, and is the source of `config reference` and of what
+/// `init` writes.
+enum ConfigKeys {
+    static let user = ConfigKey(
+        "user", .keySegment, required: "ana",
+        "Whose photos these are. It is part of every object's key: change it, and everything is stored anew.")
+
+    static let storeType = ConfigKey(
+        "store.type", .choice, default: StoreType.directory,
+        "directory: the embedded store, a folder, without server or account. s3: a bucket of Amazon S3 or of a server "
+            + "that speaks its language.")
+    static let storePath = ConfigKey(
+        "store.path", .path, default: "~/.local/share/sync-agent/store", traits: KeyTraits(store: .directory),
+        "Where the embedded store keeps its objects.")
+    static let restoreSeconds = ConfigKey(
+        "store.restore_seconds", .seconds(from: 0, to: 604_800), default: .seconds(5),
+        traits: KeyTraits(store: .directory, isForLater: true),
+        "How long a restore takes in the embedded store.")
+    static let bucket = ConfigKey(
+        "store.bucket", ValueKind.bucket.orNull(), default: nil,
+        traits: KeyTraits(store: .s3, example: "my-photos"),
+        "The bucket. A store of type s3 must have it.")
+    static let region = ConfigKey(
+        "store.region", ValueKind.region.orNull(), default: nil,
+        traits: KeyTraits(store: .s3, example: "eu-central-1"),
+        "The bucket's region. Without it AWS_REGION, AWS_DEFAULT_REGION and the profile are asked.")
+    static let endpoint = ConfigKey(
+        "store.endpoint", ValueKind.address().orNull(), default: nil,
+        traits: KeyTraits(store: .s3, example: "https://s3.example.net"),
+        "The server, where it is not Amazon's. Without it AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL are asked.")
+    static let addressing = ConfigKey(
+        "store.addressing", .choice, default: S3StoreSettings.Addressing.auto, traits: KeyTraits(store: .s3),
+        "Where the bucket's name goes: virtual puts it before the host, path after it. auto takes virtual at Amazon "
+            + "and path elsewhere.")
+    static let prefix = ConfigKey(
+        "store.prefix", .keyPrefix, default: "", traits: KeyTraits(store: .s3, example: "backups/photos"),
+        "Stands before every object's key, for a bucket that holds other things too.")
+    static let awsProfile = ConfigKey(
+        "store.profile", ValueKind.awsProfile.orNull(), default: nil, traits: KeyTraits(store: .s3, example: "default"),
+        "Which profile of the shared AWS files gives the credentials. Without it AWS_PROFILE is asked, then the "
+            + "profile \"default\" taken.")
+
+    static let watchKind = ConfigKey(
+        "watch[].kind", .choice, required: WatchedFolder.Kind.gallery,
+        "What the folder holds: photos of a gallery, vacations (a folder for each trip), or projects.")
+    static let watchPath = ConfigKey(
+        "watch[].path", .path, required: "~/Pictures/Gallery",
+        "The folder. It may not lie in another watched folder, nor hold the store or the state folder.")
+    static let watchProfile = ConfigKey(
+        "watch[].profile", ValueKind.keySegment.orNull(), default: nil, traits: KeyTraits(example: "grandma"),
+        "Whose gallery it is. Only a gallery has one.")
+
+    static let maximumDimension = ConfigKey(
+        "photos.max_dimension", .integer(1...65_500), default: 2_048,
+        "The longer side of a stored copy, in pixels. Smaller photos are never enlarged.")
+    static let quality = ConfigKey(
+        "photos.quality", .integer(1...100), default: 80,
+        "JPEG quality of a stored copy.")
+    static let keepOriginals = ConfigKey(
+        "photos.keep_originals", .flag, default: false, traits: KeyTraits(isForLater: true),
+        "Stores the untouched original beside the reduced copy.")
+    static let stripLocation = ConfigKey(
+        "photos.strip_location", .flag, default: false,
+        "Leaves the GPS position out of the stored copy.")
+
+    static let batchSize = ConfigKey(
+        "upload.batch_size", .integer(1...16), default: 3,
+        "How many objects are on their way at the same time.")
+    static let settle = ConfigKey(
+        "upload.settle_seconds", .seconds(from: 0, to: 3_600), default: .seconds(2),
+        "How long a new file has to be quiet before it counts as whole.")
+    static let rescan = ConfigKey(
+        "upload.rescan_minutes", .minutes(1...525_600), default: .seconds(3_600),
+        "How often all folders are read anew, in case a change went unseen.")
+
+    static let tierMode = ConfigKey(
+        "tiers.mode", .choice, default: TierSettings.Mode.bucket, traits: KeyTraits(isForLater: true),
+        "Who moves old photos to the archive: rules of the bucket, the agent, or nobody (off).")
+    static let archiveAfterDays = ConfigKey(
+        "tiers.archive_after_days", .integer(0...36_500), default: 180, traits: KeyTraits(isForLater: true),
+        "The age at which a photo moves to the archive; 0 means at the next pass.")
+    static let minimumArchiveBytes = ConfigKey(
+        "tiers.minimum_archive_bytes", .integer(0...1_099_511_627_776), default: 131_072,
+        traits: KeyTraits(isForLater: true),
+        "Smaller objects stay where they are: archiving them costs more than it saves.")
+
+    static let eventDays = ConfigKey(
+        "retention.event_days", .integer(0...36_500), default: 90, traits: KeyTraits(isForLater: true),
+        "The age at which a gallery event's photo is archived and its text deleted.")
+    static let retentionBatch = ConfigKey(
+        "retention.batch_size", .integer(1...10_000), default: 500, traits: KeyTraits(isForLater: true),
+        "How many events one pass handles.")
+    static let retentionTime = ConfigKey(
+        "retention.at", .timeOfDay, default: TimeOfDay(hour: 0, minute: 0), traits: KeyTraits(isForLater: true),
+        "When the daily pass runs.")
+    static let retentionZone = ConfigKey(
+        "retention.time_zone", .timeZone, default: TimeZone(identifier: "America/Los_Angeles") ?? .gmt,
+        traits: KeyTraits(isForLater: true),
+        "The time zone of that time.")
+
+    static let restoreDays = ConfigKey(
+        "restore.days", .integer(1...3_650), default: 30, traits: KeyTraits(isForLater: true),
+        "How long a restored copy stays readable.")
+    static let restoreTier = ConfigKey(
+        "restore.tier", .choice, default: RestoreSettings.Tier.standard, traits: KeyTraits(isForLater: true),
+        "How fast, and how dear, a restore is when nothing is said.")
+    static let restorePoll = ConfigKey(
+        "restore.poll_minutes", .minutes(1...1_440), default: .seconds(900), traits: KeyTraits(isForLater: true),
+        "How often the store is asked how far a restore is.")
+    static let maximumCost = ConfigKey(
+        "restore.max_cost_usd", ValueKind.number(from: 0, to: 1_000_000).orNull(), default: nil,
+        traits: KeyTraits(isForLater: true, example: "5.50"),
+        "A restore that would cost more is refused; null for no limit.")
+
+    static let sharePhotos = ConfigKey(
+        "share.max_photos", .integer(1...10_000), default: 50, traits: KeyTraits(isForLater: true),
+        "How many photos a share has at most.")
+    static let shareDays = ConfigKey(
+        "share.expire_days", .integer(1...3_650), default: 30, traits: KeyTraits(isForLater: true),
+        "After how many days a share's objects are deleted.")
+    static let shareBaseURL = ConfigKey(
+        "share.public_base_url", ValueKind.address().orNull(), default: nil,
+        traits: KeyTraits(isForLater: true, example: "https://photos.example.net/shares"),
+        "Where the shares can be read by everybody, if they can; links then have no end of their own.")
+
+    static let notifyCommand = ConfigKey(
+        "notify.command", .command, default: [], traits: KeyTraits(isForLater: true, example: "[notify-send, done]"),
+        "A program to start when something needs attention or a restore is ready. No shell comes between.")
+    static let notifyWebhook = ConfigKey(
+        "notify.webhook", ValueKind.address(isSecret: true).orNull(), default: nil,
+        traits: KeyTraits(isSecret: true, isForLater: true, example: "https://hooks.example.net/T0/B1"),
+        "An address that gets the same news. It counts as a secret: the file should have mode 0600.")
+
+    /// In the order of the reference.
+    static let all: [KeyDescription] = [
+        user.description,
+        storeType.description, storePath.description, restoreSeconds.description, bucket.description,
+        region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
+        watchKind.description, watchPath.description, watchProfile.description,
+        maximumDimension.description, quality.description, keepOriginals.description, stripLocation.description,
+        batchSize.description, settle.description, rescan.description,
+        tierMode.description, archiveAfterDays.description, minimumArchiveBytes.description,
+        eventDays.description, retentionBatch.description, retentionTime.description, retentionZone.description,
+        restoreDays.description, restoreTier.description, restorePoll.description, maximumCost.description,
+        sharePhotos.description, shareDays.description, shareBaseURL.description,
+        notifyCommand.description, notifyWebhook.description,
+    ]
+}

@@ -1,0 +1,94 @@
+/// Numbers are read from plain scalars only: `"3"` in quotes is text.
+private func plainText(_ node: ConfigNode) throws(Rejection) -> String {
+    switch node.content {
+    case .text(let text, isPlain: true): return text
+    case .text: throw Rejection("a number stands without quotes")
+    case .list, .section: throw Rejection()
+    }
+}
+
+/// Decimal digits with an optional sign and `_` between digits. A leading 0 is refused: YAML 1.1 reads it as octal.
+private func wholeNumber(_ node: ConfigNode) throws(Rejection) -> Int {
+    let text = try plainText(node)
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    guard digits.first?.isNumber == true, digits.last != "_", let number = Int(text.filter { $0 != "_" }) else {
+        throw Rejection()
+    }
+    guard digits.count == 1 || digits.first != "0" else { throw Rejection("a number has no leading zeros") }
+    return number
+}
+
+private func fraction(_ node: ConfigNode) throws(Rejection) -> Double {
+    let text = try plainText(node)
+    // The check by character keeps out what Double accepts beyond decimals: hexadecimal, "inf", "nan".
+    guard text.allSatisfy({ $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }), let number = Double(text),
+        number.isFinite
+    else { throw Rejection() }
+    return number
+}
+
+private func decimal(_ number: Double) -> String {
+    Int(exactly: number).map(String.init) ?? String(number)
+}
+
+extension ValueKind where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> Self {
+        ValueKind(
+            "integer", accepted: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            read: { (node) throws(Rejection) in
+                let number = try wholeNumber(node)
+                guard range.contains(number) else { throw Rejection() }
+                return number
+            },
+            render: String.init)
+    }
+}
+
+extension ValueKind where Value == Double {
+    static func number(from minimum: Int, to maximum: Int) -> Self {
+        ValueKind(
+            "number", accepted: "a number from \(minimum) to \(maximum)",
+            read: { (node) throws(Rejection) in
+                let number = try fraction(node)
+                guard number >= Double(minimum), number <= Double(maximum) else { throw Rejection() }
+                return number
+            },
+            render: decimal)
+    }
+}
+
+extension ValueKind where Value == Duration {
+    /// Seconds, fractions allowed.
+    static func seconds(from minimum: Int, to maximum: Int) -> Self {
+        let number = ValueKind<Double>.number(from: minimum, to: maximum)
+        return ValueKind(
+            "number", accepted: "\(number.accepted), in seconds",
+            read: { (node) throws(Rejection) in .seconds(try number.read(node)) },
+            render: { decimal($0 / .seconds(1)) })
+    }
+
+    /// Whole minutes.
+    static func minutes(_ range: ClosedRange<Int>) -> Self {
+        let integer = ValueKind<Int>.integer(range)
+        return ValueKind(
+            "integer", accepted: "\(integer.accepted), in minutes",
+            read: { (node) throws(Rejection) in .seconds(60 * (try integer.read(node))) },
+            render: { String($0.components.seconds / 60) })
+    }
+}
+
+extension ValueKind where Value == Bool {
+    static var flag: Self {
+        ValueKind(
+            "boolean", accepted: "true or false",
+            read: { (node) throws(Rejection) in
+                guard case .text(let text, isPlain: true) = node.content else { throw Rejection() }
+                switch text.lowercased() {
+                case "true", "yes", "on": return true
+                case "false", "no", "off": return false
+                default: throw Rejection()
+                }
+            },
+            render: { $0 ? "true" : "false" })
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import SyncCore
+
+extension ValueKind where Value == String {
+    /// A scalar taken as it is written, so that `profile: 1968` and `profile: no` are texts.
+    private static func text(
+        _ name: String = "text", accepted: String, check: @escaping @Sendable (String) throws(Rejection) -> Void
+    ) -> Self {
+        ValueKind(
+            name, accepted: accepted,
+            text: { (text) throws(Rejection) in
+                try check(text)
+                return text
+            },
+            render: YAMLText.scalar)
+    }
+
+    /// A name that becomes one segment of an object key.
+    static var keySegment: Self {
+        text(accepted: "a name of 1 to 128 bytes without \"/\"") { (text) throws(Rejection) in
+            guard text.utf8.count <= 128 else { throw Rejection() }
+            do throws(InvalidName) {
+                _ = try KeyLayout(user: text)
+            } catch {
+                throw Rejection(error.reason)
+            }
+        }
+    }
+
+    /// The beginning of all object keys; empty for none.
+    static var keyPrefix: Self {
+        text(accepted: "a path inside the bucket of at most 512 bytes, without \"/\" at its ends, or \"\"") {
+            (text) throws(Rejection) in
+            guard text.utf8.count <= 512 else { throw Rejection() }
+            guard !text.isEmpty else { return }
+            do throws(InvalidName) {
+                _ = try ObjectKey(text)
+            } catch {
+                throw Rejection(error.reason)
+            }
+        }
+    }
+
+    /// S3 User Guide, "General purpose bucket naming rules", and the wider set of older buckets and other servers.
+    static var bucket: Self {
+        text(accepted: "3 to 255 letters, digits, \".\", \"-\" or \"_\"") { (text) throws(Rejection) in
+            guard (3...255).contains(text.utf8.count),
+                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ".-_".utf8.contains($0) }),
+                text.utf8.first.map(isASCIIAlphanumeric) == true
+            else { throw Rejection() }
+        }
+    }
+
+    static var region: Self {
+        text(accepted: "a region's name such as eu-central-1") { (text) throws(Rejection) in
+            guard (1...64).contains(text.utf8.count),
+                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || "-_".utf8.contains($0) })
+            else { throw Rejection() }
+        }
+    }
+
+    /// A profile of the shared AWS files.
+    static var awsProfile: Self {
+        text(accepted: "the name of a profile in the shared AWS files") { (text) throws(Rejection) in
+            guard !text.isEmpty, !text.contains("]"), text == text.escapingControls else { throw Rejection() }
+        }
+    }
+
+    /// A path as it is written; ``ConfigLocation/resolve(_:)`` makes it absolute.
+    static var path: Self {
+        text("path", accepted: "an absolute path, one below \"~/\", or one relative to this file") {
+            (text) throws(Rejection) in
+            guard !text.isEmpty, !text.contains("\0") else { throw Rejection() }
+            guard !text.hasPrefix("$") else {
+                throw Rejection("variables are not expanded; write the path, or \"~/\" for your home folder")
+            }
+        }
+    }
+}
+
+extension ValueKind where Value == [String] {
+    /// A command line, word by word: no shell splits it. Empty for none.
+    static var command: Self {
+        ValueKind(
+            "list of text", accepted: "a list of texts, the program first, such as [notify-send, done], or []",
+            read: { (node) throws(Rejection) in
+                guard case .list(let items) = node.content else { throw Rejection() }
+                var words: [String] = []
+                for item in items {
+                    guard case .text(let text, _) = item.content, !item.isNull, !text.contains("\0") else {
+                        throw Rejection("one of its parts is no text")
+                    }
+                    words.append(text)
+                }
+                if words.first == "" { throw Rejection("the program's name is empty") }
+                return words
+            },
+            render: { "[\($0.map(YAMLText.scalar).joined(separator: ", "))]" })
+    }
+}
+
+extension ValueKind where Value == URL {
+    /// An http or https address with a host.
+    /// - Parameter isSecret: then neither name nor password is refused, and a query may stand in it.
+    static func address(isSecret: Bool = false) -> Self {
+        let example = "an http or https address"
+        return ValueKind(
+            "url", accepted: isSecret ? example : "\(example) without password, \"?\" or \"#\"",
+            text: { (text) throws(Rejection) in
+                guard text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }), let url = URL(string: text),
+                    ["http", "https"].contains(url.scheme?.lowercased()), url.host?.isEmpty == false
+                else { throw Rejection() }
+                guard isSecret || (url.user == nil && url.password == nil && url.query == nil && url.fragment == nil)
+                else { throw Rejection() }
+                return url
+            },
+            render: { YAMLText.scalar($0.absoluteString) })
+    }
+}
+
+extension ValueKind where Value == TimeOfDay {
+    static var timeOfDay: Self {
+        ValueKind(
+            "time", accepted: "a time of day from \"00:00\" to \"23:59\"",
+            text: { (text) throws(Rejection) in
+                guard let time = TimeOfDay(text) else { throw Rejection() }
+                return time
+            },
+            render: { "\"\($0)\"" })
+    }
+}
+
+extension ValueKind where Value == TimeZone {
+    /// A zone of the tz database.
+    static var timeZone: Self {
+        ValueKind(
+            "time zone", accepted: "a time zone such as Europe/Berlin or UTC",
+            text: { (text) throws(Rejection) in
+                guard !text.isEmpty, let zone = TimeZone(identifier: text) else {
+                    let near = NearMiss.suggestion(for: text, among: TimeZone.knownTimeZoneIdentifiers)
+                    throw Rejection(near.map { "did you mean \"\($0)\"?" })
+                }
+                return zone
+            },
+            render: { YAMLText.scalar($0.identifier) })
+    }
+}
+
+extension ValueKind where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
+    static var choice: Self {
+        let names = Value.allCases.map(\.rawValue)
+        return ValueKind(
+            "choice", accepted: names.dropLast().joined(separator: ", ") + " or " + (names.last ?? ""),
+            text: { (text) throws(Rejection) in
+                guard let value = Value(rawValue: text) else {
+                    throw Rejection(NearMiss.suggestion(for: text, among: names).map { "did you mean \"\($0)\"?" })
+                }
+                return value
+            },
+            render: \.rawValue)
+    }
+}
+
+private func isASCIIAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        true
+    default: false
+    }
+}

@@ -1,0 +1,22 @@
+/// How archived photos come back.
+package struct RestoreSettings: Hashable, Sendable {
+    package enum Tier: String, Hashable, Sendable, CaseIterable {
+        case bulk, standard, expedited
+    }
+
+    /// How long the copy stays.
+    package var days: Int
+    package var tier: Tier
+    package var poll: Duration
+    /// US dollars; `nil` for no limit.
+    package var maximumCostUSD: Double?
+}
+
+extension RestoreSettings {
+    init(from reader: inout SettingsReader) {
+        days = reader.value(ConfigKeys.restoreDays)
+        tier = reader.value(ConfigKeys.restoreTier)
+        poll = reader.value(ConfigKeys.restorePoll)
+        maximumCostUSD = reader.value(ConfigKeys.maximumCost)
+    }
+}

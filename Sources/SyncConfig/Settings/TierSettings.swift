@@ -1,0 +1,19 @@
+/// When photos move to the archive.
+package struct TierSettings: Hashable, Sendable {
+    package enum Mode: String, Hashable, Sendable, CaseIterable {
+        case bucket, agent, off
+    }
+
+    package var mode: Mode
+    /// 0: at the next pass.
+    package var archiveAfterDays: Int
+    package var minimumArchiveBytes: Int
+}
+
+extension TierSettings {
+    init(from reader: inout SettingsReader) {
+        mode = reader.value(ConfigKeys.tierMode)
+        archiveAfterDays = reader.value(ConfigKeys.archiveAfterDays)
+        minimumArchiveBytes = reader.value(ConfigKeys.minimumArchiveBytes)
+    }
+}

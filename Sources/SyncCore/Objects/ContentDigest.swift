@@ -1,0 +1,96 @@
+/// An MD5 of some bytes (RFC 1321), 16 bytes. An identity and a transport check, not a defence against forgery.
+package struct MD5Digest: Hashable, Sendable, CustomStringConvertible {
+    package static let length = 16
+    package let bytes: [UInt8]
+
+    /// `nil` unless there are exactly 16 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.bytes = bytes
+    }
+
+    /// `nil` unless the text is 32 hexadecimal digits.
+    package init?(hex: some StringProtocol) {
+        guard let bytes = [UInt8](hexadecimal: hex) else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    package var description: String { bytes.hexadecimal }
+}
+
+/// A SHA-256 of some bytes (FIPS 180-4), 32 bytes.
+package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
+    package static let length = 32
+    package let bytes: [UInt8]
+
+    /// `nil` unless there are exactly 32 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.length else { return nil }
+        self.bytes = bytes
+    }
+
+    /// `nil` unless the text is 64 hexadecimal digits.
+    package init?(hex: some StringProtocol) {
+        guard let bytes = [UInt8](hexadecimal: hex) else { return nil }
+        self.init(bytes: bytes)
+    }
+
+    package var description: String { bytes.hexadecimal }
+}
+
+/// Both digests of the same bytes, made in one pass.
+package struct ContentDigest: Hashable, Sendable {
+    package let md5: MD5Digest
+    package let sha256: SHA256Digest
+
+    package init(md5: MD5Digest, sha256: SHA256Digest) {
+        self.md5 = md5
+        self.sha256 = sha256
+    }
+}
+
+/// The identity of a photo: the MD5 of its bytes on the disk. Printed as 32 lower-case hexadecimal digits.
+package struct PhotoID: Hashable, Sendable, CustomStringConvertible {
+    package let md5: MD5Digest
+
+    package init(_ md5: MD5Digest) {
+        self.md5 = md5
+    }
+
+    package var description: String { md5.description }
+}
+
+extension [UInt8] {
+    /// Lower-case hexadecimal, two digits a byte.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(unsafeUninitializedCapacity: count * 2) { buffer in
+            for (index, byte) in enumerated() {
+                buffer[2 * index] = digits[Int(byte >> 4)]
+                buffer[2 * index + 1] = digits[Int(byte & 15)]
+            }
+            return count * 2
+        }
+    }
+
+    /// `nil` unless the text has an even number of hexadecimal digits and nothing else.
+    package init?(hexadecimal text: some StringProtocol) {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self = []
+        reserveCapacity(digits.count / 2)
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = Self.nibble(digits[index]), let low = Self.nibble(digits[index + 1]) else { return nil }
+            append(high << 4 | low)
+        }
+    }
+
+    private static func nibble(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,22 @@
+/// Where each kind of object lives, for one user. The table in docs/design.md, section 5, in code.
+package struct KeyLayout: Hashable, Sendable {
+    package let user: String
+
+    /// - Throws: ``InvalidName`` when the user cannot be a segment of a key.
+    package init(user: String) throws(InvalidName) {
+        _ = try ObjectKey(segments: ["users", user])
+        self.user = user
+    }
+
+    /// The content-addressed pool: one object per photo, however many names it has on the disk.
+    package func photo(_ id: PhotoID) throws(InvalidName) -> ObjectKey {
+        try ObjectKey(segments: ["users", user, "photos", "\(id).dat"])
+    }
+
+    /// A file of a project, kept under its own name: `projects.json`, `{id}.jpg`, `{id}-metadata.json`.
+    ///
+    /// - Parameter relativePath: the path below the projects folder, `/`-separated.
+    package func projectFile(_ relativePath: String) throws(InvalidName) -> ObjectKey {
+        try ObjectKey("users/\(user)/projects/\(relativePath)")
+    }
+}

@@ -1,0 +1,78 @@
+package import SystemPackage
+
+/// The bytes of one object on their way to a store, with the digests that prove them. Nothing is sent unhashed.
+package struct ObjectBody: Hashable, Sendable {
+    package enum Source: Hashable, Sendable {
+        case bytes([UInt8])
+        /// Sent from the disk without a copy in memory. A store refuses it (`StoreError.Code.sourceChanged`) when the
+        /// file's stamp is no longer this one before or after it was read.
+        case file(FilePath, FileStamp)
+    }
+
+    package let source: Source
+    package let size: Int64
+    package let digest: ContentDigest
+
+    package init(bytes: [UInt8], digest: ContentDigest) {
+        self.source = .bytes(bytes)
+        self.size = Int64(bytes.count)
+        self.digest = digest
+    }
+
+    package init(file: FilePath, stamp: FileStamp, digest: ContentDigest) {
+        self.source = .file(file, stamp)
+        self.size = stamp.size
+        self.digest = digest
+    }
+}
+
+/// What is stored beside the bytes.
+package struct ObjectAttributes: Hashable, Sendable {
+    /// Media type, sent as `Content-Type`.
+    package var contentType: String
+    /// User metadata: names lower case ASCII without `x-amz-meta-`; values any text (the store percent-encodes them).
+    package var metadata: [String: String]
+    package var storageClass: StorageClass
+
+    package init(
+        contentType: String, metadata: [String: String] = [:], storageClass: StorageClass = .standard
+    ) {
+        self.contentType = contentType
+        self.metadata = metadata
+        self.storageClass = storageClass
+    }
+}
+
+/// When a put may happen.
+package enum PutCondition: Hashable, Sendable {
+    /// Only where nothing is stored under the key (`If-None-Match: *`, RFC 9110, 13.1.2).
+    case ifAbsent
+    /// Whatever is there is replaced, unless it is archived.
+    case overwrite
+}
+
+/// A store's answer to a put.
+package struct PutReceipt: Hashable, Sendable {
+    /// The MD5 of what the store says it holds now, where it says so.
+    package var md5: MD5Digest?
+    /// The SHA-256 that the store itself computed, where it says so.
+    package var sha256: SHA256Digest?
+
+    package init(md5: MD5Digest? = nil, sha256: SHA256Digest? = nil) {
+        self.md5 = md5
+        self.sha256 = sha256
+    }
+}
+
+/// Names of our user metadata. docs/design.md, section 5, says what they hold.
+package enum MetadataName {
+    /// SHA-256 of the stored bytes, hexadecimal.
+    package static let sha256 = "sha256"
+    /// MD5 of the photo on the disk (its identity), hexadecimal.
+    package static let md5 = "md5"
+    /// Pixels of the stored copy.
+    package static let width = "width"
+    package static let height = "height"
+    /// Capture time, ISO 8601 in UTC.
+    package static let takenAt = "taken-at"
+}

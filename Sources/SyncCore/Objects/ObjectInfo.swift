@@ -1,0 +1,56 @@
+package import FoundationEssentials
+
+/// What a store knows of one object, as it reports it.
+package struct ObjectInfo: Hashable, Sendable {
+    package var key: ObjectKey
+    /// Size of the stored bytes.
+    package var size: Int64
+    /// The MD5 of the stored bytes where the store proves one (an ETag of 32 digits, or its own record), else `nil`.
+    package var md5: MD5Digest?
+    /// The SHA-256 of the stored bytes as the *store* computed it, else `nil`. What the writer claimed is in `metadata`.
+    package var sha256: SHA256Digest?
+    package var storageClass: StorageClass
+    package var restore: RestoreState
+    /// Media type, as in `Content-Type`. A listing does not tell it.
+    package var contentType: String?
+    /// User metadata, decoded; names are lower case. A listing does not tell it.
+    package var metadata: [String: String]
+    package var modified: Date?
+
+    package init(
+        key: ObjectKey, size: Int64, md5: MD5Digest? = nil, sha256: SHA256Digest? = nil,
+        storageClass: StorageClass = .standard, restore: RestoreState = .none, contentType: String? = nil,
+        metadata: [String: String] = [:], modified: Date? = nil
+    ) {
+        self.key = key
+        self.size = size
+        self.md5 = md5
+        self.sha256 = sha256
+        self.storageClass = storageClass
+        self.restore = restore
+        self.contentType = contentType
+        self.metadata = metadata
+        self.modified = modified
+    }
+}
+
+/// One page of a listing, in ascending byte order of keys.
+package struct ObjectPage: Hashable, Sendable {
+    package var objects: [ObjectInfo]
+    /// Hand it back to get the page after this one; `nil` on the last.
+    package var next: PageToken?
+
+    package init(objects: [ObjectInfo], next: PageToken? = nil) {
+        self.objects = objects
+        self.next = next
+    }
+}
+
+/// A store's own mark of where a listing goes on. Opaque to everyone else.
+package struct PageToken: RawRepresentable, Hashable, Sendable {
+    package let rawValue: String
+
+    package init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+}

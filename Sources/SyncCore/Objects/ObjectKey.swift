@@ -1,0 +1,85 @@
+/// The name of one stored object, below the store's optional prefix: `users/ana/photos/{md5}.dat`.
+///
+/// A key is UTF-8 of 1 to 1,024 bytes (S3 User Guide, "Naming Amazon S3 objects"). Ours are stricter, because HTTP
+/// stacks and file systems eat what S3 would keep: no empty, `.` or `..` segment, no leading or trailing `/`, no control
+/// byte, no backslash.
+package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package static let maximumLength = 1_024
+
+    package let rawValue: String
+
+    /// - Throws: ``InvalidName`` that names the key and the reason.
+    package init(_ rawValue: String) throws(InvalidName) {
+        guard !rawValue.isEmpty, rawValue.utf8.count <= Self.maximumLength else {
+            throw InvalidName(rawValue, reason: "an object key has 1 to 1,024 bytes")
+        }
+        for segment in rawValue.split(separator: "/", omittingEmptySubsequences: false) {
+            try Self.checkSegment(segment, of: rawValue)
+        }
+        self.rawValue = rawValue
+    }
+
+    /// A key put together from segments that come from outside (user, profile, event id, share id).
+    /// - Throws: ``InvalidName`` when a segment holds a `/`, is `.` or `..`, is empty or has a control byte.
+    package init(segments: [String]) throws(InvalidName) {
+        for segment in segments where segment.contains("/") {
+            throw InvalidName(segment, reason: "a name may not contain \"/\"")
+        }
+        try self.init(segments.joined(separator: "/"))
+    }
+
+    package var description: String { rawValue }
+    package var lastSegment: Substring {
+        rawValue[(rawValue.lastIndex(of: "/").map(rawValue.index(after:)) ?? rawValue.startIndex)...]
+    }
+
+    /// By bytes: for a store, `é` as one character and as two are different keys, for `String` they are equal.
+    package static func == (left: ObjectKey, right: ObjectKey) -> Bool {
+        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in rawValue.utf8 { hasher.combine(byte) }
+    }
+
+    package static func < (left: ObjectKey, right: ObjectKey) -> Bool {
+        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+    }
+
+    private static func checkSegment(_ segment: Substring, of name: String) throws(InvalidName) {
+        switch segment {
+        case "": throw InvalidName(name, reason: "an empty name between two \"/\" is not allowed")
+        case ".", "..": throw InvalidName(name, reason: "\".\" and \"..\" are not allowed")
+        default: break
+        }
+        if segment.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) {
+            throw InvalidName(name, reason: "control characters and backslashes are not allowed")
+        }
+    }
+}
+
+/// A name from outside (a user, a profile, a key) that cannot stand in an object key.
+package struct InvalidName: Error, Hashable, CustomStringConvertible {
+    package let name: String
+    package let reason: String
+
+    package init(_ name: String, reason: String) {
+        self.name = name
+        self.reason = reason
+    }
+
+    package var description: String { "\"\(name.escapingControls)\" cannot be used in an object key: \(reason)" }
+}
+
+extension String {
+    /// The text with control characters as `\u{…}`, safe to print on a terminal.
+    package var escapingControls: String {
+        guard unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
+            return self
+        }
+        return unicodeScalars.map { scalar in
+            scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+        }.joined()
+    }
+}

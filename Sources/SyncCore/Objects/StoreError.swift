@@ -1,0 +1,68 @@
+/// What went wrong between us and a store. One type for every store; each adapter maps its own failures to it.
+package struct StoreError: Error, Hashable, Sendable {
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        // The object
+        case notFound, alreadyExists, archived, invalidRange, badDigest, tooLarge
+        // The source file was changed while it was sent.
+        case sourceChanged
+        // The store as a whole
+        case storeMissing, accessDenied, credentialsMissing, credentialsRejected, noSpace, wrongRegion
+        case clockSkew
+        // The way to it
+        case unreachable, timedOut, connectionLost, throttled, serverFailed, conflict
+        // The answer makes no sense, or the store does not know the operation.
+        case invalidResponse, unsupported, invalidRequest
+    }
+
+    package var code: Code
+    /// `put`, `head`, `get`, `list`, `delete`, `check`.
+    package var operation: String
+    /// The key or prefix that was asked for, when there was one.
+    package var key: String?
+    /// The reason in plain words, with the next step where there is one. No secrets.
+    package var message: String
+    /// The HTTP status, S3 error code and request id, where there are any: `403 SignatureDoesNotMatch, request 4442587FB7D0A2F9`.
+    package var detail: String?
+
+    package init(
+        _ code: Code, operation: String, key: String? = nil, message: String, detail: String? = nil
+    ) {
+        self.code = code
+        self.operation = operation
+        self.key = key
+        self.message = message
+        self.detail = detail
+    }
+
+    /// Whether the same request may succeed if it is simply sent again. The one place that decides it.
+    package var isTransient: Bool {
+        switch code {
+        case .unreachable, .timedOut, .connectionLost, .throttled, .serverFailed, .conflict, .invalidResponse,
+            .badDigest, .clockSkew:
+            true
+        case .notFound, .alreadyExists, .archived, .invalidRange, .tooLarge, .sourceChanged, .storeMissing,
+            .accessDenied, .credentialsMissing, .credentialsRejected, .noSpace, .wrongRegion, .unsupported,
+            .invalidRequest:
+            false
+        }
+    }
+
+    /// Whether the failure is the store's as a whole, so that the next photo would meet it too and the queue has to wait.
+    package var concernsWholeStore: Bool {
+        switch code {
+        case .unreachable, .timedOut, .storeMissing, .accessDenied, .credentialsMissing, .credentialsRejected,
+            .noSpace, .wrongRegion, .clockSkew:
+            true
+        default:
+            false
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        var text = key.map { "\(operation) \($0): \(message)" } ?? "\(operation): \(message)"
+        if let detail { text += " (\(detail))" }
+        return text
+    }
+}

@@ -1,0 +1,44 @@
+/// Why a file could not become a stored copy.
+package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Hashable, Sendable {
+        /// The file ends before the picture does, or is empty.
+        case truncated
+        /// The picture's data is damaged.
+        case corrupt
+        /// A format or variant that the codec does not know (12 bit, lossless).
+        case unsupported
+        /// Beyond ``PhotoLimits``.
+        case overLimit
+        /// The name says photo, the bytes do not.
+        case notAPhoto
+        /// Neither photo nor video: nothing that this folder stores.
+        case notStored
+        /// The file was written to while it was read, or is open for writing.
+        case changed
+        /// It is gone.
+        case missing
+        /// open(2) or read(2) failed: permission, I/O.
+        case unreadable
+        /// The machine is out of memory or descriptors.
+        case outOfResources
+    }
+
+    package var code: Code
+    /// The reason in plain words; the codec's own words where it has any.
+    package var message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Whether the same bytes would fail again. A failed photo is tried again only when its file changes.
+    package var isPermanent: Bool {
+        switch code {
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .notStored: true
+        case .changed, .missing, .unreadable, .outOfResources: false
+        }
+    }
+
+    package var description: String { message }
+}

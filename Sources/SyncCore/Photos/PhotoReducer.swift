@@ -1,0 +1,104 @@
+package import FoundationEssentials
+package import SystemPackage
+
+/// Reads photos and makes the copies that are stored. Its calls block and burn CPU: the caller gives them a thread.
+package protocol PhotoReducer: Sendable {
+    /// Reads the file once, to its end: what it is, and its digests.
+    /// - Throws: ``PhotoError``; `.changed` when the file's stamp before and after reading differ.
+    func examine(_ file: FilePath) throws(PhotoError) -> PhotoExamination
+
+    /// Makes the stored copy of a file that was examined.
+    ///
+    /// A JPEG comes out with its longer side at most `policy.maximumDimension`, upright, never enlarged. It is decoded to
+    /// its end in any case, so that a damaged file never counts as safe. Other types are stored as they are.
+    /// - Throws: ``PhotoError``; `.changed` when the file is no longer the one that was examined.
+    func reduce(
+        _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy
+}
+
+/// What one reading of a file tells.
+package struct PhotoExamination: Hashable, Sendable {
+    package var stamp: FileStamp
+    package var type: MediaType
+    /// Of the bytes on the disk; the MD5 is the photo's identity.
+    package var digest: ContentDigest
+
+    package init(stamp: FileStamp, type: MediaType, digest: ContentDigest) {
+        self.stamp = stamp
+        self.type = type
+        self.digest = digest
+    }
+
+    package var id: PhotoID { PhotoID(digest.md5) }
+}
+
+/// How photos are reduced: the `photos` section of the configuration, and the limits.
+package struct ReducePolicy: Hashable, Sendable {
+    /// The longer side of a stored copy, in pixels.
+    package var maximumDimension: Int
+    /// JPEG quality, 1 to 100.
+    package var quality: Int
+    /// Leaves the GPS position out of the stored copy.
+    package var stripLocation: Bool
+    package var limits: PhotoLimits
+
+    package init(
+        maximumDimension: Int = 2_048, quality: Int = 80, stripLocation: Bool = false,
+        limits: PhotoLimits = PhotoLimits()
+    ) {
+        self.maximumDimension = maximumDimension
+        self.quality = quality
+        self.stripLocation = stripLocation
+        self.limits = limits
+    }
+}
+
+/// What a JPEG may ask for. Checked before anything is decoded.
+package struct PhotoLimits: Hashable, Sendable {
+    /// Bytes of the file.
+    package var fileSize: Int64
+    /// Width × height.
+    package var pixels: Int64
+    /// Bytes that decoding may take. Only progressive and other multi-scan files need more than a few MiB.
+    package var memory: Int64
+
+    package init(
+        fileSize: Int64 = 1 << 30, pixels: Int64 = 1_000_000_000, memory: Int64 = 512 << 20
+    ) {
+        self.fileSize = fileSize
+        self.pixels = pixels
+        self.memory = memory
+    }
+}
+
+/// The bytes that are stored for a photo, and what is known of them.
+package struct StoredCopy: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
+        case reduced([UInt8])
+        /// The file itself, as it is on the disk.
+        case unchanged
+    }
+
+    package var content: Content
+    package var type: MediaType
+    /// Digests of the stored bytes; those of the file when it is stored unchanged.
+    package var digest: ContentDigest
+    /// Pixels of the stored copy; `nil` where they are not known.
+    package var width: Int?
+    package var height: Int?
+    /// Capture time. EXIF without an offset is taken as UTC, so that the digits of the camera's clock stay.
+    package var takenAt: Date?
+
+    package init(
+        content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
+        takenAt: Date? = nil
+    ) {
+        self.content = content
+        self.type = type
+        self.digest = digest
+        self.width = width
+        self.height = height
+        self.takenAt = takenAt
+    }
+}

@@ -1,0 +1,31 @@
+/// How often and how soon a request is sent again: exponential backoff with full jitter.
+///
+/// Source: the standard retry mode of the AWS SDKs (SDKs and Tools Reference Guide, "Retry behavior").
+package struct RetryPolicy: Hashable, Sendable {
+    /// Attempts in all, the first included.
+    package var maximumAttempts: Int
+    package var base: Duration
+    package var ceiling: Duration
+
+    package init(maximumAttempts: Int = 3, base: Duration = .seconds(1), ceiling: Duration = .seconds(20)) {
+        self.maximumAttempts = maximumAttempts
+        self.base = base
+        self.ceiling = ceiling
+    }
+
+    /// How long to wait after a failed attempt.
+    /// - Parameters:
+    ///   - attempt: the attempt that failed, from 1.
+    ///   - random: uniform in 0..<1; the jitter.
+    package func delay(afterAttempt attempt: Int, random: Double) -> Duration {
+        let doublings = min(max(attempt - 1, 0), 30)
+        return min(base * (1 << doublings), ceiling) * random
+    }
+}
+
+extension RetryPolicy {
+    /// For a photo whose upload failed for now: from half a minute to an hour, for ever.
+    package static let queue = RetryPolicy(maximumAttempts: .max, base: .seconds(30), ceiling: .seconds(3_600))
+    /// For the queue as a whole while the store is away: from a second to five minutes, for ever.
+    package static let outage = RetryPolicy(maximumAttempts: .max, base: .seconds(1), ceiling: .seconds(300))
+}

@@ -1,0 +1,166 @@
+import Glibc
+import Synchronization
+
+/// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
+///
+/// Work begins in the order in which it was handed in. The queue has no bound: callers bound what they hand in.
+package final class BlockingPool: Sendable {
+    private let queue: WorkQueue
+
+    /// Starts the threads. When the system gives fewer than asked for, those it gave do the work; the process ends with
+    /// a message when it gives none (pthread_create(3): limit on processes or memory).
+    /// - Parameter name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
+    package init(name: String, threads: Int) {
+        precondition(threads > 0, "a pool needs a thread")
+        let queue = WorkQueue()
+        let started = (1...threads).count { queue.startThread(name: "\(name)-\($0)") }
+        guard started > 0 else {
+            fatalError("no thread could be started for \(name): the limit on processes or memory is reached")
+        }
+        self.queue = queue
+    }
+
+    /// The threads finish what is queued, then end by themselves.
+    deinit {
+        queue.close()
+    }
+
+    /// Runs `work` on a thread of the pool and returns what it returns.
+    /// - Throws: what `work` throws; `CancellationError` when the task was cancelled before `work` began. Work that has
+    ///   begun runs to its end.
+    package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await runChecking { _ in try work() }
+    }
+
+    /// As ``run(_:)``, for long work that asks now and then whether its task was cancelled.
+    package func runChecking<Value: Sendable>(
+        _ work: @escaping @Sendable (CancellationFlag) throws -> Value
+    ) async throws -> Value {
+        let flag = CancellationFlag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.add {
+                    continuation.resume(
+                        with: Result {
+                            try flag.check()
+                            return try work(flag)
+                        })
+                }
+            }
+        } onCancel: {
+            flag.set()
+        }
+    }
+}
+
+/// Tells work on a thread that its task was cancelled.
+package final class CancellationFlag: Sendable {
+    private let cancelled = Atomic(false)
+
+    fileprivate func set() {
+        cancelled.store(true, ordering: .relaxed)
+    }
+
+    /// - Throws: `CancellationError` once the task was cancelled.
+    package func check() throws {
+        if cancelled.load(ordering: .relaxed) { throw CancellationError() }
+    }
+}
+
+/// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
+///
+/// `@unchecked Sendable`: `mutex` guards `pending` and `closed`; the two pointers never change.
+private final class WorkQueue: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var pending: [@Sendable () -> Void] = []
+    /// Where the oldest of `pending` stands; what is before it is done.
+    private var first = 0
+    private var closed = false
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(ready, nil)
+    }
+
+    /// The last thread has let go: nobody waits any more.
+    deinit {
+        pthread_cond_destroy(ready)
+        pthread_mutex_destroy(mutex)
+        ready.deallocate()
+        mutex.deallocate()
+    }
+
+    func add(_ work: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(mutex)
+        pending.append(work)
+        pthread_cond_signal(ready)
+        pthread_mutex_unlock(mutex)
+    }
+
+    func close() {
+        pthread_mutex_lock(mutex)
+        closed = true
+        pthread_cond_broadcast(ready)
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Starts a detached thread that works until the queue is closed and empty. `false` when the system refuses.
+    func startThread(name: String) -> Bool {
+        let context = Unmanaged.passRetained(ThreadContext(name: name, queue: self))
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let context = Unmanaged<ThreadContext>.fromOpaque(argument).takeRetainedValue()
+                context.nameThread()
+                while let work = context.queue.next() { work() }
+                return nil
+            }, context.toOpaque())
+        guard result == 0 else {
+            context.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Waits for work; `nil` when the queue is closed and empty.
+    private func next() -> (@Sendable () -> Void)? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while first == pending.count {
+            if closed { return nil }
+            pthread_cond_wait(ready, mutex)
+        }
+        let work = pending[first]
+        first += 1
+        // Compacting in batches keeps both ends of the queue at constant cost.
+        if first == pending.count || first >= 1_024 {
+            pending.removeFirst(first)
+            first = 0
+        }
+        return work
+    }
+}
+
+/// What a new thread is given.
+private final class ThreadContext {
+    private let name: String
+    let queue: WorkQueue
+
+    init(name: String, queue: WorkQueue) {
+        self.name = name
+        self.queue = queue
+    }
+
+    /// Names the calling thread, as pthread_setname_np(3) does, which Glibc's module map does not have. A thread without
+    /// a name works as well.
+    func nameThread() {
+        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        _ = write(file, name, name.utf8.count)
+        close(file)
+    }
+}

@@ -1,0 +1,45 @@
+import CSyncCrypto
+package import SyncCore
+
+/// MD5 (RFC 1321) and SHA-256 (FIPS 180-4) of a stream of bytes, in one pass over them.
+///
+/// Not copyable: it owns a handle of libcrypto. A hasher that a callback feeds lives in a `Mutex<ContentHasher>`.
+///
+/// The process ends with a message when libcrypto has no MD5 or no memory: nothing can be stored without a digest.
+package struct ContentHasher: ~Copyable {
+    private let handle: OpaquePointer
+
+    package init() {
+        guard let handle = CSyncCrypto_HasherCreate() else {
+            fatalError("libcrypto cannot make an MD5 and SHA-256 hasher: out of memory, or MD5 is switched off")
+        }
+        self.handle = handle
+    }
+
+    deinit {
+        CSyncCrypto_HasherFree(handle)
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        let done = CSyncCrypto_HasherUpdate(handle, bytes.baseAddress, bytes.count)
+        precondition(done == 1, "libcrypto refused to hash \(bytes.count) bytes")
+    }
+
+    package mutating func update(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { update($0) }
+    }
+
+    /// The digests of all bytes since the start or the last `finalize()`. The hasher begins anew.
+    package mutating func finalize() -> ContentDigest {
+        var md5 = [UInt8](repeating: 0, count: MD5Digest.length)
+        var sha256 = [UInt8](repeating: 0, count: SHA256Digest.length)
+        let done = CSyncCrypto_HasherFinish(handle, &md5, &sha256)
+        guard done == 1, let md5 = MD5Digest(bytes: md5), let sha256 = SHA256Digest(bytes: sha256) else {
+            fatalError("libcrypto could not finish a digest")
+        }
+        return ContentDigest(md5: md5, sha256: sha256)
+    }
+}
+
+// One owner at a time (not copyable), and every use needs exclusive access (mutating): the handle is never shared.
+extension ContentHasher: @unchecked Sendable {}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SystemPackage
+
+/// One whole pass: scan every folder, wait for the files that are just being written, store all that is due.
+///
+/// It shares every part with the agent that watches; only the watching is left out.
+package struct SyncPass: Sendable {
+    package struct Intake: Sendable {
+        /// Files that have to be stored now.
+        package var queued = 0
+        package var problems: [ScanError] = []
+        /// Files that kept changing for as long as the pass had patience.
+        package var stillChanging: [FilePath] = []
+
+        package init() {}
+    }
+
+    /// How often a file that changes is looked at again before the pass goes on without it.
+    private static let settleRounds = 5
+
+    private let folders: [FolderRecord]
+    private let ledger: Ledger
+    private let scanner: any TreeScanner
+    private let pool: BlockingPool
+    private let settle: Duration
+    private let time: TimeSource
+
+    package init(
+        folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, pool: BlockingPool, settle: Duration,
+        time: TimeSource
+    ) {
+        self.folders = folders
+        self.ledger = ledger
+        self.scanner = scanner
+        self.pool = pool
+        self.settle = settle
+        self.time = time
+    }
+
+    /// Brings what is in the folders into the queue.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func takeIn() async throws -> Intake {
+        var intake = Intake()
+        let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
+        var unsettled: [(folder: FolderRecord, file: FilePath)] = []
+        for folder in folders {
+            let now = time.now()
+            let result = try await pool.run { try scan.run(folder, from: folder.path, at: now) }
+            intake.queued += result.queued
+            intake.problems += result.problems
+            unsettled += result.unsettled.map { (folder, $0.file) }
+        }
+        for _ in 0..<Self.settleRounds where !unsettled.isEmpty {
+            try await time.sleep(settle)
+            let (batch, now) = (unsettled, time.now())
+            let outcome = try await pool.run { try self.lookAgain(at: batch, now: now) }
+            intake.queued += outcome.queued
+            unsettled = outcome.unsettled
+        }
+        intake.stillChanging = unsettled.map(\.file)
+        return intake
+    }
+
+    private func lookAgain(
+        at files: [(folder: FolderRecord, file: FilePath)], now: Date
+    ) throws -> (queued: Int, unsettled: [(folder: FolderRecord, file: FilePath)]) {
+        var queued = 0
+        var unsettled: [(folder: FolderRecord, file: FilePath)] = []
+        for (folder, file) in files {
+            guard let stamp = try? scanner.stamp(of: file) else { continue }
+            guard stamp.age(at: now) >= settle, !scanner.isBeingWritten(file) else {
+                unsettled.append((folder, file))
+                continue
+            }
+            if try ledger.sight(
+                folder.id, file: file.relative(to: folder.path), stamp: stamp, stillThere: scanner.isFile, at: now)
+            {
+                queued += 1
+            }
+        }
+        return (queued, unsettled)
+    }
+}

@@ -1,0 +1,196 @@
+import FoundationEssentials
+package import Logging
+package import SyncCore
+package import SyncLedger
+import SystemPackage
+
+/// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
+///
+/// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new.
+package actor Intake {
+    private let folders: [FolderRecord]
+    private let ledger: Ledger
+    private let scanner: any TreeScanner
+    private let source: any ChangeSource
+    private let pool: BlockingPool
+    private let scan: FolderScan
+    private let rescanEvery: Duration
+    private let work: Wakeup
+    private let time: TimeSource
+    private let logger: Logger
+
+    private var settling: SettleQueue
+    private let settlingChanged = Wakeup()
+    private var treesToScan: [FilePath] = []
+    private let treesChanged = Wakeup()
+    private var knownProblems: Set<ScanError> = []
+
+    /// - Parameters:
+    ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
+    ///   - work: signalled when the queue has got something new.
+    package init(
+        folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, source: any ChangeSource,
+        pool: BlockingPool, settle: Duration, rescanEvery: Duration, work: Wakeup, time: TimeSource, logger: Logger
+    ) {
+        self.folders = folders
+        self.ledger = ledger
+        self.scanner = scanner
+        self.source = source
+        self.pool = pool
+        self.scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
+        self.rescanEvery = rescanEvery
+        self.work = work
+        self.time = time
+        self.logger = logger
+        self.settling = SettleQueue(settle: settle)
+    }
+
+    /// Watches until the task is cancelled.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    /// - Parameter onWatching: called once, when every change from now on will be seen.
+    package func run(onWatching: @Sendable () async -> Void) async throws {
+        await source.start(folders.map(\.path))
+        try await noteWatching()
+        await onWatching()
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await self.followHints() }
+                group.addTask { try await self.settleFiles() }
+                group.addTask { try await self.scanTrees() }
+                group.addTask { try await self.rescanNowAndThen() }
+                try await group.waitForAll()
+            }
+        } catch {
+            await source.stop()
+            throw error
+        }
+    }
+
+    // MARK: Hints
+
+    private func followHints() async throws {
+        while let hints = await source.next() {
+            let now = time.monotonic()
+            for hint in hints {
+                switch hint {
+                case .file(let path): settling.note(path, at: now)
+                case .writing(let path): settling.remove(path)
+                case .tree(let path): enqueue(path)
+                case .gone(let path):
+                    settling.remove(path)
+                    try await lookAfter(path)
+                }
+            }
+            settlingChanged.signal()
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Something was removed or moved away: a file, a folder, or a root. The disk says which, and whether it is so.
+    private func lookAfter(_ path: FilePath) async throws {
+        guard let folder = folder(of: path), path != folder.path else { return enqueue(path) }
+        let now = time.now()
+        let missing = try await pool.run { [ledger, scanner] in
+            if try scanner.stamp(of: path) != nil { return 0 }
+            return try ledger.markGone(folder.id, path: path.relative(to: folder.path), at: now)
+        }
+        if missing > 0 { logger.info("\(path): \(missing) no longer on the disk; what is stored stays stored") }
+    }
+
+    // MARK: Settling
+
+    private func settleFiles() async throws {
+        while true {
+            try Task.checkCancellation()
+            let due = settling.takeDue(at: time.monotonic())
+            if !due.isEmpty { try await sight(due) }
+            let wait = settling.nextDue.map { max($0 - time.monotonic(), .zero) }
+            if wait == .zero { continue }
+            await settlingChanged.wait(atMost: wait, time: time)
+        }
+    }
+
+    private func sight(_ files: [FilePath]) async throws {
+        let now = time.now()
+        var located: [(folder: FolderRecord, file: FilePath)] = []
+        for file in files {
+            if let folder = folder(of: file) { located.append((folder, file)) }
+        }
+        let batch = located
+        let queued = try await pool.run { [ledger, scanner] in
+            var queued = 0
+            for (folder, file) in batch {
+                // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
+                guard let stamp = try? scanner.stamp(of: file) else { continue }
+                if try ledger.sight(
+                    folder.id, file: file.relative(to: folder.path), stamp: stamp, stillThere: scanner.isFile, at: now)
+                {
+                    queued += 1
+                }
+            }
+            return queued
+        }
+        if queued > 0 { work.signal() }
+    }
+
+    // MARK: Scanning
+
+    private func enqueue(_ tree: FilePath) {
+        guard !treesToScan.contains(where: { tree.starts(with: $0) }) else { return }
+        treesToScan.removeAll { $0.starts(with: tree) }
+        treesToScan.append(tree)
+        treesChanged.signal()
+    }
+
+    private func scanTrees() async throws {
+        while true {
+            try Task.checkCancellation()
+            guard !treesToScan.isEmpty else {
+                await treesChanged.wait(atMost: nil, time: time)
+                continue
+            }
+            let tree = treesToScan.removeFirst()
+            if let folder = folder(of: tree) { try await scan(folder, from: tree) }
+        }
+    }
+
+    private func scan(_ folder: FolderRecord, from tree: FilePath) async throws {
+        let now = time.now()
+        let result = try await pool.run { [scan] in try scan.run(folder, from: tree, at: now) }
+        for (file, age) in result.unsettled { settling.note(file, age: age, at: time.monotonic()) }
+        settlingChanged.signal()
+        if result.queued > 0 { work.signal() }
+        if tree == folder.path { tell(result.problems, of: folder) }
+        try await noteWatching()
+        logger.debug("\(tree): \(result.filesSeen) files, \(result.queued) new, \(result.missing) missing")
+    }
+
+    private func rescanNowAndThen() async throws {
+        while true {
+            try await time.sleep(rescanEvery)
+            for folder in folders { enqueue(folder.path) }
+        }
+    }
+
+    // MARK: Reports
+
+    /// A problem is told when it appears and not at every scan.
+    private func tell(_ problems: [ScanError], of folder: FolderRecord) {
+        for problem in problems where !knownProblems.contains(problem) { logger.warning("\(problem)") }
+        knownProblems = knownProblems.filter { !$0.path.starts(with: folder.path) }.union(problems)
+    }
+
+    private func noteWatching() async throws {
+        let reports = source.reports()
+        try await pool.run { [ledger, folders] in
+            for folder in folders {
+                guard let report = reports.first(where: { $0.root == folder.path }) else { continue }
+                try ledger.noteWatching(folder.id, mode: report.mode, note: report.note)
+            }
+        }
+    }
+
+    private func folder(of path: FilePath) -> FolderRecord? {
+        folders.first { path.starts(with: $0.path) }
+    }
+}

@@ -1,0 +1,80 @@
+import FoundationEssentials
+package import Logging
+package import SyncCore
+import Synchronization
+
+/// Sends a request again when its failure may pass: at most three attempts, full jitter, and a budget over all requests
+/// so that an outage is not answered with a storm. Only ``StoreError/isTransient`` decides what may pass.
+package struct RetryingStore: ObjectStore {
+    private let base: any ObjectStore
+    private let policy: RetryPolicy
+    private let time: TimeSource
+    private let logger: Logger
+    private let budget = Budget()
+
+    package init(_ base: any ObjectStore, policy: RetryPolicy = RetryPolicy(), time: TimeSource, logger: Logger) {
+        self.base = base
+        self.policy = policy
+        self.time = time
+        self.logger = logger
+    }
+
+    package var identity: StoreIdentity { base.identity }
+
+    package func check() async throws {
+        try await retrying { try await base.check() }
+    }
+
+    package func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        try await retrying {
+            try await base.put(body, at: key, attributes: attributes, condition: condition)
+        }
+    }
+
+    package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
+        try await retrying { try await base.head(key) }
+    }
+
+    /// Sent once: the sink has had bytes by the time a read fails, and only its owner can begin anew or go on from there.
+    package func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        try await base.get(key, range: range, into: sink)
+    }
+
+    package func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        try await retrying { try await base.list(prefix: prefix, after: after, limit: limit) }
+    }
+
+    package func delete(_ key: ObjectKey) async throws {
+        try await retrying { try await base.delete(key) }
+    }
+
+    private func retrying<Result>(_ request: () async throws -> Result) async throws -> Result {
+        var lastCost: Int?
+        var attempt = 1
+        while true {
+            do {
+                let result = try await request()
+                budget.refund(lastCost)
+                return result
+            } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
+                guard let cost = budget.take(afterTimeout: error.code == .timedOut) else { throw error }
+                let delay = policy.delay(afterAttempt: attempt, random: time.random())
+                logger.debug("attempt \(attempt) failed, next in \(delay): \(error)")
+                try await time.sleep(delay)
+                lastCost = cost
+                attempt += 1
+            }
+        }
+    }
+
+    private final class Budget: Sendable {
+        private let bucket = Mutex(RetryBudget())
+
+        func take(afterTimeout: Bool) -> Int? { bucket.withLock { $0.take(afterTimeout: afterTimeout) } }
+        func refund(_ lastCost: Int?) { bucket.withLock { $0.refund(lastCost: lastCost) } }
+    }
+}

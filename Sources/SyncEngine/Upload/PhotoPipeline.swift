@@ -1,0 +1,228 @@
+import AsyncAlgorithms
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+package import SyncCore
+package import SyncLedger
+import Synchronization
+
+/// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit.
+///
+/// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
+/// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
+/// committed by itself, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
+package final class PhotoPipeline: Sendable {
+    package enum Mode: Sendable {
+        /// Ends when nothing is due any more. Photos that come due within the patience are waited for.
+        case untilDone(patience: Duration)
+        /// Ends when the agent shuts down.
+        case untilStopped
+    }
+
+    private let ledger: Ledger
+    private let store: any ObjectStore
+    private let preparer: Preparer
+    private let uploader: Uploader
+    private let pool: BlockingPool
+    private let batchSize: Int
+    private let work: Wakeup
+    private let gate: StoreGate
+    private let time: TimeSource
+    private let logger: Logger
+    private let observe: @Sendable (PipelineEvent) -> Void
+    private let keys = KeyGuard()
+    private let inHand = Mutex<[Int64: Claim]>([:])
+    private let isStopping = Mutex(false)
+
+    /// - Parameters:
+    ///   - pool: threads for reading, hashing and reducing; as many as there are cores.
+    ///   - work: signalled when the queue has got something new.
+    ///   - observe: called for each photo that is done with, from any thread.
+    package init(
+        ledger: Ledger, store: any ObjectStore, preparer: Preparer, pool: BlockingPool, batchSize: Int, work: Wakeup,
+        time: TimeSource, logger: Logger, observe: @escaping @Sendable (PipelineEvent) -> Void
+    ) {
+        self.ledger = ledger
+        self.store = store
+        self.preparer = preparer
+        self.uploader = Uploader(store: store, now: time.now)
+        self.pool = pool
+        self.batchSize = batchSize
+        self.work = work
+        self.gate = StoreGate(time: time)
+        self.time = time
+        self.logger = logger
+        self.observe = observe
+    }
+
+    /// - Throws: ``LedgerError``, when what is known can no longer be written down; ``StoreError`` of a store that is away
+    ///   as a whole, when `mode` is `.untilDone`.
+    package func run(_ mode: Mode) async throws {
+        let claims = AsyncChannel<Claim>()
+        let prepared = AsyncChannel<PreparedPhoto>()
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    defer { claims.finish() }
+                    try await self.feed(claims, mode)
+                }
+                group.addTask {
+                    defer { prepared.finish() }
+                    try await self.inParallel { for await claim in claims { try await self.prepare(claim, prepared) } }
+                }
+                group.addTask {
+                    try await self.inParallel { for await photo in prepared { try await self.upload(photo) } }
+                }
+                try await group.waitForAll()
+            }
+        } catch {
+            try await releaseAll()
+            throw error
+        }
+        try await releaseAll()
+    }
+
+    // MARK: Claiming
+
+    private func feed(_ claims: AsyncChannel<Claim>, _ mode: Mode) async throws {
+        do {
+            try await cancelWhenGracefulShutdown {
+                try await self.lookAtStore()
+                while try await self.waitForTurn(mode) {
+                    let now = self.time.now()
+                    for claim in try await self.pool.run({ [ledger = self.ledger] in try ledger.claim(limit: 1, at: now)
+                        })
+                    {
+                        self.inHand.withLock { $0[claim.photoID] = claim }
+                        await claims.send(claim)
+                    }
+                    try Task.checkCancellation()
+                }
+            }
+        } catch is CancellationError {
+            isStopping.withLock { $0 = true }
+        }
+    }
+
+    /// A store that is away is told at the start, and not only when there is something to send.
+    private func lookAtStore() async throws {
+        do {
+            try await store.check()
+            try await noteStore(nil)
+        } catch let error as StoreError {
+            try await close(error)
+        }
+    }
+
+    /// Waits until the store is there and a photo is due.
+    /// - Returns: `false` when there is nothing more to do.
+    private func waitForTurn(_ mode: Mode) async throws -> Bool {
+        while true {
+            try Task.checkCancellation()
+            if let error = gate.closedBy, case .untilDone = mode { throw error }
+            if try await gate.pass(check: { try await self.store.check() }) {
+                logger.notice("the store is back, uploads go on")
+                try await noteStore(nil)
+            }
+            let due = try await pool.run { [ledger] in try ledger.nextTry() }
+            let wait = due.map { max($0 - time.now(), .zero) }
+            if wait == .zero { return true }
+            if case .untilDone(let patience) = mode, inHand.withLock({ $0.isEmpty }) {
+                guard let wait, wait <= patience else { return false }
+            }
+            await work.wait(atMost: wait, time: time)
+        }
+    }
+
+    // MARK: Preparing and uploading
+
+    private func prepare(_ claim: Claim, _ prepared: AsyncChannel<PreparedPhoto>) async throws {
+        if isStopping.withLock({ $0 }) { return }
+        let preparer = preparer
+        switch try await pool.run({ try preparer.prepare(claim) }) {
+        case .ready(let photo): await prepared.send(photo)
+        case .done(let outcome): try await commit(claim, outcome, sentBytes: nil)
+        }
+    }
+
+    private func upload(_ photo: PreparedPhoto) async throws {
+        let claim = photo.claim
+        do {
+            let receipt = try await keys.withKey(photo.plan.key) {
+                // Its twin may have been stored while this one was prepared.
+                let known = try await pool.run { [ledger] in try ledger.object(photo.plan.key) }
+                if let known, known.md5 == photo.examined.digest.md5 {
+                    return Uploader.Receipt(object: known, wasSent: false)
+                }
+                return try await uploader.upload(photo)
+            }
+            try await commit(
+                claim, .uploaded(photo.examined.digest, receipt.object),
+                sentBytes: receipt.wasSent ? photo.body.size : nil)
+        } catch let error as StoreError {
+            try await fail(photo, error)
+        }
+    }
+
+    private func fail(_ photo: PreparedPhoto, _ error: StoreError) async throws {
+        let claim = photo.claim
+        if error.concernsWholeStore {
+            try await close(error)
+            return try await commit(claim, .released, sentBytes: nil)
+        }
+        let delay = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 0.5 + time.random() / 2)
+        let outcome: Outcome =
+            error.isTransient || error.code == .sourceChanged
+            ? .postponed("\(error)", until: time.now() + delay) : .failed("\(error)", photo.examined.digest)
+        try await commit(claim, outcome, sentBytes: nil)
+    }
+
+    private func close(_ error: StoreError) async throws {
+        guard gate.close(error) else { return }
+        logger.warning("the store cannot be used, uploads wait: \(error)")
+        try await noteStore(error)
+    }
+
+    private func noteStore(_ error: StoreError?) async throws {
+        let now = time.now()
+        try await pool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
+    }
+
+    // MARK: Committing
+
+    private func commit(_ claim: Claim, _ outcome: Outcome, sentBytes: Int64?) async throws {
+        let now = time.now()
+        try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, at: now) }
+        inHand.withLock { $0[claim.photoID] = nil }
+        work.signal()
+        let event = PipelineEvent(file: claim.file, result: result(of: outcome, claim, sentBytes))
+        logger.debug("\(event.file): \(event.result)")
+        observe(event)
+    }
+
+    private func result(of outcome: Outcome, _ claim: Claim, _ sentBytes: Int64?) -> PipelineEvent.Result {
+        switch outcome {
+        case .uploaded:
+            sentBytes.map { .stored(localBytes: claim.stamp.size, sentBytes: $0) }
+                ?? .alreadyStored(localBytes: claim.stamp.size)
+        case .failed(let message, _): .failed(reason: message)
+        case .skipped(let message): .skipped(reason: message)
+        case .postponed(let message, _): .postponed(reason: message)
+        case .released, .vanished: .dropped
+        }
+    }
+
+    /// What was claimed and not got to goes back to the queue, its attempt not counted.
+    private func releaseAll() async throws {
+        for claim in inHand.withLock({ Array($0.values) }) {
+            try await commit(claim, .released, sentBytes: nil)
+        }
+    }
+
+    private func inParallel(_ worker: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<batchSize { group.addTask(operation: worker) }
+            try await group.waitForAll()
+        }
+    }
+}

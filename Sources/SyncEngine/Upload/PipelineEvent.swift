@@ -1,0 +1,48 @@
+package import SystemPackage
+
+/// What the pipeline tells whoever looks on: a progress line, a log, a count.
+package struct PipelineEvent: Sendable {
+    package enum Result: Sendable {
+        /// - Parameters: bytes of the file on the disk, bytes that were sent.
+        case stored(localBytes: Int64, sentBytes: Int64)
+        /// The store had it; nothing was sent.
+        case alreadyStored(localBytes: Int64)
+        case failed(reason: String)
+        case skipped(reason: String)
+        case postponed(reason: String)
+        /// It is gone, or the agent stops: nothing to tell.
+        case dropped
+    }
+
+    package let file: FilePath
+    package let result: Result
+}
+
+/// The counts of a pass.
+package struct PassSummary: Hashable, Sendable, Codable {
+    package var uploaded = 0
+    package var alreadyStored = 0
+    package var failed = 0
+    package var skipped = 0
+    package var postponed = 0
+    package var bytesRead: Int64 = 0
+    package var bytesSent: Int64 = 0
+
+    package init() {}
+
+    package mutating func count(_ event: PipelineEvent) {
+        switch event.result {
+        case .stored(let local, let sent):
+            uploaded += 1
+            bytesRead += local
+            bytesSent += sent
+        case .alreadyStored(let local):
+            alreadyStored += 1
+            bytesRead += local
+        case .failed: failed += 1
+        case .skipped: skipped += 1
+        case .postponed: postponed += 1
+        case .dropped: break
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+import SystemPackage
+
+/// Turns a claim into bytes to send: read, hash, decide, reduce. Everything here blocks and runs on the worker pool.
+package struct Preparer: Sendable {
+    package enum Result: Sendable {
+        case ready(PreparedPhoto)
+        /// Nothing is to be sent, and this is why.
+        case done(Outcome)
+    }
+
+    private let ledger: Ledger
+    private let scanner: any TreeScanner
+    private let reducer: any PhotoReducer
+    private let planner: UploadPlanner
+    private let policy: ReducePolicy
+    private let settle: Duration
+    private let now: @Sendable () -> Date
+
+    package init(
+        ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer, planner: UploadPlanner,
+        policy: ReducePolicy, settle: Duration, now: @escaping @Sendable () -> Date
+    ) {
+        self.ledger = ledger
+        self.scanner = scanner
+        self.reducer = reducer
+        self.planner = planner
+        self.policy = policy
+        self.settle = settle
+        self.now = now
+    }
+
+    /// - Throws: ``LedgerError``. What is wrong with the photo is a result, not an error.
+    package func prepare(_ claim: Claim) throws -> Result {
+        if scanner.isBeingWritten(claim.file) {
+            return .done(later("another process has it open for writing"))
+        }
+        do {
+            let examined = try reducer.examine(claim.file)
+            guard examined.stamp == claim.stamp else { return try changed(claim) }
+            return try prepare(claim, examined)
+        } catch let error as PhotoError {
+            return try outcome(of: error, for: claim)
+        } catch let error as InvalidName {
+            return .done(.failed("\(error)", nil))
+        }
+    }
+
+    private func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> Result {
+        let plan = try planner.plan(
+            kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
+        switch plan {
+        case .skip(let reason):
+            return .done(.skipped(reason))
+        case .store(let upload):
+            // The same bytes are stored already, under another name or from another day: nothing to reduce or send.
+            if let object = try ledger.object(upload.key), object.md5 == examined.digest.md5 {
+                return .done(.uploaded(examined.digest, object))
+            }
+            var typed = examined
+            typed.type = upload.type
+            let copy = try reducer.reduce(claim.file, examined: typed, policy: policy)
+            return .ready(PreparedPhoto(claim: claim, examined: typed, plan: upload, copy: copy))
+        }
+    }
+
+    private func outcome(of error: PhotoError, for claim: Claim) throws -> Result {
+        switch error.code {
+        case .missing: .done(.vanished)
+        case .changed: try changed(claim)
+        case .notStored: .done(.skipped(error.message))
+        case .unreadable, .outOfResources:
+            .done(
+                .postponed(
+                    error.message,
+                    until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1)))
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto:
+            .done(.failed(error.message, nil))
+        }
+    }
+
+    /// The file is another one by now. Once it is quiet, the ledger learns its new stamp, and it is queued anew.
+    private func changed(_ claim: Claim) throws -> Result {
+        guard let stamp = try? scanner.stamp(of: claim.file) else { return .done(.vanished) }
+        guard stamp.age(at: now()) >= settle else { return .done(later("it is still changing")) }
+        _ = try ledger.sight(
+            claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())
+        return .done(later("it changed while it was read"))
+    }
+
+    private func later(_ message: String) -> Outcome {
+        .postponed(message, until: now() + max(settle, .milliseconds(500)))
+    }
+}
+
+extension Date {
+    static func + (date: Date, duration: Duration) -> Date {
+        date.addingTimeInterval(duration / .seconds(1))
+    }
+
+    static func - (later: Date, earlier: Date) -> Duration {
+        .seconds(later.timeIntervalSince(earlier))
+    }
+}

@@ -1,0 +1,131 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+extension Ledger {
+    /// Makes the ledger agree with what a directory holds. When it does already, nothing is written.
+    ///
+    /// - A new settled file is pending; one with the stamp of a known photo whose own file is no longer there is that
+    ///   photo under a new name, and keeps its upload, except where the key is made of the name (projects).
+    /// - A settled file with another stamp is pending again, in a new generation.
+    /// - A missing photo that is back with its old stamp is what it was.
+    /// - A known photo without a file is missing, or forgotten when nothing of it is stored.
+    /// - Parameters:
+    ///   - directory: below the folder; empty for the folder itself.
+    ///   - files: all regular files in it.
+    ///   - settled: whether a new or changed file with this stamp is whole. It may be asked twice.
+    ///   - stillThere: whether there is a file at an absolute path. It is asked only about photos that may have moved.
+    package func reconcile(
+        _ folder: FolderID, directory: FilePath, files: [ScannedFile], settled: (FileStamp) -> Bool,
+        stillThere: (FilePath) -> Bool, at time: Date
+    ) throws(LedgerError) -> DirectoryDifference {
+        let operation = "reconcile a directory"
+        // Most directories of a scan are as they were: a read does for them, and holds nobody up.
+        let (seen, id) = try read(operation) { db in
+            let path = try directory.relative(to: db.folder(folder).path)
+            let id = try DirectoryTable(db).find(path, in: folder)
+            let known = try id.map(PhotoTable(db).rows) ?? []
+            return (DirectoryPlan(known: known, files: files, settled: settled), id)
+        }
+        if seen.isEmpty { return DirectoryDifference(seen, directoryID: id) }
+        return try write(operation) { db in
+            let record = try db.folder(folder)
+            let path = directory.relative(to: record.path)
+            let id = try DirectoryTable(db).findOrAdd(path, in: folder)
+            let known = try PhotoTable(db).rows(in: id)
+            let plan = DirectoryPlan(known: known, files: files, settled: settled)
+            let names = Set(files.map(\.name.bytes))
+            let intake = Intake(db: db, folder: record, directory: id, time: time)
+            return try intake.carryOut(
+                plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, stillThere: stillThere)
+        }
+    }
+
+    /// Makes the ledger know one settled file: the rules of
+    /// ``reconcile(_:directory:files:settled:stillThere:at:)`` for it alone.
+    /// - Parameter file: below the folder.
+    /// - Returns: whether the photo waits for its upload now.
+    package func sight(
+        _ folder: FolderID, file: FilePath, stamp: FileStamp, stillThere: (FilePath) -> Bool, at time: Date
+    ) throws(LedgerError) -> Bool {
+        let operation = "note a file"
+        guard let name = file.lastComponent else {
+            throw LedgerError(.failed, operation: operation, path: path, message: "the path names no file")
+        }
+        let files = [ScannedFile(name: name, stamp: stamp)]
+        let seen = try read(operation) { db in
+            let place = try file.relative(to: db.folder(folder).path).removingLastComponent()
+            let known = try DirectoryTable(db).find(place, in: folder)
+                .flatMap { try PhotoTable(db).row(in: $0, named: name) }
+            let plan = DirectoryPlan(known: known.map { [$0] } ?? [], files: files, settled: { _ in true })
+            return (plan, known?.state)
+        }
+        if seen.0.isEmpty { return seen.1 == .pending }
+        return try write(operation) { db in
+            let record = try db.folder(folder)
+            let place = file.relative(to: record.path).removingLastComponent()
+            let id = try DirectoryTable(db).findOrAdd(place, in: folder)
+            let known = try PhotoTable(db).row(in: id, named: name).map { [$0] } ?? []
+            let plan = DirectoryPlan(known: known, files: files, settled: { _ in true })
+            let intake = Intake(db: db, folder: record, directory: id, time: time)
+            _ = try intake.carryOut(
+                plan, isSeen: { $0.directoryID == id && $0.name == name.bytes }, stillThere: stillThere)
+            return try PhotoTable(db).row(in: id, named: name)?.state == .pending
+        }
+    }
+}
+
+/// Carries out a plan inside a transaction.
+private struct Intake {
+    let db: Database
+    let folder: FolderRecord
+    let directory: DirectoryID
+    let time: Date
+
+    /// - Parameter isSeen: whether a row's own file is among those that the plan was made of.
+    func carryOut(
+        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool
+    ) throws -> DirectoryDifference {
+        let table = PhotoTable(db)
+        var difference = DirectoryDifference(plan, directoryID: directory)
+        // Renames first: the row that moves may be one of those that vanished here.
+        var moved: Set<Int64> = []
+        let finder = RenameFinder(db: db)
+        for file in plan.new {
+            if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
+                try move(origin, to: file)
+                moved.insert(origin.row.id)
+                difference.moved += 1
+            } else {
+                try table.insert(file, in: directory, of: folder.id, at: time)
+                difference.added += 1
+            }
+        }
+        for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
+        for row in plan.returned { try table.bringBack(row, at: time) }
+        for row in plan.vanished where !moved.contains(row.id) {
+            try table.vanish(row)
+            difference.missing += 1
+        }
+        if try DirectoryTable(db).removeIfEmpty(directory) { difference.directoryID = nil }
+        return difference
+    }
+
+    private func move(_ origin: RenameFinder.Origin, to file: ScannedFile) throws {
+        let table = PhotoTable(db)
+        try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
+        if !origin.kind.isPooled || !folder.kind.isPooled {
+            try table.repend(origin.row, stamp: file.stamp, at: time)
+        }
+        if origin.row.directoryID != directory { try DirectoryTable(db).removeIfEmpty(origin.row.directoryID) }
+    }
+}
+
+extension DirectoryDifference {
+    fileprivate init(_ plan: DirectoryPlan, directoryID: DirectoryID?) {
+        self.init(
+            changed: plan.changed.count, returned: plan.returned.count, unchanged: plan.unchanged,
+            unsettled: plan.unsettled, directoryID: directoryID)
+    }
+}

@@ -1,0 +1,109 @@
+import FoundationEssentials
+import GRDB
+import SyncCore
+import SystemPackage
+
+/// The changes of one photo's row that intake makes. Each keeps the invariants of the row; the caller has the
+/// transaction.
+struct PhotoTable {
+    private let db: Database
+
+    init(_ db: Database) {
+        self.db = db
+    }
+
+    func rows(in directory: DirectoryID) throws -> [PhotoRow] {
+        try db.rows(LedgerQuery.rowsOfDirectory, [directory.rawValue])
+    }
+
+    func row(in directory: DirectoryID, named name: FilePath.Component) throws -> PhotoRow? {
+        try db.row(LedgerQuery.rowOfFile, [directory.rawValue, Data(name.bytes)])
+    }
+
+    func insert(_ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, at time: Date) throws {
+        let stamp = file.stamp
+        try db.run(
+            """
+            INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?)
+            """,
+            [
+                folder.rawValue, directory.rawValue, Data(file.name.bytes), Int64(bitPattern: stamp.device),
+                Int64(bitPattern: stamp.inode), stamp.size, stamp.modified, time.milliseconds,
+            ])
+    }
+
+    /// The file has other content: everything that was known of the old one ends, except what is stored of it. A photo
+    /// in hand stays in hand; its commit sees the new generation.
+    func repend(_ row: PhotoRow, stamp: FileStamp, at time: Date) throws {
+        try db.run(
+            """
+            UPDATE photos SET device = ?, inode = ?, size = ?, modified = ?, queued_at = ?, \(Self.pendingAgain)
+            WHERE id = ?
+            """,
+            [
+                Int64(bitPattern: stamp.device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified,
+                time.milliseconds, row.id,
+            ])
+    }
+
+    /// All photos on the disk of a folder are to be stored under other keys.
+    func repend(below folder: FilePath) throws {
+        try db.run(
+            """
+            UPDATE photos SET \(Self.pendingAgain)
+            WHERE directory_id IN (
+                SELECT id FROM directories WHERE folder_id = (SELECT id FROM folders WHERE path = ?)
+            ) AND state <> 'missing'
+            """, [folder.blob])
+    }
+
+    /// A file that had vanished is there again, as it was.
+    func bringBack(_ row: PhotoRow, at time: Date) throws {
+        if row.state == .uploading {
+            try db.run("UPDATE photos SET gone = 0 WHERE id = ?", [row.id])
+        } else if row.isStored {
+            try db.run("UPDATE photos SET state = 'uploaded' WHERE id = ?", [row.id])
+        } else {
+            try repend(row, stamp: row.stamp, at: time)
+        }
+    }
+
+    /// The file has another name. What is stored of it stays stored: nothing is sent again.
+    func move(
+        _ row: PhotoRow, to directory: DirectoryID, of folder: FolderID, named name: FilePath.Component, at time: Date
+    ) throws {
+        // Whoever has the photo in hand reads it under its old name, and will not find it.
+        try db.run(
+            """
+            UPDATE photos SET folder_id = ?, directory_id = ?, name = ?,
+                generation = generation + (state = 'uploading')
+            WHERE id = ?
+            """, [folder.rawValue, directory.rawValue, Data(name.bytes), row.id])
+        if !row.isOnDisk { try bringBack(row, at: time) }
+    }
+
+    /// The file is no longer there. What is stored is kept and known as missing; a photo of which nothing is stored is
+    /// forgotten; one in hand is settled when its upload is committed.
+    func vanish(_ row: PhotoRow) throws {
+        if row.state == .uploading {
+            try db.run("UPDATE photos SET gone = 1, generation = generation + 1 WHERE id = ?", [row.id])
+        } else {
+            try settleVanished(row.id, hasObject: row.objectID != nil)
+        }
+    }
+
+    func settleVanished(_ id: Int64, hasObject: Bool) throws {
+        if hasObject {
+            try db.run(
+                "UPDATE photos SET state = 'missing', gone = 0, next_try_at = 0, error = NULL WHERE id = ?", [id])
+        } else {
+            try db.run("DELETE FROM photos WHERE id = ?", [id])
+        }
+    }
+
+    private static let pendingAgain = """
+        state = CASE state WHEN 'uploading' THEN 'uploading' ELSE 'pending' END,
+        generation = generation + 1, gone = 0, attempts = 0, next_try_at = 0, error = NULL, md5 = NULL, sha256 = NULL
+        """
+}

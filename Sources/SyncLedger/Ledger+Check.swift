@@ -1,0 +1,52 @@
+import GRDB
+import SyncCore
+
+extension Ledger {
+    /// Looks for contradictions: a damaged file, rows without what they refer to, aggregates that differ from the rows
+    /// they stand for. It walks everything: minutes with millions of photos.
+    /// - Returns: a sentence for each; none when all is well.
+    package func check() throws(LedgerError) -> [String] {
+        try read("check the ledger") { db in
+            let damage = try String.fetchAll(db, sql: "PRAGMA quick_check").filter { $0 != "ok" }
+            let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
+                "a row of \(row[0] as String) refers to a row of \(row[2] as String) that is not there"
+            }
+            return try damage + orphans + db.disagreements(Self.photoAudit) + db.disagreements(Self.objectAudit)
+        }
+    }
+
+    /// How SQLite would run a query: one line for each step (https://www.sqlite.org/eqp.html).
+    package func plan(of query: String) throws(LedgerError) -> [String] {
+        try read("explain a query") { db in
+            let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(query)")
+            statement.setUncheckedArguments([])
+            return try Row.fetchAll(statement).map { $0[3] }
+        }
+    }
+
+    private static let photoAudit = """
+        SELECT state || ' photos of folder ' || folder_id, SUM(files), SUM(bytes), SUM(rows), SUM(size) FROM (
+            SELECT folder_id, state, files, bytes, 0 AS rows, 0 AS size FROM photo_tallies
+            UNION ALL
+            SELECT folder_id, state, 0, 0, COUNT(*), SUM(size) FROM photos GROUP BY folder_id, state
+        ) GROUP BY folder_id, state HAVING SUM(files) <> SUM(rows) OR SUM(bytes) <> SUM(size)
+        """
+
+    private static let objectAudit = """
+        SELECT 'objects of class ' || storage_class, SUM(objects), SUM(bytes), SUM(rows), SUM(size) FROM (
+            SELECT storage_class, objects, bytes, 0 AS rows, 0 AS size FROM object_tallies
+            UNION ALL
+            SELECT storage_class, 0, 0, COUNT(*), SUM(size) FROM objects GROUP BY storage_class
+        ) GROUP BY storage_class HAVING SUM(objects) <> SUM(rows) OR SUM(bytes) <> SUM(size)
+        """
+}
+
+extension Database {
+    fileprivate func disagreements(_ audit: String) throws -> [String] {
+        try Row.fetchAll(self, sql: audit).map { row in
+            let (what, tallied, bytes): (String, Int, Int64) = (row[0], row[1], row[2])
+            let (walked, size): (Int, Int64) = (row[3], row[4])
+            return "\(what): the tally says \(tallied) with \(bytes) bytes, the rows \(walked) with \(size)"
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import GRDB
+package import SystemPackage
+
+/// What is known of every folder, photo, object and attempt: an SQLite database. The ledger is the queue.
+///
+/// All functions block, from microseconds to the busy timeout: call them on threads you own. They are safe from any
+/// thread and from several processes. Each function that writes is one transaction: it is done whole or not at all, and
+/// what it promises holds again when it returns. All throw ``LedgerError``.
+///
+/// One agent at a time takes photos from the queue (a lock file sees to that); readers and single writes of other
+/// processes are welcome while it runs.
+package final class Ledger: Sendable {
+    /// Seconds that a call waits for another process to finish its transaction.
+    package static let busyTimeout = 5.0
+
+    /// The file; empty when in memory.
+    package let path: FilePath
+    let database: any DatabaseWriter
+
+    /// Opens the ledger, and creates it (file 0600, missing folders 0700) or migrates it where needed.
+    /// - Throws: `.unreadable`, `.readOnly`, `.noSpace`, `.damaged`, `.newerSchema`, `.busy`.
+    package init(at path: FilePath) throws(LedgerError) {
+        self.path = path
+        do {
+            try LedgerFile.prepare(path)
+            database = try DatabasePool(path: path.string, configuration: Self.configuration)
+            try Self.migrate(database, path: path)
+        } catch {
+            throw LedgerError(error, operation: "open", path: path)
+        }
+    }
+
+    /// An empty ledger in memory. It is gone with the last reference to it.
+    package init(inMemory: Void) throws(LedgerError) {
+        path = ""
+        do {
+            database = try DatabaseQueue(configuration: Self.configuration)
+            try Self.migrate(database, path: path)
+        } catch {
+            throw LedgerError(error, operation: "open", path: path)
+        }
+    }
+
+    package static func inMemory() throws(LedgerError) -> Ledger {
+        try Ledger(inMemory: ())
+    }
+
+    /// Folds the write-ahead log into the file, and closes: every later call throws. A ledger in memory stays as it is.
+    package func close() throws(LedgerError) {
+        guard let pool = database as? DatabasePool else { return }
+        do {
+            try pool.writeWithoutTransaction { db in
+                // A reader in another process may hold the log: then it stays, and the last one to close folds it.
+                try db.execute(sql: "PRAGMA busy_timeout = 0")
+                _ = try? db.checkpoint(.truncate)
+            }
+            try pool.close()
+        } catch {
+            throw LedgerError(error, operation: "close", path: path)
+        }
+    }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.label = "ledger"
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(busyTimeout)
+        configuration.maximumReaderCount = 3
+        configuration.prepareDatabase { db in
+            // NORMAL does not sync at each commit: after a power failure the last transactions may be missing, and the
+            // file is whole. That only repeats a step which is idempotent: a file is scanned again, a photo is put
+            // again under the same key. A commit that permits a local file to be deleted must ask for FULL.
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        return configuration
+    }
+
+    private static func migrate(_ database: any DatabaseWriter, path: FilePath) throws {
+        let migrator = Schema.migrator
+        let (done, superseded) = try database.read { db in
+            try (migrator.hasCompletedMigrations(db), migrator.hasBeenSuperseded(db))
+        }
+        if superseded {
+            throw LedgerError(
+                .newerSchema, operation: "open", path: path,
+                message: "it was written by a newer version; install that version again, or give another state folder")
+        }
+        guard !done else { return }
+        do {
+            try migrator.migrate(database)
+        } catch {
+            // Two processes may both find a new file and create the tables: the second one fails, and all is well.
+            guard try database.read(migrator.hasCompletedMigrations) else { throw error }
+        }
+    }
+}
+
+extension Ledger {
+    func read<Value>(
+        _ operation: String, _ body: (Database) throws -> Value
+    ) throws(LedgerError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw LedgerError(error, operation: operation, path: path)
+        }
+    }
+
+    /// One transaction, IMMEDIATE from its start, so that waiting for another writer cannot end in a deadlock.
+    func write<Value>(
+        _ operation: String, _ body: (Database) throws -> Value
+    ) throws(LedgerError) -> Value {
+        do {
+            return try database.write(body)
+        } catch {
+            throw LedgerError(error, operation: operation, path: path)
+        }
+    }
+}

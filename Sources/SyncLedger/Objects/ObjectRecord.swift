@@ -1,0 +1,102 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+
+/// A stored object as the ledger knows it. What the store says is right where the two differ.
+package struct ObjectRecord: Hashable, Sendable {
+    package var key: ObjectKey
+    /// Bytes of the stored copy.
+    package var size: Int64
+    /// Of the photo on the disk; `nil` where it is not known.
+    package var md5: MD5Digest?
+    /// Of the stored bytes; `nil` where it is not known.
+    package var sha256: SHA256Digest?
+    /// As in `Content-Type`.
+    package var contentType: String
+    package var storageClass: StorageClass
+    package var restore: RestoreState
+    /// Pixels of the stored copy.
+    package var width: Int?
+    package var height: Int?
+    package var takenAt: Date?
+    package var storedAt: Date
+
+    package init(
+        key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
+        storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
+        takenAt: Date? = nil, storedAt: Date
+    ) {
+        self.key = key
+        self.size = size
+        self.md5 = md5
+        self.sha256 = sha256
+        self.contentType = contentType
+        self.storageClass = storageClass
+        self.restore = restore
+        self.width = width
+        self.height = height
+        self.takenAt = takenAt
+        self.storedAt = storedAt
+    }
+}
+
+extension ObjectRecord: FetchableRecord {
+    static let columns = """
+        objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \
+        objects.restore_state, objects.restored_until, objects.width, objects.height, objects.taken_at, \
+        objects.stored_at
+        """
+
+    init(row: Row) throws {
+        try self.init(row: row, from: 0)
+    }
+
+    /// - Parameter first: the index of the first of ``columns`` in the row.
+    init(row: Row, from first: Int) throws {
+        let until = (row[first + 7] as Int64?).map(Date.init(milliseconds:))
+        let restore: RestoreState =
+            switch row[first + 6] as String {
+            case "inProgress": .inProgress
+            case "restored": .restored(until: until)
+            default: .none
+            }
+        self.init(
+            key: try ObjectKey(row[first] as String), size: row[first + 1],
+            md5: MD5Digest(blob: row[first + 2]), sha256: SHA256Digest(blob: row[first + 3]),
+            contentType: row[first + 4], storageClass: StorageClass(rawValue: row[first + 5]), restore: restore,
+            width: row[first + 8], height: row[first + 9],
+            takenAt: (row[first + 10] as Int64?).map(Date.init(milliseconds:)),
+            storedAt: Date(milliseconds: row[first + 11]))
+    }
+
+    var arguments: StatementArguments {
+        let (state, until): (String, Date?) =
+            switch restore {
+            case .none: ("none", nil)
+            case .inProgress: ("inProgress", nil)
+            case .restored(let until): ("restored", until)
+            }
+        return [
+            key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, state, until?.milliseconds,
+            width, height, takenAt?.milliseconds, storedAt.milliseconds,
+        ]
+    }
+}
+
+extension MD5Digest {
+    var blob: Data { Data(bytes) }
+
+    init?(blob: Data?) {
+        guard let blob else { return nil }
+        self.init(bytes: [UInt8](blob))
+    }
+}
+
+extension SHA256Digest {
+    var blob: Data { Data(bytes) }
+
+    init?(blob: Data?) {
+        guard let blob else { return nil }
+        self.init(bytes: [UInt8](blob))
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import SyncCore
+import SystemPackage
+
+/// The file on the disk, before SQLite opens it.
+enum LedgerFile {
+    /// Makes the folders above `path` that are missing (0700), and the file itself (0600). SQLite gives the files that
+    /// it puts beside it the same mode.
+    static func prepare(_ path: FilePath) throws(LedgerError) {
+        try makeFolder(path.removingLastComponent(), for: path)
+        do {
+            // Never opened when it is there already: to close a descriptor of the database drops the locks of every
+            // other connection in this process (fcntl(2), "Record locking"; sqlite.org/howtocorrupt.html, 2.2).
+            try FileDescriptor.open(
+                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+                permissions: [.ownerReadWrite]
+            ).close()
+        } catch let error as Errno {
+            if error != .fileExists { throw failure(error, making: "the file", path) }
+        } catch {
+            throw LedgerError(error, operation: "open", path: path)
+        }
+    }
+
+    private static func makeFolder(_ folder: FilePath, for path: FilePath) throws(LedgerError) {
+        guard !folder.isEmpty, folder.lastComponent != nil else { return }
+        if folder.withPlatformString({ access($0, F_OK) }) == 0 { return }
+        try makeFolder(folder.removingLastComponent(), for: path)
+        guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return }
+        let error = Errno(rawValue: errno)
+        if error != .fileExists { throw failure(error, making: "the folder \(folder.string.escapingControls)", path) }
+    }
+
+    private static func failure(_ error: Errno, making what: String, _ path: FilePath) -> LedgerError {
+        let (code, remedy): (LedgerError.Code, String) =
+            switch error {
+            case .readOnlyFileSystem: (.readOnly, "mount it writable, or give another state folder")
+            case .permissionDenied, .notPermitted: (.readOnly, "check its owner and mode, or give another state folder")
+            case .noSpace, .diskQuotaExceeded: (.noSpace, "free some space")
+            case .notDirectory: (.unreadable, "a part of its path is a file; give another state folder")
+            default: (.unreadable, "check the path")
+            }
+        return LedgerError(
+            code, operation: "open", path: path, message: "\(what) cannot be made: \(error.description); \(remedy)")
+    }
+}

@@ -1,0 +1,67 @@
+package import FoundationEssentials
+import GRDB
+import SyncCore
+
+extension Ledger {
+    /// Ends the work on a claimed photo.
+    ///
+    /// When the file changed meanwhile, the photo is pending again, whatever the outcome; when it vanished, it is
+    /// missing, or forgotten when nothing of it is stored. What was stored is known in any case. A claim that is no
+    /// longer held (``recoverInterrupted(at:)`` has given it back) changes nothing else.
+    package func commit(_ claim: Claim, outcome: Outcome, at time: Date) throws(LedgerError) {
+        try write("commit the outcome of an upload") { db in
+            let object: Int64? =
+                if case .uploaded(_, let record) = outcome { try db.store(record) } else { nil }
+            let isHeld =
+                try db.run(
+                    "UPDATE attempts SET finished_at = ?, outcome = ?, error = ? WHERE id = ? AND finished_at IS NULL",
+                    [time.milliseconds, outcome.name, outcome.message, claim.attemptID]) > 0
+            guard isHeld, let row = try db.row(LedgerQuery.rowOfPhoto, [claim.photoID], as: PhotoRow.self) else {
+                return
+            }
+            if let object {
+                try db.run(
+                    "UPDATE photos SET object_id = ?, object_generation = ?, uploaded_at = ? WHERE id = ?",
+                    [object, claim.generation, time.milliseconds, row.id])
+            }
+            if row.isGone || (outcome == .vanished && row.generation == claim.generation) {
+                try PhotoTable(db).settleVanished(row.id, hasObject: (object ?? row.objectID) != nil)
+                try DirectoryTable(db).removeIfEmpty(row.directoryID)
+            } else if row.generation != claim.generation {
+                // It was queued anew when the change was seen.
+                try db.run(
+                    "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL WHERE id = ?",
+                    [row.id])
+            } else {
+                try db.settle(row, as: outcome)
+            }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func settle(_ row: PhotoRow, as outcome: Outcome) throws {
+        switch outcome {
+        case .uploaded(let digest, _):
+            try settle(row, as: .uploaded, digest: digest, error: nil)
+        case .failed(let message, let digest):
+            try settle(row, as: .failed, digest: digest, error: message)
+        case .skipped(let message):
+            try settle(row, as: .skipped, digest: nil, error: message)
+        case .postponed(let message, let until):
+            try run(
+                "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",
+                [max(until.milliseconds, 1), message, row.id])
+        case .released:
+            try run("UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0) WHERE id = ?", [row.id])
+        case .vanished:
+            break
+        }
+    }
+
+    private func settle(_ row: PhotoRow, as state: PhotoState, digest: ContentDigest?, error: String?) throws {
+        try run(
+            "UPDATE photos SET state = ?, md5 = ?, sha256 = ?, next_try_at = 0, error = ? WHERE id = ?",
+            [state.rawValue, digest?.md5.blob, digest?.sha256.blob, error, row.id])
+    }
+}

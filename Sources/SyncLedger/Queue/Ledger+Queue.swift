@@ -1,0 +1,119 @@
+package import FoundationEssentials
+import GRDB
+import SyncCore
+import SystemPackage
+
+extension Ledger {
+    /// Gives back what an agent that died had in hand. To be called once, by the one agent, before it claims anything.
+    /// The attempts count, and the photos queue behind those that wait already: one that kills the agent each time does
+    /// not keep the others from their turn.
+    /// - Returns: how many there were.
+    @discardableResult
+    package func recoverInterrupted(at time: Date) throws(LedgerError) -> Int {
+        try write("recover interrupted uploads") { db in
+            let rows = try db.numbers("SELECT id FROM folders").flatMap { folder in
+                try db.rows(LedgerQuery.inHand, [folder], as: PhotoRow.self)
+            }
+            for row in rows {
+                try db.run(
+                    """
+                    UPDATE attempts SET finished_at = ?, outcome = 'interrupted'
+                    WHERE photo_id = ? AND finished_at IS NULL
+                    """, [time.milliseconds, row.id])
+                if row.isGone {
+                    try PhotoTable(db).settleVanished(row.id, hasObject: row.objectID != nil)
+                } else {
+                    try db.run(
+                        "UPDATE photos SET state = 'pending', next_try_at = ? WHERE id = ?",
+                        [max(time.milliseconds, 1), row.id])
+                }
+            }
+            return rows.count
+        }
+    }
+
+    /// Takes photos from the queue, longest due first, and notes an attempt for each.
+    /// - Returns: at most `limit`; none when nothing is due.
+    package func claim(limit: Int, at time: Date) throws(LedgerError) -> [Claim] {
+        let operation = "claim photos"
+        let isIdle = try read(operation) { try $0.dueNow(limit: 1, at: time).isEmpty }
+        if isIdle { return [] }
+        return try write(operation) { db in
+            try db.dueNow(limit: limit, at: time).compactMap { try db.claim($0, at: time) }
+        }
+    }
+
+    /// When the queue has something to do next: a moment that has passed (``Foundation/Date/distantPast`` for a photo
+    /// that was never tried) when something is due now, `nil` when nothing is pending.
+    package func nextTry() throws(LedgerError) -> Date? {
+        try read("look at the queue") { db in
+            let times = try db.activeFolders().compactMap { folder in
+                try db.number(LedgerQuery.nextTry, [folder.id.rawValue])
+            }
+            return times.min().map { $0 == 0 ? .distantPast : Date(milliseconds: $0) }
+        }
+    }
+
+    /// Makes everything that is pending due at once.
+    package func hurry() throws(LedgerError) {
+        try write("make the queue due") { db in
+            for folder in try db.activeFolders() {
+                try db.run(
+                    """
+                    UPDATE photos SET next_try_at = 0
+                    WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0
+                    """, [folder.id.rawValue])
+            }
+        }
+    }
+
+    /// The last attempts at a photo, oldest first.
+    package func attempts(of photoID: Int64) throws(LedgerError) -> [Attempt] {
+        try read("read the attempts at a photo") { db in
+            try db.rows(
+                "SELECT id, started_at, finished_at, outcome, error FROM attempts WHERE photo_id = ? ORDER BY id",
+                [photoID])
+        }
+    }
+}
+
+/// A photo whose turn has come, and since when.
+private struct Due: FetchableRecord {
+    var id: Int64
+    var since: Int64
+
+    init(row: Row) {
+        id = row[0]
+        since = row[1]
+    }
+}
+
+extension Database {
+    /// Photos never tried are due whatever the clock says: one that was set back must not hold them up.
+    fileprivate func dueNow(limit: Int, at time: Date) throws -> [Due] {
+        let due = try activeFolders().flatMap { folder in
+            try rows(LedgerQuery.fresh, [folder.id.rawValue, limit], as: Due.self)
+                + rows(LedgerQuery.due, [folder.id.rawValue, time.milliseconds, limit], as: Due.self)
+        }
+        return Array(due.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.prefix(limit))
+    }
+
+    fileprivate func claim(_ due: Due, at time: Date) throws -> Claim? {
+        let attempts = try number(
+            "UPDATE photos SET state = 'uploading', attempts = attempts + 1 WHERE id = ? RETURNING attempts", [due.id])
+        guard let attempts, let photo = try row(LedgerQuery.rowOfPhoto, [due.id], as: PhotoRow.self),
+            let place = try row(LedgerQuery.placeOfRow, [due.id], as: PhotoPlace.self)
+        else { return nil }
+        try run("INSERT INTO attempts (photo_id, started_at) VALUES (?, ?)", [due.id, time.milliseconds])
+        let attemptID = lastInsertedRowID
+        try run(
+            """
+            DELETE FROM attempts WHERE photo_id = ?1 AND id <= (
+                SELECT id FROM attempts WHERE photo_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2
+            )
+            """, [due.id, Attempt.kept])
+        return Claim(
+            photoID: due.id, attemptID: attemptID, generation: photo.generation, folder: place.folder,
+            relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts))
+    }
+}

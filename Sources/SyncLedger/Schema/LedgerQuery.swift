@@ -1,0 +1,65 @@
+/// The queries whose cost must not grow with the number of photos, in one place so that a test can ask SQLite how it
+/// would run each of them. States are literals: a partial index serves only a query that repeats its condition.
+package enum LedgerQuery {
+    // Intake
+    package static let directory = "SELECT id FROM directories WHERE folder_id = ? AND path = ?"
+    package static let directoriesInRange =
+        "SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path"
+    package static let rowsOfDirectory = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ?"
+    package static let rowOfFile = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ? AND name = ?"
+    package static let rowsOfStamp = """
+        SELECT \(PhotoRow.columns) FROM photos WHERE inode = ? AND device = ? AND size = ? AND modified = ?
+        """
+    package static let placeOfRow = """
+        SELECT \(PhotoPlace.columns) FROM photos
+        JOIN directories ON directories.id = photos.directory_id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE photos.id = ?
+        """
+
+    // Queue
+    package static let fresh = """
+        SELECT id, queued_at FROM photos
+        WHERE folder_id = ? AND state = 'pending' AND next_try_at = 0 ORDER BY queued_at, id LIMIT ?
+        """
+    package static let due = """
+        SELECT id, next_try_at FROM photos
+        WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0 AND next_try_at <= ?
+        ORDER BY next_try_at LIMIT ?
+        """
+    package static let nextTry = "SELECT MIN(next_try_at) FROM photos WHERE folder_id = ? AND state = 'pending'"
+    package static let inHand = "SELECT \(PhotoRow.columns) FROM photos WHERE folder_id = ? AND state = 'uploading'"
+    package static let rowOfPhoto = "SELECT \(PhotoRow.columns) FROM photos WHERE id = ?"
+
+    // Status
+    package static let photoTallies = "SELECT state, files, bytes FROM photo_tallies WHERE folder_id = ?"
+    package static let objectTallies = """
+        SELECT storage_class, objects, bytes FROM object_tallies WHERE objects > 0 ORDER BY storage_class
+        """
+    package static let oldestPending = oldest(in: "pending")
+    package static let oldestUploading = oldest(in: "uploading")
+    package static let oldestFailed = oldest(in: "failed")
+    package static let firstFailed = """
+        SELECT id FROM photos WHERE folder_id = ? AND state = 'failed' ORDER BY queued_at LIMIT ?
+        """
+    package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = ?"
+    package static let photosOfDirectory = """
+        \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?
+        """
+    package static let photoOfFile = "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name = ?"
+    package static let photo = "\(PhotoStatus.selection) WHERE photos.id = ?"
+    package static let nextDirectory = """
+        SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path LIMIT 1
+        """
+
+    /// Every query above.
+    package static let all = [
+        directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
+        nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading, oldestFailed,
+        firstFailed, object, photosOfDirectory, photoOfFile, photo, nextDirectory,
+    ]
+
+    private static func oldest(in state: String) -> String {
+        "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"
+    }
+}

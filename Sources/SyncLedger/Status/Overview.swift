@@ -1,0 +1,83 @@
+package import FoundationEssentials
+package import SyncCore
+package import SystemPackage
+
+/// Where everything stands, from aggregates.
+package struct Overview: Hashable, Sendable {
+    package struct Folder: Hashable, Sendable {
+        package var record: FolderRecord
+        package var tallies: PhotoTallies
+
+        package init(record: FolderRecord, tallies: PhotoTallies) {
+            self.record = record
+            self.tallies = tallies
+        }
+    }
+
+    /// All objects of one storage class.
+    package struct Tier: Hashable, Sendable {
+        package var storageClass: StorageClass
+        package var objects: Int
+        /// Stored bytes.
+        package var bytes: Int64
+
+        package init(storageClass: StorageClass, objects: Int, bytes: Int64) {
+            self.storageClass = storageClass
+            self.objects = objects
+            self.bytes = bytes
+        }
+    }
+
+    /// The photo that has waited longest without being safe.
+    package struct Unsynced: Hashable, Sendable {
+        /// Absolute.
+        package var path: FilePath
+        /// When the file, as it is now, was first seen.
+        package var since: Date
+        package var state: PhotoState
+        /// In plain words: the last error, or what it waits for.
+        package var why: String
+
+        package init(path: FilePath, since: Date, state: PhotoState, why: String) {
+            self.path = path
+            self.since = since
+            self.state = state
+            self.why = why
+        }
+    }
+
+    /// What the store answered last.
+    package struct StoreNote: Hashable, Sendable {
+        /// `nil` when it was well.
+        package var error: String?
+        package var at: Date
+
+        package init(error: String?, at: Date) {
+            self.error = error
+            self.at = at
+        }
+    }
+
+    /// The active folders, in the order of the configuration.
+    package var folders: [Folder]
+    package var tiers: [Tier]
+    package var oldestUnsynced: Unsynced?
+    package var lastSyncAt: Date?
+    /// `nil` when it was never asked.
+    package var store: StoreNote?
+
+    package init(
+        folders: [Folder], tiers: [Tier], oldestUnsynced: Unsynced? = nil, lastSyncAt: Date? = nil,
+        store: StoreNote? = nil
+    ) {
+        self.folders = folders
+        self.tiers = tiers
+        self.oldestUnsynced = oldestUnsynced
+        self.lastSyncAt = lastSyncAt
+        self.store = store
+    }
+
+    /// Of all active folders.
+    package var totals: PhotoTallies { folders.reduce(PhotoTallies()) { $0 + $1.tallies } }
+    package var bytesStored: Int64 { tiers.reduce(0) { $0 + $1.bytes } }
+}

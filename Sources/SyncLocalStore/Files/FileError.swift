@@ -1,0 +1,47 @@
+import SyncCore
+import SystemPackage
+
+/// A failed file call: which one, on what, and why. Every errno becomes a ``StoreError`` in this file.
+struct FileError: Error {
+    var call: String
+    var path: FilePath
+    var errno: Errno
+
+    /// Nothing is there, or not where the path says.
+    var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+
+    var isReadOnly: Bool {
+        errno == .readOnlyFileSystem || errno == .permissionDenied || errno == .notPermitted
+    }
+}
+
+extension StoreError {
+    init(_ error: FileError, operation: String, key: String?) {
+        let (code, step): (StoreError.Code, String) =
+            switch error.errno {
+            case .noSpace:
+                (.noSpace, "the disk is full: free some space, or move the store to a larger disk")
+            case .diskQuotaExceeded:
+                (.noSpace, "your disk quota is used up: free some space, or have it raised")
+            case .fileTooLarge:
+                (.tooLarge, "the file system or the file size limit (ulimit -f) does not take a file of this size")
+            case .permissionDenied, .notPermitted:
+                (.accessDenied, "no permission: give the user that runs sync-agent access to it")
+            case .readOnlyFileSystem:
+                (.accessDenied, "the disk is mounted read-only: look for disk errors in dmesg, then remount it")
+            case .fileNameTooLong:
+                (.invalidRequest, "the name is too long for this file system")
+            case .noSuchFileOrDirectory, .notDirectory:
+                (.storeMissing, "it is gone: mount the disk that holds the store, or correct store.path")
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+                (.serverFailed, "too many files are open: raise the limit (ulimit -n)")
+            case .ioError:
+                (.serverFailed, "the disk reports an error: look into dmesg, and check the disk")
+            default:
+                (.serverFailed, "\(error.errno)")
+            }
+        self.init(
+            code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",
+            detail: "\(error.call): errno \(error.errno.rawValue)")
+    }
+}

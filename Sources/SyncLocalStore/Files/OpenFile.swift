@@ -1,0 +1,129 @@
+import Glibc
+import SyncCore
+import SystemPackage
+
+/// An open file descriptor, closed with its last reference.
+final class OpenFile {
+    let path: FilePath
+    private let descriptor: Int32
+
+    enum Mode {
+        case read
+        /// For reading; a pipe or device in the file's place does not make the call hang.
+        case readAnything
+        /// For writing, and nothing may be there yet. Mode 0600.
+        case create
+        /// For locking; made where it is missing. Mode 0600.
+        case lock
+        case folder
+
+        fileprivate var flags: Int32 {
+            switch self {
+            case .read: O_RDONLY
+            case .readAnything: O_RDONLY | O_NONBLOCK
+            case .create: O_WRONLY | O_CREAT | O_EXCL
+            case .lock: O_RDWR | O_CREAT
+            case .folder: O_RDONLY | O_DIRECTORY
+            }
+        }
+    }
+
+    init(_ path: FilePath, _ mode: Mode) throws(FileError) {
+        var descriptor: Int32
+        repeat {
+            descriptor = path.withPlatformString { open($0, mode.flags | O_CLOEXEC, 0o600) }
+        } while descriptor < 0 && errno == EINTR
+        guard descriptor >= 0 else {
+            throw FileError(call: "open", path: path, errno: Errno(rawValue: errno))
+        }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        // close(2) after a write: errors of delayed writing were already told by fsync.
+        close(descriptor)
+    }
+
+    /// Bytes.
+    func size() throws(FileError) -> Int64 {
+        try Int64(status().st_size)
+    }
+
+    func stamp() throws(FileError) -> FileStamp {
+        let status = try status()
+        return FileStamp(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    }
+
+    private func status() throws(FileError) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
+        return status
+    }
+
+    /// At most `buffer.count` bytes; 0 at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
+        while true {
+            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            if errno != EINTR { throw failure("read") }
+        }
+    }
+
+    /// Fills `bytes` from `start` on.
+    /// - Returns: how many bytes came; 0 at the end of the file.
+    func read(into bytes: inout [UInt8], at start: Int) throws(FileError) -> Int {
+        try bytes.withUnsafeMutableBytes { buffer in
+            Result { () throws(FileError) in
+                try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
+            }
+        }.get()
+    }
+
+    func seek(to offset: Int64) throws(FileError) {
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw failure("lseek") }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw failure("write")
+            }
+        }
+    }
+
+    func write(_ bytes: [UInt8]) throws(FileError) {
+        try bytes.withUnsafeBytes { buffer in
+            Result { () throws(FileError) in try write(buffer) }
+        }.get()
+    }
+
+    func sync() throws(FileError) {
+        while fsync(descriptor) != 0 {
+            if errno != EINTR { throw failure("fsync") }
+        }
+    }
+
+    /// Waits for the exclusive lock of flock(2). It belongs to this opening of the file, so that it holds off threads of
+    /// this process as well as others; closing, or the end of the process, lets it go.
+    func lock() throws(FileError) {
+        while flock(descriptor, LOCK_EX) != 0 {
+            if errno != EINTR { throw failure("flock") }
+        }
+    }
+
+    /// Lets the lock go. Closing the file does the same.
+    func unlock() {
+        flock(descriptor, LOCK_UN)
+    }
+
+    private func failure(_ call: String) -> FileError {
+        FileError(call: call, path: path, errno: Errno(rawValue: errno))
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import SystemPackage
+
+/// The first entries of a folder in the order of keys, as many as memory allows.
+///
+/// A folder of a million records is read once for every `capacity` of them, not once for every page: the pages of a
+/// listing share a window.
+package struct FolderWindow: Sendable {
+    /// Some 4 MiB.
+    package static let defaultCapacity = 32_768
+    /// Fewer entries than this are quicker to read again than to keep.
+    private static let largeCount = 1_024
+
+    struct Entry: Sendable {
+        var name: String
+        /// What the entry adds to the key: see ``RecordPath``.
+        var piece: [UInt8]
+        var kind: RecordPath.Kind
+    }
+
+    /// What tells one state of a folder from another.
+    private struct Version: Hashable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+        var modified: Int64
+        var modifiedNanoseconds: Int64
+
+        init(_ status: stat) {
+            device = UInt64(status.st_dev)
+            inode = UInt64(status.st_ino)
+            modified = Int64(status.st_mtim.tv_sec)
+            modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+        }
+    }
+
+    private(set) var entries: [Entry] = []
+    /// There is nothing behind `entries`.
+    private(set) var isComplete = true
+    private let folder: FilePath
+    private let bounds: PieceBounds
+    private let version: Version
+    private let isSettled: Bool
+
+    var isWorthKeeping: Bool { !isComplete || entries.count >= Self.largeCount }
+
+    /// The window at the beginning of `bounds`: the cached one where it serves, else read anew. `nil` when the folder is
+    /// not there.
+    static func read(
+        _ folder: FilePath, _ bounds: PieceBounds, capacity: Int, cached: FolderWindow?
+    ) throws(FileError) -> FolderWindow? {
+        guard let status = Disk.folderStatus(folder) else { return nil }
+        if let cached, cached.serves(folder, bounds, Version(status)) { return cached }
+        guard let reader = try FolderReader(folder) else { return nil }
+        var window = FolderWindow(folder: folder, bounds: bounds, status: status)
+        while let name = try reader.next() {
+            guard let (piece, kind) = RecordPath.piece(ofEntry: name) else { continue }
+            let entry = Entry(name: name, piece: piece, kind: kind)
+            if bounds.admit(entry) { window.entries.append(entry) }
+            // Cutting at twice the capacity keeps the cost of sorting at a constant for each entry.
+            if window.entries.count == 2 * capacity { window.sortAndCut(to: capacity) }
+        }
+        window.sortAndCut(to: capacity)
+        return window
+    }
+
+    private init(folder: FilePath, bounds: PieceBounds, status: stat) {
+        self.folder = folder
+        self.bounds = bounds
+        version = Version(status)
+        // Two changes within a tick of the kernel's clock leave one time: a folder that was changed just now is not
+        // known by its time. The kernel's clock it is, hence not the store's.
+        var clock = timespec()
+        clock_gettime(CLOCK_REALTIME, &clock)
+        isSettled = status.st_mtim.tv_sec + 2 < clock.tv_sec
+    }
+
+    private func serves(_ folder: FilePath, _ bounds: PieceBounds, _ version: Version) -> Bool {
+        guard self.folder == folder, isSettled, self.version == version, bounds.isWithin(self.bounds) else { return false }
+        return isComplete || (entries.last.map(bounds.admit) ?? false)
+    }
+
+    private mutating func sortAndCut(to capacity: Int) {
+        entries.sort { $0.piece.lexicographicallyPrecedes($1.piece) }
+        if entries.count > capacity {
+            entries.removeSubrange(capacity...)
+            isComplete = false
+        }
+    }
+}

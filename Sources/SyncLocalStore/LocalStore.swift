@@ -1,0 +1,123 @@
+package import FoundationEssentials
+package import SyncCore
+import Synchronization
+package import SystemPackage
+
+/// The embedded store: a folder on a disk that keeps the promises of ``ObjectStore``. No server, no account.
+///
+/// ```
+/// ROOT/sync-agent-store.json              says that this folder is a store, and the format's version
+/// ROOT/objects/users/ana/photos/….dat     the bytes, under the object's key: for people and their programs
+/// ROOT/records/users/ana/photos/….dat~.json   what is known of the object, and which file below objects/ holds it
+/// ROOT/staging/                           what a put or delete is about to do
+/// ROOT/locks/                             256 files that processes lock
+/// ```
+///
+/// **The record is the object.** Readers go through it; a file in `objects/` that no record names is nothing. A put
+/// writes the bytes to `staging/`, syncs them, moves them to a name in `objects/` that nothing uses yet, syncs that
+/// folder, and then renames the finished record into `records/`: that one rename(2) is the commit of bytes and
+/// attributes together. A delete is the reverse: the record is renamed back into `staging/`. Power may fail at any point.
+///
+/// **Leftovers.** The record lies in `staging/` while its bytes are moved, so that whatever a crash leaves is named
+/// there. The first use of a store by a later process goes through the entries that are older than an hour and removes
+/// files that no record names. It never judges a file that `staging/` does not name.
+///
+/// **Names.** A file in `objects/` has the key as its path with `%` and `~` percent-encoded. Where that name is taken
+/// (by the version that is being replaced; by a folder, since keys may be `a` and `a/b`) or longer than the file system
+/// takes, it is `stem~XXXXXXXX.ext`. Names in `records/` are a function of the key alone: see ``RecordPath``.
+///
+/// **Several processes** may use a store at once: a key's check-and-commit is done under flock(2) on one of the lock
+/// files. On a network file system that needs working locks.
+///
+/// All file calls are made on threads of the store's own.
+package final class LocalStore: ObjectStore {
+    let layout: StoreLayout
+    let now: @Sendable () -> Date
+    let makeID: @Sendable () -> UInt64
+    let createsRoot: Bool
+    let onStep: @Sendable (LocalStoreStep) throws -> Void
+    let windowCapacity: Int
+    let pool: BlockingPool
+    let isPrepared = Mutex(false)
+    let listing = Mutex<FolderWindow?>(nil)
+
+    /// Touches nothing: the store is opened on first use.
+    /// - Parameters:
+    ///   - root: absolute. Its parent must exist; the folder itself is made (mode 0700) on first use.
+    ///   - createsRoot: `false` when the store is known to hold objects: then a missing folder is an unmounted disk, and
+    ///     an empty store in its place would be wrong.
+    ///   - threads: operations that may be under way at once.
+    ///   - windowCapacity: entries of one folder that a listing keeps in memory.
+    ///   - makeID: random numbers for file names.
+    ///   - onStep: called between the steps of puts and deletes; what it throws fails them. For tests.
+    package init(
+        root: FilePath, now: @escaping @Sendable () -> Date, createsRoot: Bool = true, threads: Int = 4,
+        windowCapacity: Int = FolderWindow.defaultCapacity,
+        makeID: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+        onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }
+    ) {
+        layout = StoreLayout(root: root)
+        self.now = now
+        self.createsRoot = createsRoot
+        self.windowCapacity = windowCapacity
+        self.makeID = makeID
+        self.onStep = onStep
+        pool = BlockingPool(name: "local-store", threads: threads)
+    }
+
+    package var identity: StoreIdentity {
+        StoreIdentity(type: "directory", location: layout.root.string)
+    }
+
+    /// Opens the store, or makes it, and sees that its folders can be written to.
+    /// - Throws: `.storeMissing`, `.accessDenied`, `.noSpace`, `.unsupported` (made by a newer version).
+    package func check() async throws {
+        try await perform("check") { store, _ in
+            try store.requireRoot("check")
+            for folder in store.layout.folders {
+                try Disk.requireWritable(folder)
+            }
+        }
+    }
+
+    /// Runs one operation on a thread of the store's, with the store open, and turns failed file calls into
+    /// ``StoreError``.
+    func perform<Value: Sendable>(
+        _ operation: String, _ key: String? = nil,
+        _ work: @escaping @Sendable (LocalStore, CancellationFlag) throws -> Value
+    ) async throws -> Value {
+        try await pool.runChecking { [self] flag in
+            do {
+                try prepare(operation)
+                return try work(self, flag)
+            } catch let error as FileError {
+                throw StoreError(error, operation: operation, key: key)
+            }
+        }
+    }
+
+    /// Runs `body` while no other thread or process changes what is stored under `key`.
+    func locked<Value>(_ key: ObjectKey, _ body: () throws -> Value) throws -> Value {
+        let file = try OpenFile(layout.lock(for: key), .lock)
+        try file.lock()
+        let value = try body()
+        file.unlock()
+        return value
+    }
+}
+
+/// Points between the steps of a put or a delete, where a crash would leave different things behind.
+package enum LocalStoreStep: Hashable, Sendable, CaseIterable {
+    /// Bytes are about to be written to `staging/`; called once for each piece of a body.
+    case writing
+    /// The bytes are in `staging/`, synced.
+    case staged
+    /// The record is in `staging/`, synced.
+    case recorded
+    /// The bytes are in `objects/`, synced; no record names them.
+    case placed
+    /// The record is in `records/`: the object is stored. What it replaces still lies in `objects/`.
+    case committed
+    /// The record is out of `records/`: the object is deleted. Its bytes still lie in `objects/`.
+    case deleted
+}

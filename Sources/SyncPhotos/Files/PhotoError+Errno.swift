@@ -1,0 +1,18 @@
+import SyncCore
+import SystemPackage
+
+extension PhotoError {
+    /// What a failed system call means for a photo.
+    init(_ errno: Errno, _ call: String) {
+        switch errno {
+        case .noSuchFileOrDirectory, .notDirectory:
+            self.init(.missing, "the file is gone")
+        case .tooManySymbolicLinkLevels:
+            self.init(.notStored, "a symbolic link, which is not followed")
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
+            self.init(.outOfResources, "\(call): \(errno)")
+        default:
+            self.init(.unreadable, "\(call): \(errno)")
+        }
+    }
+}

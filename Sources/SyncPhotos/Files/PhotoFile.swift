@@ -1,0 +1,75 @@
+import Glibc
+import SyncCore
+import SyncDigest
+import SystemPackage
+
+/// A photo's file while it is read. Closes its descriptor.
+struct PhotoFile: ~Copyable {
+    let descriptor: FileDescriptor
+
+    /// Opens a regular file. A symbolic link is not followed (it may leave the watched folder), and a FIFO does not block.
+    init(opening path: FilePath) throws(PhotoError) {
+        do {
+            descriptor = try FileDescriptor.open(
+                path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking], retryOnInterrupt: true
+            )
+        } catch let error as Errno {
+            throw PhotoError(error, "open")
+        } catch {
+            throw PhotoError(.unreadable, "open: \(error)")
+        }
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+
+    /// fstat(2).
+    func stamp() throws(PhotoError) -> FileStamp {
+        var status = Glibc.stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else {
+            throw PhotoError(Errno(rawValue: errno), "fstat")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw PhotoError(.notStored, "not a regular file")
+        }
+        return FileStamp(
+            device: UInt64(status.st_dev),
+            inode: UInt64(status.st_ino),
+            size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+        )
+    }
+
+    /// Throws `.changed` unless the file still has this stamp.
+    func require(_ stamp: FileStamp) throws(PhotoError) {
+        guard try self.stamp() == stamp else {
+            throw PhotoError(.changed, "the file changed after it was examined")
+        }
+    }
+
+    /// Reads the file to its end: its first bytes (at most 4 KiB), and the digests of all of them.
+    func read() throws(PhotoError) -> (head: [UInt8], digest: ContentDigest) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
+        defer { buffer.deallocate() }
+        var hasher = ContentHasher()
+        var head: [UInt8] = []
+        while true {
+            let count: Int
+            do {
+                count = try descriptor.read(into: buffer, retryOnInterrupt: true)
+            } catch let error as Errno {
+                throw PhotoError(error, "read")
+            } catch {
+                throw PhotoError(.unreadable, "read: \(error)")
+            }
+            guard count > 0 else { break }
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            if head.count < 4_096 {
+                head.append(contentsOf: bytes.prefix(4_096 - head.count))
+            }
+            hasher.update(bytes)
+        }
+        return (head, hasher.finalize())
+    }
+}

@@ -1,0 +1,64 @@
+import CSyncJPEG
+import SyncCore
+import SystemPackage
+
+/// A JPEG whose header was read and held against the limits. It is decoded once.
+struct JPEGReader: ~Copyable {
+    /// Scans of a progressive file. Encoders write about ten; each costs a pass over the whole picture.
+    private static let scanLimit: Int32 = 100
+
+    private let handle: OpaquePointer
+    let size: PixelSize
+
+    /// - Parameter descriptor: stays the caller's, and open for as long as the reader.
+    init(reading descriptor: FileDescriptor, limits: PhotoLimits) throws(PhotoError) {
+        var limits = CSyncJPEG_Limits(
+            file_bytes: limits.fileSize, pixels: limits.pixels, memory_bytes: limits.memory, scans: Self.scanLimit
+        )
+        var failure = CSyncJPEG_Failure()
+        guard let handle = CSyncJPEG_open(descriptor.rawValue, &limits, &failure) else {
+            throw PhotoError(failure)
+        }
+        self.handle = handle
+        let info = CSyncJPEG_info(handle)
+        size = PixelSize(width: Int(info.width), height: Int(info.height))
+    }
+
+    deinit {
+        CSyncJPEG_close(handle)
+    }
+
+    /// A copy of the EXIF block, from its TIFF header on.
+    var exif: ExifBlock? {
+        var count = 0
+        guard let bytes = CSyncJPEG_exif(handle, &count), count > 0 else { return nil }
+        return ExifBlock(bytes: Array(UnsafeBufferPointer(start: bytes, count: count)))
+    }
+
+    func isWithin(_ dimension: Int) -> Bool {
+        max(size.width, size.height) <= dimension
+    }
+
+    func reducedSize(_ reduction: JPEGReduction) -> PixelSize {
+        var options = reduction.options
+        var width: Int32 = 0
+        var height: Int32 = 0
+        CSyncJPEG_reducedSize(Int32(clamping: size.width), Int32(clamping: size.height), &options, &width, &height)
+        return PixelSize(width: Int(width), height: Int(height))
+    }
+
+    /// Decodes the picture to its end and encodes it anew.
+    /// - Parameter exif: written into the output as it is.
+    func reduce(_ reduction: JPEGReduction, exif: ExifBlock?) throws(PhotoError) -> (bytes: [UInt8], size: PixelSize) {
+        var options = reduction.options
+        var output = CSyncJPEG_Output()
+        var failure = CSyncJPEG_Failure()
+        let block = exif?.bytes ?? []
+        guard CSyncJPEG_reduce(handle, &options, block, block.count, &output, &failure) == CSYNC_JPEG_OK else {
+            throw PhotoError(failure)
+        }
+        defer { CSyncJPEG_freeOutput(&output) }
+        let bytes = Array(UnsafeBufferPointer(start: output.bytes, count: output.count))
+        return (bytes, PixelSize(width: Int(output.width), height: Int(output.height)))
+    }
+}

@@ -1,0 +1,75 @@
+package import SyncCore
+import SyncDigest
+package import SystemPackage
+
+/// The `PhotoReducer` for files on a disk: types by bytes, JPEG by libjpeg-turbo, EXIF by libexif.
+///
+/// Holds no state: one value serves any number of threads. A call holds 256 KiB while it examines a file; while it
+/// reduces one, a few MiB for a baseline JPEG of any size, and up to `PhotoLimits.memory` for a progressive one.
+package struct PhotoFileReducer: PhotoReducer {
+    package init() {}
+
+    package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
+        let file = try PhotoFile(opening: path)
+        let stamp = try file.stamp()
+        let (head, digest) = try file.read()
+        guard try file.stamp() == stamp else {
+            throw PhotoError(.changed, "the file was written to while it was read")
+        }
+        return PhotoExamination(stamp: stamp, type: try Self.type(of: head, named: path), digest: digest)
+    }
+
+    package func reduce(
+        _ path: FilePath, examined: PhotoExamination, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
+        let file = try PhotoFile(opening: path)
+        try file.require(examined.stamp)
+        let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
+        guard examined.type.kind == .jpeg else { return unchanged }
+
+        let copy = try reduceJPEG(file, unchanged: unchanged, policy: policy)
+        try file.require(examined.stamp)
+        return copy
+    }
+
+    /// What the bytes are. A name that promises a photo or a video must be one.
+    private static func type(of head: [UInt8], named path: FilePath) throws(PhotoError) -> MediaType {
+        let name = FileName(path)
+        if let type = MediaType(sniffing: head) {
+            return name.refined(type)
+        }
+        if name.promisesMedia {
+            guard !head.isEmpty else { throw PhotoError(.truncated, "the file is empty") }
+            throw PhotoError(.notAPhoto, "the name says photo, but the file is \(UnknownBytes(head))")
+        }
+        return name.isJSON && UnknownBytes(head).looksLikeJSON ? .json : .unknown
+    }
+
+    private func reduceJPEG(
+        _ file: borrowing PhotoFile, unchanged: StoredCopy, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
+        let size = try file.stamp().size
+        let reader = try JPEGReader(reading: file.descriptor, limits: policy.limits)
+        let exif = reader.exif
+        let summary = exif?.summary
+        let plan = JPEGReduction(policy: policy, orientation: summary?.orientation)
+        let target = reader.reducedSize(plan)
+        let corrected = exif?.corrected(size: target, stripLocation: policy.stripLocation)
+        // Within the limit too: only a decoder that came to the end of a picture can tell that it is whole.
+        let output = try reader.reduce(plan, exif: corrected)
+
+        var copy = unchanged
+        copy.takenAt = summary?.captureTime
+        // A copy that must not tell the place is never the file itself: it may name it in XMP as well.
+        if reader.isWithin(policy.maximumDimension), output.bytes.count >= size, !policy.stripLocation {
+            copy.width = reader.size.width
+            copy.height = reader.size.height
+            return copy
+        }
+        copy.content = .reduced(output.bytes)
+        copy.digest = ContentDigest(of: output.bytes)
+        copy.width = output.size.width
+        copy.height = output.size.height
+        return copy
+    }
+}

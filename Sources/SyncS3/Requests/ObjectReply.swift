@@ -1,0 +1,66 @@
+package import SyncCore
+
+/// What the headers of HeadObject, GetObject and PutObject say of an object.
+package struct ObjectReply: Hashable, Sendable {
+    package let status: Int
+    package let headers: HTTPHeaders
+
+    package init(_ response: HTTPResponse) {
+        status = response.status
+        headers = response.headers
+    }
+
+    /// Whether the body is what a GET asked for. rclone says 200 to a range, and sends the range.
+    package func carries(_ range: Range<Int64>?) -> Bool {
+        guard let range else { return status == 200 }
+        let isPart = headers["Content-Range"]?.hasPrefix("bytes \(range.lowerBound)-") == true
+        return isPart && (status == 206 || status == 200)
+    }
+
+    /// `nil` when the reply does not tell the object's size.
+    package func info(for key: ObjectKey) -> ObjectInfo? {
+        guard let size else { return nil }
+        return ObjectInfo(
+            key: key, size: size, md5: md5,
+            storageClass: headers["x-amz-storage-class"].map(StorageClass.init(rawValue:)) ?? .standard,
+            restore: restore, contentType: headers["Content-Type"], metadata: S3Metadata.values(in: headers),
+            modified: headers["Last-Modified"].flatMap(S3Date.http))
+    }
+
+    /// Of the whole object, also when a part was sent.
+    private var size: Int64? {
+        if let range = headers["Content-Range"], let slash = range.lastIndex(of: "/") {
+            return Int64(range[range.index(after: slash)...])
+        }
+        return headers["Content-Length"].flatMap { Int64($0) }
+    }
+
+    /// The ETag, where it is an MD5: one part, and not encrypted with a key of KMS or the customer (S3 API, `Object`,
+    /// `ETag`).
+    package var md5: MD5Digest? {
+        let encryption = headers["x-amz-server-side-encryption"] ?? "AES256"
+        guard encryption == "AES256", headers["x-amz-server-side-encryption-customer-algorithm"] == nil else { return nil }
+        return headers["ETag"].flatMap(Self.md5(eTag:))
+    }
+
+    /// Whether the object cannot be read nor overwritten before it is restored. An INTELLIGENT_TIERING object tells it in
+    /// a header of its own.
+    package var isArchived: Bool {
+        if headers["x-amz-archive-status"] != nil { return true }
+        guard headers["x-amz-storage-class"].map(StorageClass.init(rawValue:))?.isArchive == true else { return false }
+        if case .restored = restore { return false }
+        return true
+    }
+
+    package static func md5(eTag: String) -> MD5Digest? {
+        MD5Digest(hex: eTag.filter { $0 != "\"" })
+    }
+
+    /// `ongoing-request="false", expiry-date="Fri, 21 Dec 2012 00:00:00 GMT"`, in any order and spacing.
+    package var restore: RestoreState {
+        guard let text = headers["x-amz-restore"] else { return .none }
+        if text.contains("ongoing-request=\"true\"") { return .inProgress }
+        let date = text.firstRange(of: "expiry-date=\"").map { text[$0.upperBound...].prefix { $0 != "\"" } }
+        return .restored(until: date.flatMap { S3Date.http(String($0)) })
+    }
+}

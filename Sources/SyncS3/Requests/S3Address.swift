@@ -1,0 +1,101 @@
+package import SyncCore
+import FoundationEssentials
+
+/// Where a bucket answers, and how its objects are addressed.
+///
+/// Source: Amazon S3 User Guide, "Virtual hosting of buckets" and "Bucket naming rules".
+package struct S3Address: Hashable, Sendable {
+    package enum Addressing: String, Hashable, Sendable, CaseIterable {
+        /// Virtual at Amazon, path everywhere else, and for buckets that no certificate covers.
+        case auto
+        /// `https://host/bucket/key`
+        case path
+        /// `https://bucket.host/key`
+        case virtual
+    }
+
+    package let bucket: String
+    package let region: String
+    /// `https://s3.eu-central-1.amazonaws.com`: scheme, host and port, for messages.
+    package let endpoint: String
+    package let isAmazon: Bool
+    private let base: HTTPURL
+    private let isPathStyle: Bool
+
+    /// - Parameter endpoint: an `http` or `https` URL; `nil` for Amazon's of the region.
+    /// - Throws: `StoreError` `.invalidRequest` that names the setting.
+    package init(
+        bucket: String, region: String, endpoint: String?, addressing: Addressing
+    ) throws(StoreError) {
+        guard !bucket.isEmpty, bucket.utf8.allSatisfy(Self.isBucketByte) else {
+            throw Self.invalid(
+                "store.bucket is \"\(bucket.escapingControls)\": a bucket's name has letters, digits, \"-\", \".\" and \"_\"")
+        }
+        guard !region.isEmpty, region.utf8.allSatisfy(Self.isBucketByte) else {
+            throw Self.invalid("store.region is \"\(region.escapingControls)\": write one such as eu-central-1")
+        }
+        let suffix = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
+        let url = try Self.parse(endpoint ?? "https://s3.\(region).\(suffix)")
+        isAmazon = url.host.hasSuffix(".amazonaws.com") || url.host.hasSuffix(".amazonaws.com.cn")
+        let isNumeric = url.host.hasPrefix("[") || url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
+        switch addressing {
+        case .path: isPathStyle = true
+        case .virtual:
+            if isNumeric {
+                throw Self.invalid("store.addressing is virtual, and \(url.host) is no name: write path or auto")
+            }
+            isPathStyle = false
+        case .auto: isPathStyle = !isAmazon || !Self.fitsHostName(bucket)
+        }
+        self.bucket = bucket
+        self.region = region
+        self.endpoint = "\(url.scheme)://\(url.authority)"
+        base = url
+    }
+
+    /// The URL of the bucket, or of an object in it.
+    package func url(key: String? = nil, query: [HTTPQueryItem] = []) -> HTTPURL {
+        var url = base
+        if isPathStyle {
+            url.path += "/\(bucket.uriEncoded())"
+        } else {
+            url.host = "\(bucket).\(base.host)"
+        }
+        if let key { url.path += "/\(key.uriEncoded(keepingSlashes: true))" }
+        if url.path.isEmpty { url.path = "/" }
+        url.query = query
+        return url
+    }
+
+    private static func parse(_ text: String) throws(StoreError) -> HTTPURL {
+        guard
+            let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty,
+            parts.query == nil, parts.fragment == nil, parts.user == nil
+        else {
+            throw invalid("store.endpoint is \"\(text.escapingControls)\": write a URL such as https://s3.example.org")
+        }
+        var path = parts.percentEncodedPath
+        while path.hasSuffix("/") { path.removeLast() }
+        return HTTPURL(scheme: scheme, host: host, port: parts.port, path: path)
+    }
+
+    /// A dot in the bucket breaks the wildcard certificate; capitals and `_` do not live in host names.
+    private static func fitsHostName(_ bucket: String) -> Bool {
+        bucket.utf8.allSatisfy { isBucketByte($0) && !$0.isUppercase && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "_") }
+    }
+
+    private static func isBucketByte(_ byte: UInt8) -> Bool {
+        byte.isDigit || byte.isUppercase || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
+    }
+
+    private static func invalid(_ message: String) -> StoreError {
+        StoreError(.invalidRequest, operation: "configure", message: message)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    fileprivate var isUppercase: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+}

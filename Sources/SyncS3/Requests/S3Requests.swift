@@ -1,0 +1,81 @@
+import FoundationEssentials
+package import SyncCore
+
+/// The requests of the S3 API that the store makes, not signed yet.
+///
+/// Source: Amazon S3 API Reference; docs/design.md, section 5, for keys and metadata.
+package struct S3Requests: Hashable, Sendable {
+    package let address: S3Address
+    /// Ends with `/`, or is empty.
+    package let prefix: String
+
+    package init(address: S3Address, prefix: String) {
+        self.address = address
+        self.prefix = prefix
+    }
+
+    /// PutObject in one piece: plain bytes with their length, MD5 and (by the signature) SHA-256, never in chunks.
+    /// - Parameter ifAbsent: adds `If-None-Match: *`.
+    package func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, ifAbsent: Bool
+    ) throws(StoreError) -> HTTPRequest {
+        var headers: HTTPHeaders = ["Content-Type": try Self.contentType(attributes.contentType, key: key)]
+        headers["Content-MD5"] = Data(body.digest.md5.bytes).base64EncodedString()
+        if attributes.storageClass != .standard {
+            headers["x-amz-storage-class"] = attributes.storageClass.rawValue
+        }
+        if ifAbsent { headers["If-None-Match"] = "*" }
+        for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
+            guard S3Metadata.isName(name) else {
+                throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
+            }
+            headers.append(S3Metadata.headerPrefix + name, S3Metadata.encode(value))
+        }
+        return HTTPRequest(.put, url(key), headers: headers, body: body)
+    }
+
+    /// HeadObject.
+    package func head(_ key: ObjectKey) -> HTTPRequest {
+        HTTPRequest(.head, url(key))
+    }
+
+    /// GetObject, whole or a part.
+    /// - Parameter range: not empty.
+    package func get(_ key: ObjectKey, range: Range<Int64>?) -> HTTPRequest {
+        var request = HTTPRequest(.get, url(key))
+        if let range { request.headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)" }
+        return request
+    }
+
+    /// ListObjectsV2. Keys come back form-encoded: XML 1.0 cannot carry every one.
+    package func list(prefix: String, after token: PageToken?, limit: Int) -> HTTPRequest {
+        var query = [
+            HTTPQueryItem("list-type", "2"), HTTPQueryItem("encoding-type", "url"),
+            HTTPQueryItem("max-keys", "\(min(max(limit, 1), 1_000))"),
+        ]
+        let prefix = self.prefix + prefix
+        if !prefix.isEmpty { query.append(HTTPQueryItem("prefix", prefix)) }
+        if let token { query.append(HTTPQueryItem("continuation-token", token.rawValue)) }
+        return HTTPRequest(.get, address.url(query: query))
+    }
+
+    /// DeleteObject.
+    package func delete(_ key: ObjectKey) -> HTTPRequest {
+        HTTPRequest(.delete, url(key))
+    }
+
+    private func url(_ key: ObjectKey) -> HTTPURL {
+        address.url(key: prefix + key.rawValue)
+    }
+
+    private static func contentType(_ text: String, key: ObjectKey) throws(StoreError) -> String {
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), text.contains("/") else {
+            throw invalid(key, "\"\(text.escapingControls)\" is no content type")
+        }
+        return text
+    }
+
+    private static func invalid(_ key: ObjectKey, _ message: String) -> StoreError {
+        StoreError(.invalidRequest, operation: "put", key: key.rawValue, message: message)
+    }
+}

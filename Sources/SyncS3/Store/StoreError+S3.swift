@@ -1,0 +1,168 @@
+package import SyncCore
+
+/// What a request was about: the words for its error.
+package struct S3RequestContext: Hashable, Sendable {
+    package let operation: String
+    package let key: String?
+    package let address: S3Address
+
+    package init(operation: String, key: String?, address: S3Address) {
+        self.operation = operation
+        self.key = key
+        self.address = address
+    }
+}
+
+/// The one place where replies and failures of the transport become ``StoreError``s.
+///
+/// Source: Amazon S3 API Reference, "Error responses"; botocore's retry tables for what counts as throttling.
+extension StoreError {
+    /// - Parameter response: one that the caller has no use for.
+    package init(_ response: HTTPResponse, in context: S3RequestContext) {
+        let reply = ErrorReply(response)
+        let (code, message) =
+            Self.named(reply, response, context) ?? Self.byStatus(reply, response, context)
+        var detail = "\(response.status)"
+        if let name = reply.code { detail += " \(name.escapingControls)" }
+        if let id = reply.requestID { detail += ", request \(id.escapingControls)" }
+        self.init(code, operation: context.operation, key: context.key, message: message, detail: detail)
+    }
+
+    package init(_ error: TransportError, in context: S3RequestContext) {
+        let endpoint = context.address.endpoint
+        let (code, message): (Code, String) =
+            switch error.code {
+            case .unreachable: (.unreachable, "cannot reach \(endpoint): \(error.message)")
+            case .insecure: (.unreachable, "no secure connection to \(endpoint): \(error.message)")
+            case .timedOut: (.timedOut, "\(endpoint) takes too long: \(error.message)")
+            case .connectionLost: (.connectionLost, "the connection to \(endpoint) broke: \(error.message)")
+            case .sourceChanged: (.sourceChanged, error.message)
+            case .digestMismatch: (.badDigest, error.message)
+            case .invalidReply: (.invalidResponse, "\(endpoint) sent no valid reply: \(error.message)")
+            case .failed: (.invalidRequest, "the request cannot be sent: \(error.message)")
+            case .closed: (.unreachable, error.message)
+            }
+        self.init(code, operation: context.operation, key: context.key, message: message)
+    }
+
+    package init(_ invalid: XMLReply.Invalid, _ response: HTTPResponse, in context: S3RequestContext) {
+        // Some stores find their error after they have said 200.
+        if XMLReply.rootName(of: response.body) == "Error" {
+            self.init(response, in: context)
+            if code == .invalidResponse { code = .serverFailed }
+        } else {
+            self.init(
+                .invalidResponse, operation: context.operation, key: context.key,
+                message: "\(context.address.endpoint) sent a reply that makes no sense: \(invalid.reason)",
+                detail: "\(response.status)")
+        }
+    }
+
+    /// By S3's own error code.
+    private static func named(
+        _ reply: ErrorReply, _ response: HTTPResponse, _ context: S3RequestContext
+    ) -> (Code, String)? {
+        let address = context.address
+        switch reply.code {
+        case "NoSuchKey", "NoSuchVersion":
+            return (.notFound, "nothing is stored under this key")
+        case "NoSuchBucket":
+            return (.storeMissing, missingBucket(address))
+        case "InvalidBucketName":
+            return (.storeMissing, "\(address.endpoint) takes no bucket named \(address.bucket); correct store.bucket")
+        case "InvalidAccessKeyId":
+            return (.credentialsRejected, "\(address.endpoint) does not know the access key; correct AWS_ACCESS_KEY_ID or the profile")
+        case "SignatureDoesNotMatch":
+            return (.credentialsRejected, "the secret key does not fit the access key; correct AWS_SECRET_ACCESS_KEY or the profile")
+        case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidSecurity", "InvalidClientTokenId":
+            return (.credentialsRejected, "the session token is invalid or has expired; get new credentials")
+        case "AccessDenied", "AllAccessDisabled", "AccountProblem", "InvalidPayer", "NotSignedUp":
+            return (.accessDenied, denied(context))
+        case "PreconditionFailed":
+            return (.alreadyExists, "something is stored under this key already")
+        case "ConditionalRequestConflict", "OperationAborted":
+            return (.conflict, "another request was changing the same object; it is tried again")
+        case "InvalidObjectState":
+            return (.archived, "the object is archived; restore it first (sync-agent restore)")
+        case "RequestTimeTooSkewed":
+            let there = response.headers["Date"].map { "it is \($0) there" } ?? "it tells another time"
+            return (.clockSkew, "this machine's clock is wrong for \(address.endpoint): \(there); set the clock")
+        case "PermanentRedirect", "TemporaryRedirect", "Redirect", "IllegalLocationConstraintException":
+            return (.wrongRegion, elsewhere(reply, address))
+        case "AuthorizationHeaderMalformed" where reply.region != nil:
+            return (.wrongRegion, elsewhere(reply, address))
+        case "SlowDown", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
+            "RequestThrottledException", "TooManyRequests", "TooManyRequestsException", "RequestLimitExceeded",
+            "BandwidthLimitExceeded", "LimitExceededException", "ServiceUnavailable":
+            return (.throttled, "\(address.endpoint) asks to slow down")
+        case "RequestTimeout", "RequestTimeoutException":
+            return (.timedOut, "\(address.endpoint) waited too long for the bytes")
+        case "InternalError", "PriorRequestNotComplete":
+            return (.serverFailed, failed(reply, address))
+        case "BadDigest", "InvalidDigest", "XAmzContentSHA256Mismatch", "XAmzContentChecksumMismatch":
+            return (.badDigest, "the bytes arrived damaged, and the store refused them")
+        case "InvalidRange":
+            return (.invalidRange, "the object ends before the bytes that were asked for")
+        case "EntityTooLarge":
+            return (.tooLarge, "the object is larger than \(address.endpoint) takes in one piece")
+        case "QuotaExceeded", "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "InsufficientCapacity":
+            return (.noSpace, "\(address.endpoint) has no space left for bucket \(address.bucket)")
+        case "InvalidStorageClass":
+            return (.unsupported, "\(address.endpoint) does not have the storage class; correct the tiers section")
+        case "NotImplemented", "MethodNotAllowed":
+            return (.unsupported, "\(address.endpoint) does not know this operation")
+        default:
+            return nil
+        }
+    }
+
+    /// By the status, where there is no code (HEAD has no body) or one that we do not know.
+    private static func byStatus(
+        _ reply: ErrorReply, _ response: HTTPResponse, _ context: S3RequestContext
+    ) -> (Code, String) {
+        let address = context.address
+        let said = reply.message.map { "\(address.endpoint) says: \($0.escapingControls)" }
+        switch response.status {
+        case 301, 302, 307, 308: return (.wrongRegion, elsewhere(reply, address))
+        case 400 where reply.code == nil && reply.region.map({ $0 != address.region }) == true:
+            return (.wrongRegion, elsewhere(reply, address))
+        case 401: return (.credentialsRejected, said ?? "\(address.endpoint) does not accept the credentials")
+        case 403: return (.accessDenied, said ?? denied(context))
+        case 404 where context.key == nil: return (.storeMissing, missingBucket(address))
+        case 404: return (.notFound, "nothing is stored under this key")
+        case 405, 501: return (.unsupported, said ?? "\(address.endpoint) does not know this operation")
+        case 408: return (.timedOut, "\(address.endpoint) waited too long for the bytes")
+        case 409: return (.conflict, said ?? "another request was changing the same object")
+        case 412: return (.alreadyExists, "something is stored under this key already")
+        case 413: return (.tooLarge, "the object is larger than \(address.endpoint) takes in one piece")
+        case 416: return (.invalidRange, "the object ends before the bytes that were asked for")
+        case 429, 503: return (.throttled, "\(address.endpoint) asks to slow down")
+        case 507: return (.noSpace, "\(address.endpoint) has no space left")
+        case 500...: return (.serverFailed, failed(reply, address))
+        case 400...: return (.invalidRequest, said ?? "\(address.endpoint) does not accept the request")
+        default: return (.invalidResponse, "\(address.endpoint) sent a reply that makes no sense here")
+        }
+    }
+
+    private static func failed(_ reply: ErrorReply, _ address: S3Address) -> String {
+        "\(address.endpoint) failed" + (reply.message.map { ": \($0.escapingControls)" } ?? "")
+    }
+
+    private static func missingBucket(_ address: S3Address) -> String {
+        "the bucket \(address.bucket) does not exist at \(address.endpoint); create it or correct store.bucket"
+    }
+
+    private static func denied(_ context: S3RequestContext) -> String {
+        "the credentials do not allow it in bucket \(context.address.bucket); grant "
+            + "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject, or use others"
+    }
+
+    private static func elsewhere(_ reply: ErrorReply, _ address: S3Address) -> String {
+        if let region = reply.region, region != address.region {
+            return "the bucket \(address.bucket) is in region \(region.escapingControls), not in \(address.region); "
+                + "set store.region: \(region.escapingControls)"
+        }
+        let place = reply.endpoint.map { " at \($0.escapingControls)" } ?? " elsewhere"
+        return "the bucket \(address.bucket) is to be addressed\(place); correct store.region or store.endpoint"
+    }
+}

@@ -1,0 +1,49 @@
+import CSyncCurl
+
+/// HTTP over libcurl: one thread of its own, connections that are kept and reused, HTTP/1.1.
+///
+/// Proxies of the environment (`https_proxy`, `no_proxy`, …) are honoured. When the last reference goes, the thread ends
+/// by itself; ``close()`` waits for it.
+package final class CurlTransport: HTTPTransport {
+    private let mailbox: CurlMailbox
+
+    package init(settings: TransportSettings = TransportSettings()) throws(TransportError) {
+        let code = CSyncCurl_GlobalInit()
+        guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
+            throw TransportError(.failed, "libcurl cannot be set up: \(String(cString: CSyncCurl_CodeText(code)))")
+        }
+        let multi = CurlMailbox.Multi(handle: handle)
+        let mailbox = CurlMailbox(multi: multi)
+        self.mailbox = mailbox
+        do {
+            try OwnedThread.start {
+                var loop = CurlLoop(multi: multi, mailbox: mailbox, settings: settings)
+                loop.run()
+            }
+        } catch {
+            _ = mailbox.retire()
+            CSyncCurl_MultiFree(handle)
+            throw error
+        }
+    }
+
+    deinit {
+        mailbox.close()
+    }
+
+    package func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse {
+        let id = mailbox.nextID()
+        defer { mailbox.forget(id) }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { reply in
+                mailbox.submit(CurlMailbox.Submission(id: id, request: request, target: target, reply: reply))
+            }
+        } onCancel: {
+            mailbox.cancel(id)
+        }
+    }
+
+    package func close() async {
+        await withCheckedContinuation { mailbox.close(waiter: $0) }
+    }
+}

@@ -1,0 +1,24 @@
+/// How connections are made. Times are chosen for a home line: slow is fine, silent is not.
+package struct TransportSettings: Hashable, Sendable {
+    /// For name resolution, TCP and TLS together.
+    package var connectTimeout: Duration
+    /// A transfer that moves less than ``stallSpeed`` for so long is given up. There is no limit on the whole.
+    package var stallTimeout: Duration
+    /// Bytes a second.
+    package var stallSpeed: Int
+    /// Open connections to one host; further requests wait for one.
+    package var hostConnections: Int
+    /// A PEM file of the authorities to trust, in place of the system's.
+    package var caBundle: String?
+
+    package init(
+        connectTimeout: Duration = .seconds(10), stallTimeout: Duration = .seconds(60), stallSpeed: Int = 1_024,
+        hostConnections: Int = 8, caBundle: String? = nil
+    ) {
+        self.connectTimeout = connectTimeout
+        self.stallTimeout = stallTimeout
+        self.stallSpeed = stallSpeed
+        self.hostConnections = hostConnections
+        self.caBundle = caBundle
+    }
+}

@@ -1,0 +1,80 @@
+package import SyncCore
+
+/// A store together with what the contract suite has to know of it.
+package struct StoreUnderTest: Sendable {
+    /// Promises that a server does not keep although our adapter does its part. Stated per store, and asserted: a server
+    /// that learns to keep one fails the suite until the statement goes.
+    package enum Gap: String, Hashable, Sendable, CaseIterable {
+        /// A body whose digests are wrong is stored (moto compares neither Content-MD5 nor SHA-256).
+        case storesWrongDigest
+        /// The store lists no MD5 or SHA-256 of its own.
+        case provesNoSHA256
+    }
+
+    package let name: String
+    package let store: any ObjectStore
+    package let gaps: Set<Gap>
+    /// What every key of the suite begins with: many tests may share one bucket.
+    package let prefix: String
+    /// For bodies that are files.
+    package let tree: TemporaryTree
+
+    package init(
+        name: String, store: any ObjectStore, gaps: Set<Gap> = [], prefix: String, tree: TemporaryTree
+    ) {
+        self.name = name
+        self.store = store
+        self.gaps = gaps
+        self.prefix = prefix
+        self.tree = tree
+    }
+
+    func key(_ name: String) throws -> ObjectKey {
+        try ObjectKey("\(prefix)/\(name)")
+    }
+
+    /// Stores a short text.
+    @discardableResult
+    func put(
+        _ text: String, at key: ObjectKey, _ condition: PutCondition = .overwrite,
+        storageClass: StorageClass = .standard
+    ) async throws -> PutReceipt {
+        try await store.put(
+            ObjectBody(text), at: key,
+            attributes: ObjectAttributes(contentType: "text/plain", storageClass: storageClass), condition: condition)
+    }
+
+    func text(at key: ObjectKey) async throws -> String {
+        String(decoding: try await store.bytes(of: key), as: UTF8.self)
+    }
+}
+
+/// A broken promise, told by the contract suite.
+package struct ContractViolation: Error, CustomStringConvertible {
+    package let description: String
+}
+
+func require(_ condition: Bool, _ promise: @autoclosure () -> String) throws {
+    guard condition else { throw ContractViolation(description: promise()) }
+}
+
+func requireEqual<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String) throws {
+    guard found == expected else {
+        throw ContractViolation(description: "\(what): expected \(expected), found \(found)")
+    }
+}
+
+/// `body` has to throw ``StoreError`` with one of `codes`.
+func requireError(
+    _ codes: StoreError.Code..., from what: String, _ body: () async throws -> Void
+) async throws {
+    do {
+        try await body()
+    } catch let error as StoreError {
+        guard codes.contains(error.code) else {
+            throw ContractViolation(description: "\(what): expected \(codes), found \(error.code): \(error)")
+        }
+        return
+    }
+    throw ContractViolation(description: "\(what): expected \(codes), and nothing was thrown")
+}

@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Glibc
+package import SyncCore
+import SyncDigest
+package import SystemPackage
+
+/// A new folder below `TMPDIR`, removed with all that is in it when the value goes away.
+package final class TemporaryTree: Sendable {
+    /// Absolute, without symbolic links.
+    package let root: FilePath
+
+    package init() throws {
+        let parent = FilePath(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
+        var template = Array(parent.appending("sync-agent-test-XXXXXX").string.utf8CString)
+        guard mkdtemp(&template) != nil, let resolved = realpath(template, nil) else {
+            throw Errno(rawValue: errno)
+        }
+        defer { free(resolved) }
+        root = FilePath(platformString: resolved)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: root.string)
+    }
+
+    /// The absolute path of a file or folder in the tree.
+    package func path(_ relative: String) -> FilePath {
+        root.pushing(FilePath(relative))
+    }
+
+    @discardableResult
+    package func makeFolder(_ relative: String) throws -> FilePath {
+        let folder = path(relative)
+        try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// Writes a file, and the folders above it.
+    @discardableResult
+    package func write(_ bytes: [UInt8], to relative: String) throws -> FilePath {
+        let file = path(relative)
+        try FileManager.default.createDirectory(
+            atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+        try Data(bytes).write(to: URL(filePath: file.string))
+        return file
+    }
+
+    @discardableResult
+    package func write(_ text: String, to relative: String) throws -> FilePath {
+        try write(Array(text.utf8), to: relative)
+    }
+
+    package func read(_ relative: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: path(relative).string)))
+    }
+
+    /// The regular files below a folder, relative to it, sorted.
+    package func files(below relative: String = "") throws -> [String] {
+        let folder = relative.isEmpty ? root : path(relative)
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.string)
+        return names.filter { name in
+            var status = stat()
+            return lstat(folder.pushing(FilePath(name)).string, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        }.sorted()
+    }
+
+    /// Sets a file's modification time that many seconds into the past.
+    package func age(_ relative: String, bySeconds seconds: Int) throws {
+        var clock = timespec()
+        clock_gettime(CLOCK_REALTIME, &clock)
+        clock.tv_sec -= seconds
+        guard utimensat(AT_FDCWD, path(relative).string, [clock, clock], 0) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// The stamp of a file as it is now.
+    package func stamp(_ relative: String) throws -> FileStamp {
+        try FileStamp(of: path(relative))
+    }
+
+    /// A body that is sent from a file of the tree.
+    package func body(_ relative: String) throws -> ObjectBody {
+        ObjectBody(file: path(relative), stamp: try stamp(relative), digest: ContentDigest(of: try read(relative)))
+    }
+}
+
+extension FileStamp {
+    /// The stamp of a file as it is now (stat(2)).
+    package init(of file: FilePath) throws {
+        var status = stat()
+        guard file.withPlatformString({ stat($0, &status) }) == 0 else { throw Errno(rawValue: errno) }
+        self.init(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+    }
+}

@@ -1,0 +1,114 @@
+package import SyncCore
+import Synchronization
+
+/// A store in front of another that fails by script: "the third put answers `.throttled` after its body".
+///
+/// A fault counts the calls that match it, from 1. Which call is the n-th is certain where calls come one after another,
+/// or where the fault names a key.
+package final class FaultyStore: ObjectStore {
+    package struct Call: Hashable, Sendable {
+        package var operation: StoreOperation
+        /// The key, or a listing's prefix; empty for `check`.
+        package var key: String
+    }
+
+    private struct State {
+        var faults: [(fault: StoreFault, seen: Int)]
+        var calls: [Call] = []
+        var inFlight: [StoreOperation: Int] = [:]
+        var mostInFlight: [StoreOperation: Int] = [:]
+    }
+
+    private let base: any ObjectStore
+    private let state: Mutex<State>
+
+    package init(_ base: any ObjectStore, faults: [StoreFault] = []) {
+        self.base = base
+        state = Mutex(State(faults: faults.map { ($0, 0) }))
+    }
+
+    /// Every call so far, in the order in which they began.
+    package var calls: [Call] { state.withLock { $0.calls } }
+
+    package func count(_ operation: StoreOperation) -> Int { calls.count { $0.operation == operation } }
+
+    /// The most calls of an operation that were ever under way at the same moment.
+    package func mostInFlight(_ operation: StoreOperation) -> Int { state.withLock { $0.mostInFlight[operation] ?? 0 } }
+
+    /// Adds a fault; it counts calls from now on.
+    package func add(_ fault: StoreFault) {
+        state.withLock { $0.faults.append((fault, 0)) }
+    }
+
+    package var identity: StoreIdentity { base.identity }
+
+    package func check() async throws {
+        try await run(.check, "") { try await self.base.check() }
+    }
+
+    package func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        try await run(.put, key.rawValue) {
+            try await self.base.put(body, at: key, attributes: attributes, condition: condition)
+        }
+    }
+
+    package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
+        try await run(.head, key.rawValue) { try await self.base.head(key) }
+    }
+
+    package func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        try await run(.get, key.rawValue) { try await self.base.get(key, range: range, into: sink) }
+    }
+
+    package func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        try await run(.list, prefix) { try await self.base.list(prefix: prefix, after: after, limit: limit) }
+    }
+
+    package func delete(_ key: ObjectKey) async throws {
+        try await run(.delete, key.rawValue) { try await self.base.delete(key) }
+    }
+
+    private func run<Answer: Sendable>(
+        _ operation: StoreOperation, _ key: String, _ call: () async throws -> Answer
+    ) async throws -> Answer {
+        let effects = begin(operation, key)
+        defer { state.withLock { $0.inFlight[operation, default: 0] -= 1 } }
+        for effect in effects {
+            switch effect {
+            case .failBefore(let code): throw scripted(code, operation, key)
+            case .hold(let gate): await gate.pass()
+            case .failAfter: break
+            }
+        }
+        let answer = try await call()
+        for case .failAfter(let code) in effects { throw scripted(code, operation, key) }
+        return answer
+    }
+
+    /// Notes the call and says what happens to it.
+    private func begin(_ operation: StoreOperation, _ key: String) -> [StoreFault.Effect] {
+        state.withLock { state in
+            state.calls.append(Call(operation: operation, key: key))
+            let running = state.inFlight[operation, default: 0] + 1
+            state.inFlight[operation] = running
+            state.mostInFlight[operation] = max(state.mostInFlight[operation] ?? 0, running)
+            var effects: [StoreFault.Effect] = []
+            for index in state.faults.indices where state.faults[index].fault.matches(operation, key) {
+                state.faults[index].seen += 1
+                if state.faults[index].fault.numbers.contains(state.faults[index].seen) {
+                    effects.append(state.faults[index].fault.effect)
+                }
+            }
+            return effects
+        }
+    }
+
+    private func scripted(_ code: StoreError.Code, _ operation: StoreOperation, _ key: String) -> StoreError {
+        StoreError(
+            code, operation: operation.rawValue, key: key.isEmpty ? nil : key, message: "scripted by the test")
+    }
+}

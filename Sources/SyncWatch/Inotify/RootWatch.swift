@@ -1,0 +1,187 @@
+import Glibc
+import SyncCore
+import SystemPackage
+
+/// One root, as the watching thread sees it: its inotify instance, the folders that have a watch, and the hints that
+/// wait to be posted.
+///
+/// Every root has an instance of its own: an overflow concerns one root, roots may overlap, and starting over is closing
+/// the instance and walking the tree again. It never leaves its thread.
+final class RootWatch {
+    typealias WatchID = InotifyEvent.WatchID
+
+    enum Phase: Equatable {
+        /// Cannot be opened; looked for now and then.
+        case absent
+        /// `queue` is `nil` when the root is polled.
+        case present(DirectoryHandle.Identity, queue: Int32?)
+    }
+
+    let root: FilePath
+    let calls: WatchCalls
+    let pollInterval: Duration
+    let checkInterval: Duration
+    /// Ends a walk through a large tree when the watcher is stopped.
+    let isStopping: () -> Bool
+
+    var tree = WatchTree()
+    var hints: [ChangeHint] = []
+    var problem: WatchProblem?
+    var overflows = 0
+    /// The tree of watches can no longer be trusted; set while events are read, acted upon after.
+    var hasToStartOver = false
+    /// A writer is at work: reading its events one by one would cost as much as its writes.
+    var sawWriting = false
+
+    private(set) var phase = Phase.absent
+    private var nextCheck = Duration.zero
+    private var nextPoll = Duration.zero
+
+    init(
+        root: FilePath, calls: WatchCalls, pollInterval: Duration, checkInterval: Duration,
+        isStopping: @escaping () -> Bool
+    ) {
+        self.root = root
+        self.calls = calls
+        self.pollInterval = pollInterval
+        self.checkInterval = checkInterval
+        self.isStopping = isStopping
+    }
+
+    deinit {
+        closeQueue()
+    }
+
+    var queue: Int32? {
+        if case .present(_, let queue) = phase { queue } else { nil }
+    }
+
+    var report: WatchReport {
+        WatchReport(
+            root: root, mode: problem == nil ? .inotify : .polling,
+            note: problem?.note(poll: pollInterval, check: checkInterval), watches: tree.count, overflows: overflows)
+    }
+
+    /// When ``tick()`` has something to do.
+    var nextTick: Duration { isPolled ? min(nextCheck, nextPoll) : nextCheck }
+
+    /// Begins to watch, and leaves a `.tree` hint for the root once its watches are in place.
+    func begin() {
+        open()
+        if phase == .absent { hints.append(.tree(root)) }
+        let now = calls.now()
+        nextCheck = now + checkInterval
+        nextPoll = now + pollInterval
+    }
+
+    /// Does what is due: polls, looks for a root that is away, and sees whether another folder has taken the root's place.
+    func tick() {
+        let now = calls.now()
+        if now >= nextCheck {
+            nextCheck = now + checkInterval
+            check()
+        }
+        if isPolled, now >= nextPoll {
+            nextPoll = now + pollInterval
+            hints.append(.tree(root))
+            tryToWatch()
+        }
+    }
+
+    /// Forgets all watches and sets them anew.
+    func startOver() {
+        hasToStartOver = false
+        closeQueue()
+        open()
+    }
+
+    /// The root is gone. It is looked for at the next check; what comes back may be another folder.
+    func lose(_ reason: Errno) {
+        let wasPresent = phase != .absent
+        closeQueue()
+        phase = .absent
+        problem = .absent(reason)
+        if wasPresent { hints.append(.gone(root)) }
+    }
+
+    private var isPolled: Bool {
+        if case .present = phase { problem != nil } else { false }
+    }
+
+    private func closeQueue() {
+        if case .present(let identity, let queue?) = phase {
+            close(queue)
+            phase = .present(identity, queue: nil)
+        }
+        tree = WatchTree()
+    }
+
+    private func open() {
+        let handle: DirectoryHandle
+        do throws(Errno) {
+            handle = try DirectoryHandle(root: root)
+        } catch {
+            lose(error)
+            return
+        }
+        phase = .present(handle.identity, queue: nil)
+        problem = nil
+        if let type = remoteType(of: handle.identity.device) {
+            problem = .remote(type: type)
+        } else {
+            do throws(Errno) {
+                phase = .present(handle.identity, queue: try calls.openQueue())
+                addWatches(from: handle, at: FilePath(), under: nil)
+            } catch {
+                problem = .noQueue(error, allowed: calls.maximumQueues())
+            }
+        }
+        hints.append(.tree(root))
+    }
+
+    /// No event tells that a parent of the root was renamed, that a drive was mounted over the root, or that the link that
+    /// the root is leads elsewhere now.
+    private func check() {
+        switch phase {
+        case .absent:
+            // Without a hint as long as it stays away.
+            open()
+        case .present(let identity, _):
+            if case .remote(let type) = problem {
+                // Nothing that could wait for a server that is gone.
+                if calls.fileSystem(identity.device) != type { startOver() }
+            } else if DirectoryHandle.Identity(at: root, following: true) != identity {
+                startOver()
+            }
+        }
+    }
+
+    /// Sees whether what hindered a watch is still there.
+    private func tryToWatch() {
+        switch problem {
+        case .noQueue, .refused:
+            startOver()
+        case .shownTwice(let path, let other):
+            let identities = [path, other].map { place in
+                DirectoryHandle.Identity(at: root.appending(place.components), following: place.isEmpty)
+            }
+            if identities[0] != identities[1] { startOver() }
+        case .remoteBelow(_, let type, let device):
+            if calls.fileSystem(device) != type { startOver() }
+        case .noWatch(let first, _, _):
+            // One folder tells for all: setting out for every one of them each time would cost a walk.
+            guard let queue, let folder = try? DirectoryHandle(root: root, descending: first) else { return startOver() }
+            if let watch = try? calls.addWatch(queue, folder) {
+                calls.removeWatch(queue, watch)
+                startOver()
+            }
+        case .absent, .remote, .noThread, nil:
+            break
+        }
+    }
+
+    /// The type of a file system that has to be polled; `nil` for one that tells its changes.
+    func remoteType(of device: UInt64) -> String? {
+        calls.fileSystem(device).flatMap { MountTable.isRemote($0) ? $0 : nil }
+    }
+}

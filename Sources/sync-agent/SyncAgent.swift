@@ -1,0 +1,6 @@
+import SyncCLI
+
+@main
+struct SyncAgent {
+    static func main() async { await SyncAgentCommand.main() }
+}

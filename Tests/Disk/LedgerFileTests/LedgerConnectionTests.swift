@@ -1,0 +1,90 @@
+import Foundation
+import Synchronization
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct LedgerConnectionTests {
+    private let now = Date(timeIntervalSince1970: 2_000)
+
+    @Test func `two connections see each other's work, and no photo is claimed twice`() throws {
+        let state = try StateFolder()
+        let path = state.ledger
+        _ = try Ledger(at: path).fill(200)
+        let ledgers = try [Ledger(at: path), Ledger(at: path)]
+        let claimed = Mutex<[Int64]>([])
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { [now] index in
+            do {
+                while case let claims = try ledgers[index % 2].claim(limit: 3, at: now), !claims.isEmpty {
+                    claimed.withLock { $0 += claims.map(\.photoID) }
+                    for claim in claims {
+                        try ledgers[index % 2].commit(claim, outcome: .skipped("no photo"), at: now)
+                    }
+                }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock(\.self) == [])
+        #expect(claimed.withLock { $0.sorted() } == Array(1...200))
+        for ledger in ledgers {
+            #expect(try ledger.overview().totals[.skipped].files == 200)
+            #expect(try ledger.check() == [])
+        }
+    }
+
+    @Test func `a reader does not wait for a writer, and sees none of its unfinished work`() throws {
+        let state = try StateFolder()
+        let (writer, reader) = try (Ledger(at: state.ledger), Ledger(at: state.ledger))
+        var seen: [Int] = []
+        let folder = try writer.fill(2) {
+            seen.append(try reader.overview().totals[.pending].files)
+        }
+        // Asked twice for each file: while the ledger reads, and inside its transaction.
+        #expect(seen == [0, 0, 0, 0])
+        #expect(try reader.knownFileCount(folder) == 2)
+    }
+
+    @Test func `a process that dies leaves what it committed, and its uploads go on`() throws {
+        let (state, survivor) = try (StateFolder(), StateFolder())
+        let ledger = try Ledger(at: state.ledger)
+        let folder = try ledger.fill(5)
+        let claims = try ledger.claim(limit: 3, at: now)
+        try ledger.commit(claims[0], outcome: .skipped("no photo"), at: now)
+        try state.copyAsAfterCrash(to: survivor)
+
+        let after = try Ledger(at: survivor.ledger)
+        #expect(try after.check() == [])
+        #expect(try after.knownFileCount(folder) == 5)
+        #expect(try after.recoverInterrupted(at: now) == 2)
+        #expect(try after.claim(limit: 9, at: now).map(\.attempts) == [1, 1, 2, 2])
+    }
+
+    @Test func `a process that dies in a transaction leaves nothing of it`() throws {
+        let (state, survivor) = try (StateFolder(), StateFolder())
+        let ledger = try Ledger(at: state.ledger)
+        _ = try ledger.fill(3)
+        var asked = 0
+        _ = try ledger.fill(2, directory: "other") {
+            asked += 1
+            if asked == 4 { try state.copyAsAfterCrash(to: survivor) }
+        }
+        let after = try Ledger(at: survivor.ledger)
+        #expect(try after.check() == [])
+        #expect(try after.overview().totals[.pending].files == 3)
+        #expect(try ledger.overview().totals[.pending].files == 5)
+    }
+
+    @Test func `closing folds the log into the file while others have it open`() throws {
+        let state = try StateFolder()
+        let (ledger, other) = try (Ledger(at: state.ledger), Ledger(at: state.ledger))
+        _ = try ledger.fill(100)
+        let log = FilePath(state.ledger.string + "-wal")
+        #expect(try #require(try state.size(of: log)) > 0)
+        try ledger.close()
+        #expect(try state.size(of: log) == 0)
+        #expect(try other.overview().totals[.pending].files == 100)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Synchronization
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct LedgerFileTests {
+    @Test func `a new ledger and its folders are private`() throws {
+        let state = try StateFolder()
+        let path = state.path.appending("deep").appending("state").appending("ledger.sqlite")
+        let ledger = try Ledger(at: path)
+        _ = try ledger.fill(1)
+        #expect(try state.mode(of: path) == 0o600)
+        #expect(try state.mode(of: FilePath(path.string + "-wal")) == 0o600)
+        #expect(try state.mode(of: path.removingLastComponent()) == 0o700)
+        #expect(try state.mode(of: state.path.appending("deep")) == 0o700)
+    }
+
+    @Test func `a ledger keeps what it knows, and leaves nothing open`() throws {
+        let state = try StateFolder()
+        var ledger = try Ledger(at: state.ledger)
+        let folder = try ledger.fill(3)
+        try ledger.close()
+        #expect(try state.size(of: FilePath(state.ledger.string + "-wal")) ?? 0 == 0)
+        #expect(try state.openDescriptors() == 0)
+        ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.knownFileCount(folder) == 3)
+        #expect(try ledger.check() == [])
+    }
+
+    @Test func `a closed ledger says so`() throws {
+        let state = try StateFolder()
+        let ledger = try Ledger(at: state.ledger)
+        try ledger.close()
+        let error = #expect(throws: LedgerError.self) { try ledger.overview() }
+        #expect(error?.message.hasPrefix("the ledger is closed") == true)
+    }
+
+    @Test func `a file that is no database is refused and not touched`() throws {
+        let state = try StateFolder()
+        let text = Data(String(repeating: "holiday pictures\n", count: 500).utf8)
+        try state.write(text, to: state.ledger)
+        let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
+        #expect(error?.code == .damaged)
+        #expect(error?.message.contains("sync-agent rebuild") == true)
+        #expect(try state.read(state.ledger) == text)
+    }
+
+    @Test func `a damaged ledger is told`() throws {
+        let state = try StateFolder()
+        let ledger = try Ledger(at: state.ledger)
+        _ = try ledger.fill(2_000)
+        try ledger.close()
+        var data = try state.read(state.ledger)
+        for index in 16_384..<data.count { data[index] = 0xA5 }
+        try state.write(data, to: state.ledger)
+        let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger).photos(at: "/", visit: { _ in }) }
+        #expect(error?.code == .damaged)
+    }
+
+    @Test func `a ledger of a newer version is refused`() throws {
+        let state = try StateFolder()
+        try Ledger(at: state.ledger).close()
+        // The list of migrations, with one that this version does not know.
+        var data = try state.read(state.ledger)
+        let (known, unknown) = (Data("folders, photos, objects, attempts".utf8), Data("folders, photos, objects, albums!!".utf8))
+        while let range = data.range(of: known) { data.replaceSubrange(range, with: unknown) }
+        try state.write(data, to: state.ledger)
+        for _ in 1...2 {
+            let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
+            #expect(error?.code == .newerSchema)
+        }
+        #expect(try state.read(state.ledger).range(of: unknown) != nil)
+    }
+
+    @Test func `a place that cannot hold a file is refused`() throws {
+        let state = try StateFolder()
+        try state.write(Data(), to: state.path.appending("file"))
+        let cases: [(FilePath, LedgerError.Code)] = [
+            (state.path, .unreadable), (state.path.appending("file").appending("ledger.sqlite"), .unreadable),
+            ("/sys/sync-agent/ledger.sqlite", .readOnly),
+        ]
+        for (path, code) in cases {
+            let error = #expect(throws: LedgerError.self) { try Ledger(at: path) }
+            #expect(error?.code == code, "\(error?.description ?? "")")
+        }
+    }
+
+    @Test func `several that create it at once all get it`() throws {
+        let state = try StateFolder()
+        let path = state.ledger
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            do {
+                let ledger = try Ledger(at: path)
+                _ = try ledger.fill(5)
+                try ledger.close()
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock(\.self) == [])
+        #expect(try Ledger(at: path).overview().totals[.pending].files == 5)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import SyncCore
+import SyncPhotos
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// The files in `Tests/Disk/PhotoFixtures`; a script there makes them.
+enum Fixture {
+    static func bytes(_ name: String) throws -> [UInt8] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../PhotoFixtures")
+        return Array(try Data(contentsOf: folder.appending(path: name)))
+    }
+
+    static func reference(_ name: String) throws -> ReferencePicture {
+        try ReferencePicture(try bytes(name))
+    }
+}
+
+/// A folder with one photo in it, and the reducer at work on it.
+struct Workbench {
+    let tree = try? TemporaryTree()
+    private let reducer = PhotoFileReducer()
+
+    /// Examines and reduces bytes as the agent does.
+    func copy(
+        of bytes: [UInt8], named name: String = "photo.jpg", policy: ReducePolicy = ReducePolicy()
+    ) throws -> StoredCopy {
+        let path = try #require(tree).write(bytes, to: name)
+        return try reducer.reduce(path, examined: try reducer.examine(path), policy: policy)
+    }
+
+    func examination(of bytes: [UInt8], named name: String) throws -> PhotoExamination {
+        try reducer.examine(try #require(tree).write(bytes, to: name))
+    }
+}
+
+extension StoredCopy {
+    /// The bytes of a reduced copy.
+    func reduced(sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        guard case .reduced(let bytes) = content else {
+            Issue.record("stored unchanged, not reduced", sourceLocation: sourceLocation)
+            throw BaselinePicture.Unreadable()
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,136 @@
+import Glibc
+import SyncCore
+import SyncDigest
+import SyncPhotos
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct PhotoFileReducerTests {
+    private let reducer = PhotoFileReducer()
+
+    @Test("an examination tells stamp, type and both digests")
+    func examination() throws {
+        let tree = try TemporaryTree()
+        let bytes = try Fixture.bytes("camera-profile.jpg")
+        let path = try tree.write(bytes, to: "a.jpg")
+        let examination = try reducer.examine(path)
+        #expect(examination.stamp == (try tree.stamp("a.jpg")))
+        #expect(examination.type == .jpeg)
+        #expect(examination.digest == ContentDigest(of: bytes))
+    }
+
+    @Test("a photo within the limit goes up unchanged when encoding anew would not make it smaller")
+    func unchanged() throws {
+        let bytes = try Fixture.bytes("coding-arithmetic.jpg")
+        let larger = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 99))
+        #expect(larger.content == .unchanged)
+        #expect(larger.digest == ContentDigest(of: bytes))
+        #expect(larger.width == 200 && larger.height == 136)
+        let smaller = try Workbench().copy(of: bytes)
+        #expect(try smaller.reduced().count < bytes.count)
+        #expect(smaller.digest == ContentDigest(of: try smaller.reduced()))
+    }
+
+    @Test("a damaged photo does not go up unchanged either")
+    func damagedSmallPhoto() throws {
+        let bytes = try Fixture.bytes("coding-arithmetic.jpg").dropLast(40)
+        #expect(throws: PhotoError.self) {
+            _ = try Workbench().copy(of: Array(bytes), policy: ReducePolicy(quality: 99))
+        }
+    }
+
+    @Test("other images go up unchanged")
+    func otherImage() throws {
+        let bytes = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 7, count: 500)
+        let copy = try Workbench().copy(of: bytes, named: "drawing.jpg")
+        #expect(copy.content == .unchanged)
+        #expect(copy.type == MediaType(.image, "image/png"))
+        #expect(copy.digest == ContentDigest(of: bytes))
+    }
+
+    @Test("a file that is not the examined one any more has changed", arguments: ["content", "time", "inode"])
+    func changed(what: String) throws {
+        let tree = try TemporaryTree()
+        let bytes = try Fixture.bytes("size-16x16.jpg")
+        let path = try tree.write(bytes, to: "a.jpg")
+        let examined = try reducer.examine(path)
+        switch what {
+        case "content": try tree.write(bytes + [0], to: "a.jpg")
+        case "time": try tree.age("a.jpg", bySeconds: 5)
+        default:
+            try tree.write(bytes, to: "b.jpg")
+            #expect(rename(tree.path("b.jpg").string, path.string) == 0)
+        }
+        let error = #expect(throws: PhotoError.self) {
+            _ = try reducer.reduce(path, examined: examined, policy: ReducePolicy())
+        }
+        #expect(error?.code == .changed)
+        #expect(error?.isPermanent == false)
+    }
+
+    @Test(
+        "what is no readable file has a reason",
+        arguments: [
+            ("nothing", PhotoError.Code.missing), ("link", .notStored), ("pipe", .notStored), ("folder", .notStored),
+        ])
+    func noFile(kind: String, code: PhotoError.Code) throws {
+        let tree = try TemporaryTree()
+        let path = tree.path("a.jpg")
+        switch kind {
+        case "link":
+            try tree.write(try Fixture.bytes("size-8x8.jpg"), to: "b.jpg")
+            #expect(symlink("b.jpg", path.string) == 0)
+        case "pipe": #expect(mkfifo(path.string, 0o600) == 0)
+        case "folder": try tree.makeFolder("a.jpg")
+        default: break
+        }
+        let error = #expect(throws: PhotoError.self) { _ = try reducer.examine(path) }
+        #expect(error?.code == code)
+    }
+
+    @Test(
+        "a name that says photo must be one",
+        arguments: [
+            ("empty.jpg", "", PhotoError.Code.truncated, "the file is empty"),
+            ("note.jpeg", "Milk, eggs\n", .notAPhoto, "the name says photo, but the file is text"),
+            ("page.png", "<!DOCTYPE html><html>", .notAPhoto, "the name says photo, but the file is an HTML page"),
+            ("scan.HEIC", "%PDF-1.7\n", .notAPhoto, "the name says photo, but the file is a PDF document"),
+            ("holes.jpg", "\0\0\0\0\0\0\0\0", .notAPhoto, "the name says photo, but the file is all zeros"),
+            (
+                "odd.jpg", "\u{1}\0\u{3}", .notAPhoto,
+                "the name says photo, but the file is unknown (it begins with 01 00 03)"
+            ),
+        ])
+    func brokenPromise(name: String, content: String, code: PhotoError.Code, message: String) throws {
+        let error = #expect(throws: PhotoError.self) {
+            _ = try Workbench().examination(of: Array(content.utf8), named: name)
+        }
+        #expect(error == PhotoError(code, message))
+    }
+
+    @Test(
+        "a name that promises nothing may be anything",
+        arguments: [
+            ("projects.json", "{}", MediaType.json), ("broken.json", "oops", .unknown), ("readme.txt", "", .unknown),
+        ])
+    func noPromise(name: String, content: String, type: MediaType) throws {
+        #expect(try Workbench().examination(of: Array(content.utf8), named: name).type == type)
+    }
+
+    @Test("descriptors are closed, also after errors")
+    func descriptors() throws {
+        let tree = try TemporaryTree()
+        let good = try tree.write(try Fixture.bytes("size-16x16.jpg"), to: "good.jpg")
+        let bad = try tree.write(Array(try Fixture.bytes("size-16x16.jpg").dropLast(9)), to: "bad.jpg")
+        // Each is opened twice below: more than the limit in all, were they left open.
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(UInt32(RLIMIT_NOFILE.rawValue)), &limit)
+        for _ in 0..<min(limit.rlim_cur, 1_100) {
+            for path in [good, bad] {
+                let examined = try reducer.examine(path)
+                _ = try? reducer.reduce(path, examined: examined, policy: ReducePolicy())
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import SyncCore
+import SyncPhotos
+import Testing
+
+/// Whatever way a JPEG is coded in, its copy shows the same picture.
+@Suite struct CodingTests {
+    private static let samplings = [
+        "1x1", "2x1", "1x2", "2x2", "4x1", "1x4", "4x2", "2x4", "3x1", "1x1-2x2-2x2", "2x2-2x1-1x2", "2x2-1x1-2x2",
+        "3x2-1x1-1x2",
+    ].map { "sampling-\($0).jpg" }
+
+    private static let codings = [
+        "progressive", "arithmetic", "arithmetic-progressive", "restart-blocks", "restart-rows", "optimized",
+        "multiscan",
+    ].map { "coding-\($0).jpg" }
+
+    @Test("a colour picture is halved to a baseline 4:2:0 copy", arguments: samplings + codings)
+    func halved(name: String) throws {
+        let copy = try Workbench().copy(of: try Fixture.bytes(name), policy: ReducePolicy(maximumDimension: 100))
+        let picture = try BaselinePicture(try copy.reduced())
+        let reference = try Fixture.reference("reference-100x68.ppm")
+        #expect(copy.width == 100 && copy.height == 68)
+        #expect(picture.planes.map(\.horizontal) == [2, 1, 1] && picture.planes.map(\.vertical) == [2, 1, 1])
+        #expect(reference.distance(to: picture, component: 0) < 1.6)
+        #expect(reference.distance(to: picture, component: 1) < 4.5)
+        #expect(reference.distance(to: picture, component: 2) < 4.5)
+    }
+
+    @Test("a picture within the limit keeps its size", arguments: samplings + codings)
+    func sameSize(name: String) throws {
+        // Without places: the file itself does not do, so the copy is always one that was encoded anew.
+        let copy = try Workbench().copy(of: try Fixture.bytes(name), policy: ReducePolicy(stripLocation: true))
+        let picture = try BaselinePicture(try copy.reduced())
+        let reference = try Fixture.reference("reference-200x136.ppm")
+        #expect(reference.distance(to: picture, component: 0) < 1.2)
+        #expect(reference.distance(to: picture, component: 1) < 3)
+        #expect(reference.distance(to: picture, component: 2) < 3)
+    }
+
+    @Test("RGB stays RGB and gray stays gray", arguments: [("coding-rgb.jpg", 3), ("coding-gray.jpg", 1)])
+    func otherColours(name: String, components: Int) throws {
+        let bytes = try Fixture.bytes(name)
+        let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(stripLocation: true))
+        try expectSamePicture(try copy.reduced(), as: bytes, components: components)
+    }
+
+    @Test("CMYK keeps its components and its Adobe marker", arguments: ["coding-cmyk.jpg", "coding-ycck.jpg"])
+    func cmyk(name: String) throws {
+        let bytes = try Fixture.bytes(name)
+        let output = try Workbench().copy(of: bytes, policy: ReducePolicy(stripLocation: true)).reduced()
+        try expectSamePicture(output, as: bytes, components: 4)
+        // The last byte is the colour transform: 0 for CMYK, 2 for YCCK.
+        let adobe = try JPEGSegments(bytes).contents(of: 0xEE, startingWith: "Adobe").map(\.last)
+        #expect(try JPEGSegments(output).contents(of: 0xEE, startingWith: "Adobe").map(\.last) == adobe)
+        #expect(adobe.count == 1)
+    }
+
+    @Test("CMYK without an Adobe marker does not get one: readers would invert it")
+    func plainCMYK() throws {
+        var file = try JPEGSegments(try Fixture.bytes("coding-cmyk.jpg"))
+        file.segments.removeAll { $0.marker == 0xEE }
+        let output = try Workbench().copy(of: file.bytes, policy: ReducePolicy(stripLocation: true)).reduced()
+        #expect(try JPEGSegments(output).segments.allSatisfy { $0.marker != 0xEE })
+        try expectSamePicture(output, as: file.bytes, components: 4)
+    }
+
+    @Test("the same input gives the same bytes")
+    func deterministic() throws {
+        let bytes = try Fixture.bytes("camera-canon.jpg")
+        let policy = ReducePolicy(maximumDimension: 64)
+        #expect(try Workbench().copy(of: bytes, policy: policy) == Workbench().copy(of: bytes, policy: policy))
+    }
+
+    private func expectSamePicture(_ output: [UInt8], as input: [UInt8], components: Int) throws {
+        let (after, before) = (try BaselinePicture(output), try BaselinePicture(input))
+        #expect(after.planes.count == components)
+        for (plane, original) in zip(after.planes, before.planes) {
+            #expect(plane.width == original.width && plane.height == original.height)
+            let sum = zip(plane.samples, original.samples).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+            #expect(Double(sum) / Double(plane.samples.count) < 3)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import SyncCore
+import SyncPhotos
+import Testing
+
+/// A damaged file is an error with libjpeg's words; what only looks odd is not.
+@Suite struct DamageTests {
+    private let policy = ReducePolicy(maximumDimension: 100)
+
+    private func error(_ bytes: [UInt8], name: String = "photo.jpg") -> PhotoError? {
+        #expect(throws: PhotoError.self) { _ = try Workbench().copy(of: bytes, named: name, policy: policy) }
+    }
+
+    @Test(
+        "a file that was cut off is truncated, wherever it was cut",
+        arguments: [
+            "sampling-2x2.jpg", "coding-progressive.jpg", "coding-arithmetic.jpg", "coding-restart-rows.jpg",
+            "coding-multiscan.jpg",
+        ])
+    func truncated(name: String) throws {
+        let bytes = try Fixture.bytes(name)
+        for length in stride(from: 4, to: bytes.count - 2, by: 97) {
+            #expect(error(Array(bytes.prefix(length)))?.code == .truncated)
+        }
+    }
+
+    @Test("a missing end marker alone is a truncated file")
+    func noEndMarker() throws {
+        let error = error(try Fixture.bytes("sampling-2x2.jpg").dropLast(2))
+        #expect(error?.code == .truncated)
+        #expect(error?.message == "the file ends before its picture does (Premature end of JPEG file)")
+    }
+
+    @Test("a scan that ends early is corrupt")
+    func shortScan() throws {
+        var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
+        let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
+        file.segments[scan].entropy.removeLast(200)
+        let error = error(file.bytes)
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("premature end of data segment") == true)
+    }
+
+    @Test("a scan with data left over is corrupt: the decoder fell out of step")
+    func longScan() throws {
+        var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
+        let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
+        file.segments[scan].entropy += file.segments[scan].entropy.suffix(100)
+        let error = error(file.bytes)
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("extraneous bytes before marker") == true)
+    }
+
+    @Test("a lost restart interval is corrupt")
+    func lostRestart() throws {
+        var file = try JPEGSegments(try Fixture.bytes("coding-restart-rows.jpg"))
+        let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
+        let entropy = file.segments[scan].entropy
+        let second = try #require(entropy.firstRange(of: [0xFF, 0xD1]))
+        let third = try #require(entropy.firstRange(of: [0xFF, 0xD2]))
+        file.segments[scan].entropy.removeSubrange(second.lowerBound..<third.lowerBound)
+        #expect(error(file.bytes)?.code == .corrupt)
+    }
+
+    @Test(
+        "what cameras write beside the picture is no damage",
+        arguments: [
+            "behind the end", "padding before the end", "between header segments",
+        ])
+    func harmless(oddity: String) throws {
+        var bytes = try Fixture.bytes("sampling-2x2.jpg")
+        switch oddity {
+        case "behind the end":
+            bytes += try Fixture.bytes("size-16x16.jpg") + [1, 2, 3]
+        case "padding before the end":
+            bytes.insert(contentsOf: [UInt8](repeating: 0, count: 30), at: bytes.count - 2)
+        default:
+            bytes.insert(contentsOf: [0x11, 0x22, 0x33, 0x44, 0x55], at: 20)
+        }
+        let copy = try Workbench().copy(of: bytes, policy: policy)
+        let plain = try Workbench().copy(of: try Fixture.bytes("sampling-2x2.jpg"), policy: policy)
+        #expect(try copy.reduced() == plain.reduced())
+    }
+
+    @Test(
+        "what libjpeg does not decode is refused by name",
+        arguments: [
+            ("12 bit", 0xC1 as UInt8, 0, 12 as UInt8, "Unsupported JPEG data precision 12"),
+            ("lossless", 0xC3, 0, 8, "Unsupported JPEG process: SOF type 0xc3"),
+            ("no height", 0xC0, 1, 0, "Empty JPEG image (DNL not supported)"),
+        ])
+    func unsupported(kind: String, marker: UInt8, at: Int, value: UInt8, words: String) throws {
+        var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
+        let frame = try #require(file.frameIndex)
+        file.segments[frame].marker = marker
+        file.segments[frame].body[at] = value
+        if kind == "no height" { file.segments[frame].body[2] = 0 }
+        let error = error(file.bytes)
+        #expect(error?.code == .unsupported)
+        #expect(error?.message.contains(words) == true)
+    }
+
+    @Test("flipped bits end in a copy or an error, never in a crash")
+    func flippedBits() throws {
+        let bytes = try Fixture.bytes("coding-progressive.jpg")
+        let workbench = Workbench()
+        for index in stride(from: 2, to: bytes.count, by: 7) {
+            var damaged = bytes
+            damaged[index] ^= UInt8(1 << (index % 8))
+            do {
+                _ = try workbench.copy(of: damaged, policy: policy)
+            } catch let error as PhotoError {
+                #expect(!error.message.isEmpty)
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import SyncCore
+import SyncPhotos
+import Testing
+
+/// Eight files that show one picture when their orientation is obeyed. Its sides are odd: a turned picture whose chroma
+/// samples were turned as they are would have them half a sample off.
+@Suite struct OrientationTests {
+    @Test("the copy is upright by its pixels", arguments: 1...8, [75, 201])
+    func upright(orientation: Int, limit: Int) throws {
+        let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
+        let copy = try Workbench().copy(
+            of: bytes, policy: ReducePolicy(maximumDimension: limit, stripLocation: true))
+        let output = try copy.reduced()
+        let picture = try BaselinePicture(output)
+        let size = limit == 75 ? "75x51" : "201x137"
+        let reference = try Fixture.reference("reference-\(size).ppm")
+
+        #expect("\(copy.width ?? 0)x\(copy.height ?? 0)" == size)
+        #expect(reference.distance(to: picture, component: 0) < 2.1)
+        #expect(reference.distance(to: picture, component: 1) < 6)
+        #expect(reference.distance(to: picture, component: 2) < 6)
+        let exif = try #require(try JPEGSegments(output).exif)
+        #expect(ExifEntries(exif).image[0x0112] == 1)
+    }
+}

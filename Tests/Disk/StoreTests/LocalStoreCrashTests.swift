@@ -1,0 +1,136 @@
+import FoundationEssentials
+import SyncCore
+import SyncLocalStore
+import SyncTestSupport
+import Synchronization
+import SystemPackage
+import Testing
+
+/// What a power cut leaves behind is the folder as it is between two steps: each test copies it there and opens the copy.
+@Suite("LocalStore after a crash")
+struct LocalStoreCrashTests {
+    private let tree: TemporaryTree
+    private let key: ObjectKey
+
+    init() throws {
+        tree = try TemporaryTree()
+        key = try ObjectKey("users/ana/photos/photo.dat")
+    }
+
+    /// Runs `work` on a store, and copies its folder to `crashed` when `step` is reached.
+    private func crash(at step: LocalStoreStep, during work: (LocalStore) async throws -> Void) async throws {
+        let isArmed = Mutex(true)
+        let live = tree.path("live").string
+        let crashed = tree.path("crashed").string
+        let store = LocalStore(
+            root: tree.path("live"), now: { Date() },
+            onStep: { reached in
+                guard reached == step, isArmed.withLock({ exchange(&$0, false) }) else { return }
+                try FileManager.default.copyItem(atPath: live, toPath: crashed)
+            })
+        try await work(store)
+        try #require(isArmed.withLock { !$0 }, "the step was never reached")
+    }
+
+    /// The store as the next process finds it, that many seconds later.
+    private func reopen(afterSeconds seconds: Double) -> LocalStore {
+        LocalStore(root: tree.path("crashed"), now: { Date().addingTimeInterval(seconds) })
+    }
+
+    private func contents(of store: LocalStore) async throws -> String? {
+        guard try await store.head(key) != nil else { return nil }
+        return String(decoding: try await store.bytes(of: key), as: UTF8.self)
+    }
+
+    private func put(_ text: String, in store: LocalStore) async throws {
+        _ = try await store.put(
+            ObjectBody(text), at: key, attributes: ObjectAttributes(contentType: "text/plain"), condition: .overwrite)
+    }
+
+    @Test(
+        "A first put is there whole or not at all, and leaves nothing",
+        arguments: [
+            (.writing, nil), (.staged, nil), (.recorded, nil), (.placed, nil), (.committed, "new"),
+        ] as [(LocalStoreStep, String?)])
+    func firstPut(step: LocalStoreStep, expected: String?) async throws {
+        try await crash(at: step) { try await put("new", in: $0) }
+        try await verify(expected)
+    }
+
+    @Test(
+        "An overwriting put leaves the old object or the new one, and nothing else",
+        arguments: [
+            (.writing, "old"), (.staged, "old"), (.recorded, "old"), (.placed, "old"), (.committed, "new"),
+        ] as [(LocalStoreStep, String)])
+    func overwrite(step: LocalStoreStep, expected: String) async throws {
+        let first = LocalStore(root: tree.path("live"), now: { Date() })
+        try await put("old", in: first)
+        try await crash(at: step) { try await put("new", in: $0) }
+        try await verify(expected)
+    }
+
+    @Test("A deleted object stays deleted, and leaves nothing")
+    func delete() async throws {
+        try await crash(at: .deleted) { store in
+            try await put("old", in: store)
+            try await store.delete(key)
+        }
+        try await verify(nil)
+    }
+
+    @Test("What is young may belong to a process that lives: it stays", arguments: [LocalStoreStep.staged, .placed])
+    func youngLeftovers(step: LocalStoreStep) async throws {
+        try await crash(at: step) { try await put("new", in: $0) }
+        let store = reopen(afterSeconds: 0)
+        #expect(try await contents(of: store) == nil)
+        #expect(try tree.files(below: "crashed/staging").isEmpty == false)
+        // And is in nobody's way.
+        try await put("again", in: store)
+        #expect(try await contents(of: store) == "again")
+    }
+
+    @Test("A put that was swept while its machine slept fails, stores nothing and can be tried again")
+    func sweptWhileAsleep() async throws {
+        let isArmed = Mutex(true)
+        let tree = tree
+        let slow = LocalStore(
+            root: tree.path("live"), now: { Date() },
+            onStep: { step in
+                guard step == .staged, isArmed.withLock({ exchange(&$0, false) }) else { return }
+                for name in try tree.files(below: "live/staging") {
+                    try FileManager.default.removeItem(atPath: tree.path("live/staging/\(name)").string)
+                }
+            })
+        await #expect(throws: StoreError.self) { try await put("new", in: slow) }
+        #expect(try tree.files(below: "live/objects") == [])
+        #expect(try tree.files(below: "live/staging") == [])
+        try await put("new", in: slow)
+        #expect(try await contents(of: slow) == "new")
+    }
+
+    @Test("Files that somebody else put into the store are never removed")
+    func foreignFiles() async throws {
+        try await crash(at: .placed) { try await put("new", in: $0) }
+        try tree.write("mine", to: "crashed/objects/users/ana/photos/holiday.jpg")
+        try tree.age("crashed/objects/users/ana/photos/holiday.jpg", bySeconds: 100_000)
+        try await reopen(afterSeconds: 7_200).check()
+        #expect(try tree.files(below: "crashed/objects") == ["users/ana/photos/holiday.jpg"])
+    }
+
+    private func verify(_ expected: String?) async throws {
+        let store = reopen(afterSeconds: 7_200)
+        #expect(try await contents(of: store) == expected)
+        #expect(try tree.files(below: "crashed/staging") == [])
+        #expect(try tree.files(below: "crashed/objects").count == (expected == nil ? 0 : 1))
+        #expect(try tree.files(below: "crashed/records").count == (expected == nil ? 0 : 1))
+        try await put("after", in: store)
+        #expect(try await contents(of: store) == "after")
+    }
+}
+
+/// Sets a value and returns the one before.
+private func exchange<Value>(_ value: inout Value, _ new: Value) -> Value {
+    let old = value
+    value = new
+    return old
+}

@@ -1,0 +1,94 @@
+import FoundationEssentials
+import SyncCore
+import SyncLocalStore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite("LocalStore, large folders")
+struct LocalStoreListingTests {
+    private let tree: TemporaryTree
+
+    init() throws {
+        tree = try TemporaryTree()
+    }
+
+    /// A store with records `photos/{number}.dat`; only the first was really put.
+    private func makeStore(_ numbers: [Int], windowCapacity: Int? = nil) async throws -> (LocalStore, keys: [String]) {
+        let now: @Sendable () -> Date = { Date() }
+        let store =
+            if let windowCapacity {
+                LocalStore(root: tree.path("store"), now: now, windowCapacity: windowCapacity)
+            } else {
+                LocalStore(root: tree.path("store"), now: now)
+            }
+        try await store.store([1, 2, 3], at: ObjectKey("photos/x.dat"))
+        let record = String(decoding: try tree.read("store/records/photos/x.dat~.json"), as: UTF8.self)
+        for number in numbers {
+            let json = record.replacing("photos/x.dat", with: "photos/\(number).dat")
+            try Data(json.utf8).write(to: URL(filePath: tree.path("store/records/photos/\(number).dat~.json").string))
+        }
+        // Only of a folder that nobody touches now may a listing remember the names.
+        try tree.age("store/records/photos", bySeconds: 60)
+        return (store, (numbers.map { "photos/\($0).dat" } + ["photos/x.dat"]).sorted())
+    }
+
+    @Test("10,000 keys come in pages, in order, each once")
+    func tenThousand() async throws {
+        let (store, keys) = try await makeStore(Array(0..<9_999))
+        #expect(try await store.keys(prefix: "photos/") == keys)
+        #expect(try await store.keys(prefix: "photos/77", pageLimit: 10) == keys.filter { $0.hasPrefix("photos/77") })
+    }
+
+    @Test("Windows smaller than the folder give the same pages", arguments: [1, 2, 7, 100, 299, 300, 301])
+    func windows(capacity: Int) async throws {
+        let (store, keys) = try await makeStore(Array(0..<299), windowCapacity: capacity)
+        #expect(try await store.keys(prefix: "", pageLimit: 7) == keys)
+        #expect(try await store.keys(prefix: "photos/1", pageLimit: 3) == keys.filter { $0.hasPrefix("photos/1") })
+    }
+
+    @Test("A page sees what was put and deleted since the page before")
+    func changes() async throws {
+        let (store, keys) = try await makeStore(Array(0..<300), windowCapacity: 50)
+        let first = try await store.list(prefix: "photos/", after: nil, limit: 10)
+        try await store.delete(ObjectKey(keys[12]))
+        try await store.store([9], at: ObjectKey(keys[10] + "x"))
+        let second = try await store.list(prefix: "photos/", after: first.next, limit: 4)
+        #expect(second.objects.map(\.key.rawValue) == [keys[10], keys[10] + "x", keys[11], keys[13]])
+    }
+
+    @Test("Listings in turns do not mix", arguments: [1, 10, 50])
+    func interleaved(capacity: Int) async throws {
+        let (store, keys) = try await makeStore(Array(0..<120), windowCapacity: capacity)
+        for name in ["photos/5/a", "photos/5/b", "photos/5/c"] { try await store.store([1], at: ObjectKey(name)) }
+        try tree.age("store/records/photos", bySeconds: 60)
+        try tree.age("store/records/photos/5", bySeconds: 60)
+        let all = (keys + ["photos/5/a", "photos/5/b", "photos/5/c"]).sorted()
+        var left: [String] = []
+        var right: [String] = []
+        var tokens: (PageToken?, PageToken?) = (nil, nil)
+        for _ in 0...all.count where left.count < all.count || right.count < all.count {
+            if left.count < all.count {
+                let page = try await store.list(prefix: "", after: tokens.0, limit: 3)
+                left += page.objects.map(\.key.rawValue)
+                tokens.0 = page.next
+            }
+            if right.count < all.count {
+                let page = try await store.list(prefix: "", after: tokens.1, limit: 5)
+                right += page.objects.map(\.key.rawValue)
+                tokens.1 = page.next
+            }
+        }
+        #expect(left == all)
+        #expect(right == all)
+    }
+
+    @Test("A limit outside 1 to 1,000 is refused", arguments: [0, -1, 1_001])
+    func limits(limit: Int) async throws {
+        let (store, _) = try await makeStore([])
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await store.list(prefix: "", after: nil, limit: limit)
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+}

@@ -1,0 +1,100 @@
+import FoundationEssentials
+import SyncCore
+import SyncLocalStore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Two stores over one folder share nothing but the folder: they are what two processes are.
+@Suite("LocalStore with two processes")
+struct LocalStoreRaceTests {
+    private let tree: TemporaryTree
+    private let stores: [LocalStore]
+
+    init() throws {
+        let tree = try TemporaryTree()
+        self.tree = tree
+        stores = (0..<2).map { _ in LocalStore(root: tree.path("store"), now: { Date() }) }
+    }
+
+    private static let attributes = ObjectAttributes(contentType: "text/plain")
+
+    @Test("Of sixteen puts of one key where nothing is, one wins")
+    func ifAbsent() async throws {
+        for round in 0..<10 {
+            let key = try ObjectKey("race/\(round)")
+            let winners = await withTaskGroup(of: String?.self) { group in
+                for number in 0..<16 {
+                    group.addTask { [stores] in
+                        let text = "text of \(number)"
+                        let receipt = try? await stores[number % 2].put(
+                            ObjectBody(text), at: key, attributes: Self.attributes, condition: .ifAbsent)
+                        return receipt == nil ? nil : text
+                    }
+                }
+                return await group.reduce(into: []) { winners, text in
+                    if let text { winners.append(text) }
+                }
+            }
+            #expect(winners.count == 1)
+            #expect(String(decoding: try await stores[0].bytes(of: key), as: UTF8.self) == winners.first)
+        }
+        #expect(try tree.files(below: "store/objects").count == 10)
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test("A reader gets a whole object while two processes overwrite it")
+    func readersWhileOverwriting() async throws {
+        let key = try ObjectKey("projects.json")
+        try await stores[0].store(.noise(50_000, seed: 1), at: key)
+        let versions = (1...6).map { [UInt8].noise(50_000 + $0, seed: UInt64($0)) } + [.noise(50_000, seed: 1)]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for store in stores {
+                group.addTask {
+                    for round in 0..<20 { try await store.store(versions[round % 6], at: key) }
+                }
+                group.addTask {
+                    for _ in 0..<40 {
+                        let bytes = try await store.bytes(of: key)
+                        #expect(versions.contains(bytes))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try tree.files(below: "store/objects").count == 1)
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test("Puts and deletes in one folder do not trip over each other's pruning")
+    func pruning() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, store) in stores.enumerated() {
+                for lane in 0..<2 {
+                    group.addTask {
+                        let key = try ObjectKey("deep/er/folder/\(index)-\(lane)")
+                        for _ in 0..<25 {
+                            try await store.store([1, 2, 3], at: key)
+                            try await store.delete(key)
+                        }
+                    }
+                }
+                // Keys that turn the folder's own name into a file and back.
+                group.addTask {
+                    for name in ["deep", "deep/er", "deep/er/folder"] {
+                        let key = try ObjectKey(name)
+                        for _ in 0..<8 {
+                            try await store.store([4], at: key)
+                            try await store.delete(key)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await stores[0].keys() == [])
+        #expect(try tree.files(below: "store/objects") == [])
+        #expect(try tree.files(below: "store/records") == [])
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+}

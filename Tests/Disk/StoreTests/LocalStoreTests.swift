@@ -1,0 +1,201 @@
+import FoundationEssentials
+import Glibc
+import SyncCore
+import SyncLocalStore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite("LocalStore")
+struct LocalStoreTests {
+    private let tree: TemporaryTree
+    private let time = ManualTime()
+    private let store: LocalStore
+
+    init() throws {
+        tree = try TemporaryTree()
+        store = LocalStore(root: tree.path("store"), now: time.source.now)
+    }
+
+    private func put(_ text: String, _ key: String, _ storageClass: StorageClass = .standard) async throws {
+        _ = try await store.put(
+            ObjectBody(text), at: ObjectKey(key),
+            attributes: ObjectAttributes(contentType: "text/plain", storageClass: storageClass), condition: .overwrite)
+    }
+
+    private func text(_ key: String) async throws -> String {
+        String(decoding: try await store.bytes(of: ObjectKey(key)), as: UTF8.self)
+    }
+
+    private func mode(_ relative: String) -> mode_t {
+        var status = stat()
+        return stat(tree.path(relative).string, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+
+    // MARK: - Layout
+
+    @Test("An object is a file under its key, readable by its owner only")
+    func layout() async throws {
+        try await put("a photo", "users/ana/photos/d41d.dat")
+        try await put("odd", "users/100%/~x/Zürich 1.jpg")
+        #expect(try tree.files(below: "store/objects") == ["users/100%25/%7Ex/Zürich 1.jpg", "users/ana/photos/d41d.dat"])
+        #expect(try tree.read("store/objects/users/ana/photos/d41d.dat") == Array("a photo".utf8))
+        #expect(mode("store") == 0o700)
+        #expect(mode("store/objects/users") == 0o700)
+        #expect(mode("store/objects/users/ana/photos/d41d.dat") == 0o600)
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test("A replaced object leaves one file, with its extension")
+    func replacedFile() async throws {
+        for round in 1...4 {
+            try await put("round \(round)", "users/ana/projects/projects.json")
+            let files = try tree.files(below: "store/objects/users/ana/projects")
+            #expect(files.count == 1)
+            #expect(files.allSatisfy { $0.hasPrefix("projects") && $0.hasSuffix(".json") })
+        }
+        #expect(try await text("users/ana/projects/projects.json") == "round 4")
+    }
+
+    @Test("A deleted object leaves no empty folders")
+    func emptyFolders() async throws {
+        try await put("x", "shares/abc/vacation.json")
+        try await put("y", "kept")
+        try await store.delete(ObjectKey("shares/abc/vacation.json"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store/objects").string) == ["kept"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store/records").string) == ["kept~.json"])
+    }
+
+    @Test("A refused key of a listing's prefix leads nowhere", arguments: ["../", "a/../../", "/", "//", "./", "a/./b"])
+    func prefixesThatAreNoKeys(prefix: String) async throws {
+        try await put("x", "a/b")
+        #expect(try await store.keys(prefix: prefix) == [])
+    }
+
+    // MARK: - Damage
+
+    @Test("A damaged byte never comes back as an object")
+    func damagedByte() async throws {
+        let key = try ObjectKey("photo.dat")
+        var bytes = [UInt8].noise(1 << 20)
+        try await store.store(bytes, at: key)
+        bytes[700_000] ^= 1
+        try tree.write(bytes, to: "store/objects/photo.dat")
+        for range in [nil, 0..<(1 << 20), 0..<Int64.max] as [Range<Int64>?] {
+            let error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key, range: range) }
+            #expect(error?.code == .badDigest)
+        }
+    }
+
+    @Test("A file that is cut or gone is damage, in ranges too")
+    func cutFile() async throws {
+        let key = try ObjectKey("photo.dat")
+        try await store.store(.noise(10_000), at: key)
+        try tree.write(.noise(9_999), to: "store/objects/photo.dat")
+        var error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key, range: 0..<10) }
+        #expect(error?.code == .badDigest)
+        try FileManager.default.removeItem(atPath: tree.path("store/objects/photo.dat").string)
+        error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key) }
+        #expect(error?.code == .badDigest)
+        #expect(error?.message.contains("photo.dat") == true)
+    }
+
+    @Test(
+        "A damaged record is told, never passed over",
+        arguments: ["", "{", "{\"key\":\"photo.dat\"}", #"{"key":"other"}"#])
+    func damagedRecord(json: String) async throws {
+        let key = try ObjectKey("photo.dat")
+        try await put("x", "photo.dat")
+        try tree.write(json, to: "store/records/photo.dat~.json")
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await store.head(key) }, { _ = try await store.bytes(of: key) },
+            { try await put("y", "photo.dat") }, { _ = try await store.keys() },
+        ]
+        for call in calls {
+            let error = await #expect(throws: StoreError.self) { try await call() }
+            #expect(error?.code == .badDigest)
+        }
+    }
+
+    @Test("A record that points out of the store is damage", arguments: ["../../secret", "/etc/passwd", "a/../../b", ""])
+    func recordThatPointsOut(file: String) async throws {
+        try await put("x", "photo.dat")
+        try tree.write("secret", to: "secret")
+        try edit("photo.dat") { $0.replacing(#""file" : "photo.dat""#, with: #""file" : "\#(file)""#) }
+        let error = await #expect(throws: StoreError.self) { _ = try await text("photo.dat") }
+        #expect(error?.code == .badDigest)
+    }
+
+    private func edit(_ key: String, _ change: (String) -> String) throws {
+        let path = "store/records/\(key)~.json"
+        let before = String(decoding: try tree.read(path), as: UTF8.self)
+        let after = change(before)
+        try #require(after != before)
+        try tree.write(after, to: path)
+    }
+
+    // MARK: - Archived objects
+
+    @Test("An archived object is readable from when its restore is ready until it expires")
+    func restored() async throws {
+        try await put("cold", "a", .deepArchive)
+        // One hour from now until three hours from now.
+        let restore = #""restore":{"readyAt":"2026-01-01T01:00:00Z","expiresAt":"2026-01-01T03:00:00Z"},"size""#
+        try edit("a") { $0.replacing(#""size""#, with: restore) }
+        let end = Date(timeIntervalSince1970: 1_767_225_600 + 3 * 3_600)
+
+        #expect(try await store.head(ObjectKey("a"))?.restore == .inProgress)
+        await #expect(throws: StoreError.self) { _ = try await text("a") }
+        await time.advance(by: .seconds(3_600))
+        #expect(try await store.head(ObjectKey("a"))?.restore == .restored(until: end))
+        #expect(try await text("a") == "cold")
+        #expect(try await store.list(prefix: "", after: nil, limit: 1).objects.first?.restore == .restored(until: end))
+        await time.advance(by: .seconds(7_200))
+        #expect(try await store.head(ObjectKey("a"))?.restore == RestoreState.none)
+        let error = await #expect(throws: StoreError.self) { _ = try await text("a") }
+        #expect(error?.code == .archived)
+    }
+
+    // MARK: - The folder
+
+    @Test("The store makes its folder, but not the one above: a disk may not be mounted")
+    func missingFolder() async throws {
+        try await store.check()
+        #expect(mode("store") == 0o700)
+        let unmounted = LocalStore(root: tree.path("disk/store"), now: time.source.now)
+        let error = await #expect(throws: StoreError.self) { try await unmounted.check() }
+        #expect(error?.code == .storeMissing)
+        #expect(error?.message.contains("disk does not exist") == true)
+    }
+
+    @Test("A store that is known to hold objects is not made anew")
+    func missingStore() async throws {
+        let known = LocalStore(root: tree.path("known"), now: time.source.now, createsRoot: false)
+        let error = await #expect(throws: StoreError.self) { try await known.check() }
+        #expect(error?.code == .storeMissing)
+        #expect(try tree.files() == [])
+    }
+
+    @Test("When the disk goes, nothing counts as absent")
+    func vanishedStore() async throws {
+        try await put("x", "a")
+        try FileManager.default.moveItem(atPath: tree.path("store").string, toPath: tree.path("away").string)
+        let calls: [@Sendable () async throws -> Void] = [
+            { _ = try await store.head(ObjectKey("a")) }, { _ = try await text("a") }, { _ = try await store.keys() },
+            { try await put("y", "a") }, { try await store.delete(ObjectKey("a")) }, { try await store.check() },
+        ]
+        for call in calls {
+            let error = await #expect(throws: StoreError.self) { try await call() }
+            #expect(error?.code == .storeMissing)
+        }
+        #expect(try tree.files(below: "away/objects") == ["a"])
+    }
+
+    @Test("A store of a newer format is left alone")
+    func newerFormat() async throws {
+        try tree.write(#"{"format":2,"about":"?"}"#, to: "store/sync-agent-store.json")
+        let error = await #expect(throws: StoreError.self) { try await store.check() }
+        #expect(error?.code == .unsupported)
+        #expect(try tree.files() == ["store/sync-agent-store.json"])
+    }
+}

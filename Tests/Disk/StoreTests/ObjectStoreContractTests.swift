@@ -1,0 +1,18 @@
+import SyncTestSupport
+import Testing
+
+@Suite("ObjectStoreContract")
+struct ObjectStoreContractTests {
+    @Test("A store keeps its promises", arguments: TestedStore.available, ObjectStoreContract.allCases)
+    func promise(tested: TestedStore, clause: ObjectStoreContract) async throws {
+        let subject = try tested.make()
+        await #expect(throws: Never.self) { try await clause.check(subject) }
+    }
+
+    @Test("Where servers are required, they are there")
+    func serversAreThere() {
+        #expect(
+            TestServer.endpoint != nil || !TestServer.isRequired,
+            "SYNC_AGENT_TEST_S3_ENDPOINT is not set: run the tests by scripts/test-servers run")
+    }
+}

@@ -1,0 +1,79 @@
+import SyncCore
+import SystemPackage
+
+@testable import SyncWatch
+
+/// Consumes the hints of a watcher and waits for some of them, with a deadline.
+struct HintLog {
+    struct TimedOut: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    let watcher: FolderWatcher
+    /// All hints since the last ``forget()``.
+    private(set) var seen: [ChangeHint] = []
+
+    init(_ watcher: FolderWatcher) {
+        self.watcher = watcher
+    }
+
+    mutating func forget() {
+        seen = []
+    }
+
+    /// Takes the hints that are there, waiting for them until the deadline.
+    @discardableResult
+    mutating func take(within limit: Duration = .seconds(20)) async throws -> [ChangeHint] {
+        let watcher = watcher
+        let hints = await withTaskGroup(of: [ChangeHint]?.self) { group in
+            group.addTask { await watcher.next() }
+            // The deadline. Cancelled, `next()` answers nil.
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        guard let hints else {
+            throw TimedOut(description: "no hint within \(limit); so far: \(seen.suffix(50))")
+        }
+        seen += hints
+        return hints
+    }
+
+    /// Waits until all hints are there, among others.
+    mutating func wait(for hints: ChangeHint...) async throws {
+        try await wait { seen in hints.allSatisfy(seen.contains) }
+    }
+
+    mutating func wait(until condition: ([ChangeHint]) -> Bool) async throws {
+        while !condition(seen) { try await take() }
+    }
+
+    /// Waits until everything that was done before has been hinted: until a file that is written now is.
+    mutating func settle(_ tree: TemporaryTree, _ name: String = "settle.jpg") async throws {
+        let file = try tree.write(name)
+        try await wait(for: .file(file))
+        seen.removeAll { $0.path == file }
+    }
+}
+
+/// Starts a watcher, waits for the first hints, and stops it at the end.
+func withWatcher(
+    _ roots: [FilePath], pollInterval: Duration = .seconds(3_600), checkInterval: Duration = .seconds(3_600),
+    calls: WatchCalls = .system, _ body: (FolderWatcher, inout HintLog) async throws -> Void
+) async throws {
+    let watcher = FolderWatcher(pollInterval: pollInterval, checkInterval: checkInterval, calls: calls)
+    await watcher.start(roots)
+    var log = HintLog(watcher)
+    do {
+        try await log.wait { seen in roots.allSatisfy { seen.contains(.tree($0)) } }
+        log.forget()
+        try await body(watcher, &log)
+    } catch {
+        await watcher.stop()
+        throw error
+    }
+    await watcher.stop()
+}

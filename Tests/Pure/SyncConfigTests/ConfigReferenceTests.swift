@@ -1,0 +1,53 @@
+import Foundation
+import SyncConfig
+import Testing
+
+@Suite struct ConfigReferenceTests {
+    @Test("The text has every key with its default, in 80 columns")
+    func text() {
+        let lines = ConfigReference.text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        for entry in ConfigReference.entries { #expect(lines.contains(entry.key[...]), "\(entry.key)") }
+        #expect(
+            ConfigReference.text.contains(
+                """
+
+                upload.batch_size
+                  integer, default 3
+                  Accepted: a whole number from 1 to 16.
+                  How many objects are on their way at the same time.
+
+                """))
+    }
+
+    @Test("What nothing reads yet is marked as such")
+    func later() {
+        let later = ConfigReference.entries.filter { $0.meaning.contains("used from a later version") }.map(\.key)
+        #expect(later.contains("tiers.mode") && later.contains("notify.webhook"))
+        #expect(!later.contains("upload.batch_size") && !later.contains("photos.strip_location"))
+    }
+
+    @Test("In JSON each key has the same five fields")
+    func json() throws {
+        let data = try JSONEncoder().encode(ConfigReference.entries)
+        let entries = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+        #expect(entries.count == ConfigReference.entries.count)
+        #expect(entries.allSatisfy { $0.keys.sorted() == ["accepted", "default", "key", "meaning", "type"] })
+        #expect(entries.first?["default"] is NSNull)
+        #expect(entries.first { $0["key"] as? String == "photos.quality" }?["default"] as? String == "80")
+    }
+
+    @Test(
+        "The defaults are those of the design",
+        arguments: [
+            ("store.type", "directory"), ("store.path", "~/.local/share/sync-agent/store"),
+            ("store.restore_seconds", "5"),
+            ("retention.at", "\"00:00\""), ("retention.time_zone", "America/Los_Angeles"),
+            ("restore.poll_minutes", "15"),
+            ("upload.settle_seconds", "2"), ("upload.rescan_minutes", "60"), ("notify.command", "[]"),
+            ("store.prefix", "\"\""), ("restore.max_cost_usd", "null"), ("tiers.minimum_archive_bytes", "131072"),
+        ])
+    func defaults(key: String, expected: String) {
+        #expect(ConfigReference.entries.first { $0.key == key }?.default == expected)
+    }
+}

@@ -1,0 +1,43 @@
+import SyncConfig
+import Testing
+
+@Suite struct FolderRulesTests {
+    private func problems(_ paths: [String], store: String = "/srv/store") -> [String] {
+        let watch = paths.map { "  - {kind: gallery, path: \($0)}\n" }.joined()
+        return ConfigText("user: ana\nstore: {path: \(store)}\nwatch:\n\(watch)").problems
+    }
+
+    @Test("Folders side by side may be watched, also when their names begin alike")
+    func apart() {
+        #expect(problems(["/srv/photos", "/srv/photos2", "/srv/store2", "~/Pictures"]).isEmpty)
+    }
+
+    @Test(
+        "A folder in another, or given twice, is refused",
+        arguments: [
+            ("/p/a/../b", "/p/b", "is the same folder as watch[0]"), ("/p", "/p/b/c", "lies inside watch[0]"),
+            ("/p/b/c", "/p", "holds watch[0]"),
+        ])
+    func nested(first: String, second: String, relation: String) {
+        #expect(
+            problems([first, second])
+                == ["line 5: watch[1].path: \(relation); a photo may be in one watched folder only"])
+    }
+
+    @Test(
+        "A folder that has to do with the agent's own is refused",
+        arguments: [
+            ("/srv", "holds the store, /srv/store"), ("/srv/store/users", "lies inside the store, /srv/store"),
+            ("/srv/store", "is the same folder as the store, /srv/store"),
+            ("~/.local", "holds the state folder, /home/ana/.local/state/sync-agent"),
+            ("~/.local/state/sync-agent/x", "lies inside the state folder, /home/ana/.local/state/sync-agent"),
+        ])
+    func reserved(path: String, relation: String) {
+        #expect(problems([path]) == ["line 4: watch[0].path: \(relation); the agent would upload its own files"])
+    }
+
+    @Test("A path that was refused is not compared")
+    func refused() {
+        #expect(problems(["/srv/photos"], store: "~bob/x").count == 1)
+    }
+}

@@ -1,0 +1,179 @@
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SystemPackage
+import Testing
+
+@Suite struct SettingsTests {
+    /// A key with a value that is not its default, and where the settings show it.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var key: String
+        var yaml: String
+        var expected: String
+        var seen: @Sendable (Settings) -> Any?
+
+        init(_ key: String, _ yaml: String, _ expected: String, _ seen: @escaping @Sendable (Settings) -> Any?) {
+            self.key = key
+            self.yaml = yaml
+            self.expected = expected
+            self.seen = seen
+        }
+
+        var testDescription: String { key }
+
+        /// A configuration with a value for the key, or without the key, and nothing else that matters.
+        func text(_ yaml: String?) -> String {
+            let pair = yaml.map { ["\(key.split(separator: ".").last ?? ""): \($0)"] } ?? []
+            func flow(_ others: [String]) -> String { "{\((others + pair).joined(separator: ", "))}" }
+            switch key {
+            case "user": return pair.joined()
+            case "store.type": return "user: ana\nstore: " + flow(yaml == "s3" ? ["bucket: photos"] : [])
+            case "store.bucket": return "user: ana\nstore: " + flow(["type: s3"])
+            case "store.path", "store.restore_seconds": return "user: ana\nstore: " + flow([])
+            case "watch[].kind": return "user: ana\nwatch: [\(flow(["path: /p"]))]"
+            case "watch[].path": return "user: ana\nwatch: [\(flow(["kind: gallery"]))]"
+            case "watch[].profile": return "user: ana\nwatch: [\(flow(["kind: gallery", "path: /p"]))]"
+            case let key where key.hasPrefix("store."):
+                return "user: ana\nstore: " + flow(["type: s3", "bucket: photos"])
+            default: return "user: ana\n\(key.prefix { $0 != "." }): " + flow([])
+            }
+        }
+    }
+
+    private static func directory(_ settings: Settings) -> DirectoryStoreSettings? {
+        guard case .directory(let directory) = settings.store else { return nil }
+        return directory
+    }
+
+    private static func s3(_ settings: Settings) -> S3StoreSettings? {
+        guard case .s3(let s3) = settings.store else { return nil }
+        return s3
+    }
+
+    static let rows = [
+        Row("user", "\"Bärbel 2\"", "Bärbel 2") { $0.user },
+        Row("store.type", "s3", "photos") { s3($0)?.bucket },
+        Row("store.path", "/srv/store", "/srv/store") { directory($0)?.path },
+        Row("store.restore_seconds", "0.5", "0.5 seconds") { directory($0)?.restoreDuration },
+        Row("store.bucket", "my-photos", "my-photos") { s3($0)?.bucket },
+        Row("store.region", "eu-central-1", "eu-central-1") { s3($0)?.region },
+        Row("store.endpoint", "http://nas:9000", "http://nas:9000") { s3($0)?.endpoint },
+        Row("store.addressing", "virtual", "virtual") { s3($0)?.addressing },
+        Row("store.prefix", "backups/photos", "backups/photos") { s3($0)?.prefix },
+        Row("store.profile", "ana", "ana") { s3($0)?.profile },
+        Row("watch[].kind", "vacations", "vacations") { $0.watch.first?.kind },
+        Row("watch[].path", "~/Bilder", "/home/ana/Bilder") { $0.watch.first?.path },
+        Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },
+        Row("photos.max_dimension", "65500", "65500") { $0.photos.reduce.maximumDimension },
+        Row("photos.quality", "100", "100") { $0.photos.reduce.quality },
+        Row("photos.keep_originals", "true", "true") { $0.photos.keepOriginals },
+        Row("photos.strip_location", "yes", "true") { $0.photos.reduce.stripLocation },
+        Row("upload.batch_size", "16", "16") { $0.upload.batchSize },
+        Row("upload.settle_seconds", "0.25", "0.25 seconds") { $0.upload.settle },
+        Row("upload.rescan_minutes", "1", "60.0 seconds") { $0.upload.rescan },
+        Row("tiers.mode", "off", "off") { $0.tiers.mode },
+        Row("tiers.archive_after_days", "0", "0") { $0.tiers.archiveAfterDays },
+        Row("tiers.minimum_archive_bytes", "1_048_576", "1048576") { $0.tiers.minimumArchiveBytes },
+        Row("retention.event_days", "7", "7") { $0.retention.eventDays },
+        Row("retention.batch_size", "10", "10") { $0.retention.batchSize },
+        Row("retention.at", "23:59", "23:59") { $0.retention.at },
+        Row("retention.time_zone", "Europe/Berlin", "Europe/Berlin") { $0.retention.timeZone.identifier },
+        Row("restore.days", "3", "3") { $0.restore.days },
+        Row("restore.tier", "bulk", "bulk") { $0.restore.tier },
+        Row("restore.poll_minutes", "2", "120.0 seconds") { $0.restore.poll },
+        Row("restore.max_cost_usd", "5.5", "5.5") { $0.restore.maximumCostUSD },
+        Row("share.max_photos", "12", "12") { $0.share.maximumPhotos },
+        Row("share.expire_days", "1", "1") { $0.share.expireDays },
+        Row("share.public_base_url", "https://a.example/s", "https://a.example/s") { $0.share.publicBaseURL },
+        Row("notify.command", "[mail, -s, \"a b\"]", "mail|-s|a b") { $0.notify.command.joined(separator: "|") },
+        Row("notify.webhook", "https://h.example/T?k=1", "https://h.example/T?k=1") { $0.notify.webhook?.revealed },
+    ]
+
+    @Test("A value that is set is a value that is seen", arguments: rows)
+    func everyKeyRoundTrips(row: Row) throws {
+        let value = row.seen(try ConfigText(row.text(row.yaml)).settings())
+        #expect(value.map { "\($0)" } == row.expected)
+    }
+
+    @Test("The table above has every key of the reference")
+    func tableIsComplete() {
+        #expect(Self.rows.map(\.key).sorted() == ConfigReference.entries.map(\.key).sorted())
+    }
+
+    @Test("A key that is left out has the default of the reference, and the table's value is another", arguments: rows)
+    func defaults(row: Row) throws {
+        let entry = try #require(ConfigReference.entries.first { $0.key == row.key })
+        guard let fallback = entry.default, row.key != "store.bucket" else {
+            #expect(ConfigText(row.text(nil)).problems.first?.contains("is missing") == true)
+            return
+        }
+        let without = try ConfigText(row.text(nil)).settings()
+        #expect(try ConfigText(row.text(fallback)).settings() == without)
+        #expect(try ConfigText(row.text(row.yaml)).settings() != without)
+    }
+
+    @Test("The configuration of the design is accepted whole")
+    func design() throws {
+        let settings = try ConfigText(
+            """
+            user: ana
+            store:
+              type: directory            # the embedded default: no server, no account
+              path: ~/.local/share/sync-agent/store
+            watch:
+              - {kind: gallery,   path: ~/Pictures/Gallery, profile: grandma}
+              - {kind: vacations, path: ~/Pictures/Vacations}
+              - {kind: projects,  path: ~/Pictures/Projects}
+            photos:    {max_dimension: 2048, quality: 80, keep_originals: false, strip_location: false}
+            upload:    {batch_size: 3, settle_seconds: 2, rescan_minutes: 60}
+            tiers:     {mode: bucket, archive_after_days: 180, minimum_archive_bytes: 131072}   # mode: bucket|agent|off
+            retention: {event_days: 90, batch_size: 500, at: "00:00", time_zone: America/Los_Angeles}
+            restore:   {days: 30, tier: standard, poll_minutes: 15, max_cost_usd: null}
+            share:     {max_photos: 50, expire_days: 30, public_base_url: null}
+            notify:    {command: [], webhook: null}
+            """
+        ).settings()
+        var expected = try ConfigText("user: ana").settings()
+        expected.watch = [
+            WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery", profile: "grandma"),
+            WatchedFolder(kind: .vacations, path: "/home/ana/Pictures/Vacations"),
+            WatchedFolder(kind: .projects, path: "/home/ana/Pictures/Projects"),
+        ]
+        #expect(settings == expected)
+        #expect(settings.photos.reduce == ReducePolicy())
+        #expect(settings.store == .directory(DirectoryStoreSettings(path: "/home/ana/.local/share/sync-agent/store")))
+    }
+
+    @Test("A section with all its keys commented out has their defaults")
+    func emptySections() throws {
+        let text = "user: ana\nstore:\nphotos:\n  # quality: 3\nwatch:\nupload: ~\n"
+        #expect(try ConfigText(text).settings() == ConfigText("user: ana").settings())
+    }
+
+    @Test(
+        "Texts are taken as they are written",
+        arguments: [("no", "no"), ("007", "007"), ("'null'", "null"), ("1e3", "1e3")])
+    func texts(yaml: String, expected: String) throws {
+        #expect(try ConfigText("user: \(yaml)").settings().user == expected)
+    }
+
+    @Test(
+        "A folder is found from the home folder, the root, or the configuration's own folder",
+        arguments: [
+            ("~", "/home/ana"), ("~//Pictures/", "/home/ana/Pictures"), ("/srv/../photos/./x", "/photos/x"),
+            ("photos", "/home/ana/.config/sync-agent/photos"), ("../photos", "/home/ana/.config/photos"),
+        ])
+    func paths(yaml: String, expected: FilePath) throws {
+        let text = "user: ana\nstore: {type: s3, bucket: photos}\nwatch: [{kind: gallery, path: \(yaml)}]"
+        guard yaml != "~" else {
+            #expect(ConfigText(text).problems.first?.contains("watch[0].path: has no value") == true)
+            return
+        }
+        #expect(try ConfigText(text).settings().watch.map(\.path) == [expected])
+    }
+
+    @Test("A configuration that watches nothing is warned of")
+    func nothingWatched() throws {
+        #expect(try ConfigText("user: ana").load().warnings.map(\.path) == ["watch"])
+    }
+}

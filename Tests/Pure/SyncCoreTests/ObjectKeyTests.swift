@@ -1,0 +1,44 @@
+import SyncCore
+import Testing
+
+@Suite struct ObjectKeyTests {
+    @Test(
+        "a key that a store or a file system would change is refused",
+        arguments: [
+            "", "/a", "a/", "a//b", ".", "..", "a/./b", "a/../b", "a\u{0}b", "a\nb", "a\u{7F}", "a\\b",
+            String(repeating: "k", count: 1_025),
+        ])
+    func refused(name: String) {
+        #expect(throws: InvalidName.self) { try ObjectKey(name) }
+    }
+
+    @Test(
+        "a key is kept as it is",
+        arguments: ["a", "a b/c+d%.jpg", "…/Zürich~", "a/...", "x/.hidden", String(repeating: "k", count: 1_024)])
+    func kept(name: String) throws {
+        #expect(try ObjectKey(name).rawValue == name)
+    }
+
+    @Test("a segment from outside cannot climb", arguments: ["ana/..", "..", "a/b", ""])
+    func segments(user: String) {
+        #expect(throws: InvalidName.self) { try KeyLayout(user: user) }
+    }
+
+    @Test func `keys are ordered by bytes and not by language`() throws {
+        let keys = try ["b", "a/b", "a", "Z", "ä", "a.b"].map { try ObjectKey($0) }.sorted()
+        #expect(keys.map(\.rawValue) == ["Z", "a", "a.b", "a/b", "b", "ä"])
+    }
+
+    @Test func `the message names the key and shows control characters`() throws {
+        let error = try #require(throws: InvalidName.self) { try ObjectKey("a\u{1B}[31m") }
+        #expect("\(error)".contains("a\\u{1b}[31m"))
+    }
+
+    @Test func `each kind of object has its place`() throws {
+        let layout = try KeyLayout(user: "ana")
+        let id = PhotoID(try #require(MD5Digest(hex: "d41d8cd98f00b204e9800998ecf8427e")))
+        #expect(try layout.photo(id).rawValue == "users/ana/photos/d41d8cd98f00b204e9800998ecf8427e.dat")
+        #expect(try layout.projectFile("projects.json").rawValue == "users/ana/projects/projects.json")
+        #expect(throws: InvalidName.self) { try layout.projectFile("../../x") }
+    }
+}

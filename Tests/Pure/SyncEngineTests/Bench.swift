@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Synchronization
+import SystemPackage
+
+/// Everything between the folders and the store, with a disk, a store and a clock of the test's.
+struct Bench {
+    static let gallery: FilePath = "/pictures/gallery"
+    static let vacations: FilePath = "/pictures/vacations"
+    static let projects: FilePath = "/pictures/projects"
+
+    let disk = FakeDisk()
+    let memory = InMemoryStore()
+    let store: FaultyStore
+    let time: ManualTime
+    let ledger: Ledger
+    let folders: [FolderRecord]
+    let events = Events()
+    let work = Wakeup()
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init(faults: [StoreFault] = []) throws {
+        store = FaultyStore(memory, faults: faults)
+        time = ManualTime()
+        ledger = try Ledger.inMemory()
+        folders = try ledger.register([
+            WatchedFolder(kind: .gallery, path: Self.gallery),
+            WatchedFolder(kind: .vacations, path: Self.vacations),
+            WatchedFolder(kind: .projects, path: Self.projects),
+        ])
+    }
+
+    /// What the pipeline told, in order.
+    final class Events: Sendable {
+        private let list = Mutex<[PipelineEvent]>([])
+
+        func note(_ event: PipelineEvent) { list.withLock { $0.append(event) } }
+        var all: [PipelineEvent] { list.withLock { $0 } }
+        var summary: PassSummary {
+            all.reduce(into: PassSummary()) { $0.count($1) }
+        }
+    }
+
+    func makePipeline(batchSize: Int = 3, retries: Bool = false) throws -> PhotoPipeline {
+        let base: any ObjectStore = retries ? RetryingStore(store, time: time.source, logger: logger) : store
+        return PhotoPipeline(
+            ledger: ledger, store: base,
+            preparer: Preparer(
+                ledger: ledger, scanner: disk, reducer: disk, planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
+                policy: ReducePolicy(), settle: .seconds(2), now: time.source.now),
+            pool: BlockingPool(name: "test", threads: 2), batchSize: batchSize, work: work, time: time.source,
+            logger: logger, observe: events.note)
+    }
+
+    /// Scans every folder, as a pass does; what was written to the disk is old enough to be settled.
+    @discardableResult
+    func scan() throws -> [FolderScan.Result] {
+        let scan = FolderScan(ledger: ledger, scanner: disk, settle: .seconds(2))
+        return try folders.map { try scan.run($0, from: $0.path, at: time.now) }
+    }
+
+    /// Scans, and stores all that is due.
+    func pass() async throws {
+        try scan()
+        try await makePipeline().run(.untilDone(patience: .zero))
+    }
+
+    func states() throws -> [String: PhotoState] {
+        var states: [String: PhotoState] = [:]
+        try ledger.photos(at: "/pictures") { states[$0.path.string] = $0.state }
+        return states
+    }
+
+    func status(_ path: FilePath) throws -> PhotoStatus? {
+        var found: PhotoStatus?
+        try ledger.photos(at: path) { found = $0 }
+        return found
+    }
+}

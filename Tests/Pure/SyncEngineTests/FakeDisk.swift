@@ -1,0 +1,111 @@
+import SyncCore
+import SyncDigest
+import Synchronization
+import SystemPackage
+
+/// Files in memory, as scanner and reducer see them. A file's text decides what it is: `broken…` cannot be decoded,
+/// `text…` is no photo, everything else is a JPEG whose reduced copy is its text in capitals.
+final class FakeDisk: TreeScanner, PhotoReducer {
+    struct File {
+        var text: String
+        var stamp: FileStamp
+    }
+
+    private struct State {
+        var files: [FilePath: File] = [:]
+        var unreadable: Set<FilePath> = []
+        var beingWritten: Set<FilePath> = []
+        var isMounted = true
+        var reduced: [FilePath] = []
+        var onReduce: @Sendable (FilePath) -> Void = { _ in }
+        var lastInode: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Makes or changes a file; its stamp becomes a new one.
+    func write(_ text: String, to path: FilePath, modifiedSeconds: Int64 = 1_000_000) {
+        state.withLock { state in
+            state.lastInode += 1
+            let stamp = FileStamp(
+                device: 1, inode: state.lastInode, size: Int64(text.utf8.count),
+                modified: modifiedSeconds * 1_000_000_000)
+            state.files[path] = File(text: text, stamp: stamp)
+        }
+    }
+
+    func move(_ path: FilePath, to other: FilePath) {
+        state.withLock { $0.files[other] = $0.files.removeValue(forKey: path) }
+    }
+
+    func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
+    func setMounted(_ isMounted: Bool) { state.withLock { $0.isMounted = isMounted } }
+    func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
+    func setBeingWritten(_ path: FilePath, _ isWritten: Bool) {
+        state.withLock { state in
+            if isWritten { state.beingWritten.insert(path) } else { state.beingWritten.remove(path) }
+        }
+    }
+    func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
+    /// What was reduced, in order.
+    var reduced: [FilePath] { state.withLock { $0.reduced } }
+
+    private var files: [FilePath: File] { state.withLock { $0.isMounted ? $0.files : [:] } }
+
+    // MARK: TreeScanner
+
+    func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
+        let files = files
+        let unreadable = state.withLock { $0.unreadable.filter { $0.starts(with: root) } }
+        var folders = unreadable.union([root])
+        for path in files.keys where path.starts(with: root) {
+            var folder = path.removingLastComponent()
+            while folder != root {
+                folders.insert(folder)
+                folder.removeLastComponent()
+            }
+        }
+        guard folders.contains(start) else { throw ScanError(.missing, path: start, message: "no such folder") }
+        func isHidden(_ folder: FilePath) -> Bool { unreadable.contains { $0 != folder && folder.starts(with: $0) } }
+        let visible = folders.filter { $0.starts(with: start) && !isHidden($0) }
+        for folder in visible.sorted(by: { $0.string < $1.string }) {
+            var relative = folder
+            _ = relative.removePrefix(root)
+            if unreadable.contains(folder) {
+                let error = ScanError(.denied, path: folder, message: "permission denied")
+                try visit(ScannedFolder(path: relative, files: [], error: error))
+                continue
+            }
+            let found = files.filter { $0.key.removingLastComponent() == folder }
+                .sorted { $0.key.string < $1.key.string }
+                .compactMap { path, file in path.lastComponent.map { ScannedFile(name: $0, stamp: file.stamp) } }
+            try visit(ScannedFolder(path: relative, files: found))
+        }
+    }
+
+    func stamp(of file: FilePath) throws(ScanError) -> FileStamp? { files[file]?.stamp }
+    func isBeingWritten(_ file: FilePath) -> Bool { state.withLock { $0.beingWritten.contains(file) } }
+
+    // MARK: PhotoReducer
+
+    func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
+        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        let type: MediaType = file.text.hasPrefix("text") ? .unknown : .jpeg
+        return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
+    }
+
+    func reduce(
+        _ path: FilePath, examined: PhotoExamination, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
+        let action = state.withLock { state in
+            state.reduced.append(path)
+            return state.onReduce
+        }
+        action(path)
+        guard let file = files[path], file.stamp == examined.stamp else { throw PhotoError(.changed, "it changed") }
+        if file.text.hasPrefix("broken") { throw PhotoError(.truncated, "Premature end of JPEG file") }
+        let bytes = Array(file.text.uppercased().utf8)
+        return StoredCopy(
+            content: .reduced(bytes), type: .jpeg, digest: ContentDigest(of: bytes), width: 4, height: 3)
+    }
+}

@@ -1,0 +1,136 @@
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Synchronization
+import SystemPackage
+import Testing
+
+/// Hints of a test's choosing.
+private final class ScriptedSource: ChangeSource {
+    private struct State {
+        var hints: [ChangeHint] = []
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+    private let changed = Wakeup()
+    private let time = ManualTime()
+
+    func send(_ hints: ChangeHint...) {
+        state.withLock { $0.hints += hints }
+        changed.signal()
+    }
+
+    func start(_ roots: [FilePath]) async {}
+    func reports() -> [WatchReport] { [WatchReport(root: Bench.gallery, mode: .polling, note: "a network drive")] }
+
+    func next() async -> [ChangeHint]? {
+        while !Task.isCancelled {
+            let (hints, isStopped) = state.withLock { state in
+                defer { state.hints = [] }
+                return (state.hints, state.isStopped)
+            }
+            if isStopped { return nil }
+            if !hints.isEmpty { return hints }
+            await changed.wait(atMost: nil, time: time.source)
+        }
+        return nil
+    }
+
+    func stop() async {
+        state.withLock { $0.isStopped = true }
+        changed.signal()
+    }
+}
+
+@Suite struct IntakeTests {
+    private let bench: Bench
+    private let source = ScriptedSource()
+    private let photo = Bench.gallery.appending("a.jpg")
+
+    init() throws { bench = try Bench() }
+
+    /// Runs the intake while `body` plays with it.
+    private func running(_ body: @Sendable () async throws -> Void) async throws {
+        let intake = Intake(
+            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, source: source,
+            pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(3_600),
+            work: bench.work, time: bench.time.source, logger: bench.logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do { try await intake.run(onWatching: {}) } catch is CancellationError {}
+            }
+            try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
+    /// Waits for the intake's signal that the queue has something new.
+    private func queued() async {
+        await bench.work.wait(atMost: nil, time: bench.time.source)
+    }
+
+    @Test func `a closed file is queued when it has been quiet for the settle time`() async throws {
+        try await running {
+            bench.disk.write("sunset", to: photo)
+            source.send(.file(photo))
+            // One sleeper waits for the hourly rescan, the other for the file.
+            await bench.time.waitForSleepers(2)
+            let before = try bench.states()
+            #expect(before.isEmpty)
+            await bench.time.advance(by: .seconds(2))
+            await queued()
+        }
+        #expect(try bench.states() == [photo.string: .pending])
+    }
+
+    @Test func `a tree that was moved in is scanned`() async throws {
+        let trip = Bench.vacations.appending("Paris")
+        bench.disk.write("beach", to: trip.appending("day 1").appending("a.jpg"))
+        try await running {
+            source.send(.tree(trip))
+            await queued()
+        }
+        #expect(try bench.ledger.overview().totals[.pending].files == 1)
+    }
+
+    @Test func `how a folder is watched is in the ledger`() async throws {
+        bench.disk.write("sunset", to: photo)
+        try await running {
+            source.send(.tree(Bench.gallery))
+            await queued()
+        }
+        let folder = try #require(try bench.ledger.overview().folders.first)
+        #expect(folder.record.watching == .polling)
+        #expect(folder.record.note == "a network drive")
+    }
+
+    @Test func `a hint about a file that is still there does not make it missing`() async throws {
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        let other = Bench.gallery.appending("b.jpg")
+        bench.disk.write("dawn", to: other)
+        try await running {
+            // The second hint's effect proves that the first was worked off.
+            source.send(.gone(photo), .tree(Bench.gallery))
+            await queued()
+        }
+        #expect(try bench.states() == [photo.string: .uploaded, other.string: .pending])
+    }
+
+    @Test func `a file that was removed is missing, and what is stored stays`() async throws {
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        let other = Bench.gallery.appending("b.jpg")
+        bench.disk.write("dawn", to: other)
+        bench.disk.remove(photo)
+        try await running {
+            source.send(.gone(photo), .tree(Bench.gallery))
+            await queued()
+        }
+        #expect(try bench.states() == [photo.string: .missing, other.string: .pending])
+        #expect(bench.memory.keys.count == 1)
+    }
+}

@@ -1,0 +1,217 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct PhotoPipelineTests {
+    @Test func `each kind of folder stores its files where they belong`() async throws {
+        let bench = try Bench()
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        bench.disk.write("beach", to: Bench.vacations.appending("Paris").appending("b.jpg"))
+        bench.disk.write("image", to: Bench.projects.appending("p1.jpg"))
+        bench.disk.write("text []", to: Bench.projects.appending("projects.json"))
+        bench.disk.write("text", to: Bench.gallery.appending("notes.txt"))
+        try await bench.pass()
+
+        let sunset = ContentDigest(of: Array("sunset".utf8)).md5
+        let beach = ContentDigest(of: Array("beach".utf8)).md5
+        let keys = [
+            "users/ana/photos/\(sunset).dat", "users/ana/photos/\(beach).dat", "users/ana/projects/p1.jpg",
+            "users/ana/projects/projects.json",
+        ].sorted()
+        #expect(bench.memory.keys.map(\.rawValue) == keys)
+        #expect(bench.memory.content(try ObjectKey("users/ana/photos/\(sunset).dat")) == Array("SUNSET".utf8))
+        #expect(try bench.status(Bench.gallery.appending("notes.txt"))?.state == .skipped)
+    }
+
+    @Test func `a stored object carries its digests, its pixels and its type`() async throws {
+        let bench = try Bench()
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        try await bench.pass()
+        let key = try #require(bench.memory.keys.first)
+        let info = try #require(bench.memory.info(key))
+        #expect(info.contentType == "image/jpeg")
+        #expect(
+            info.metadata == [
+                "md5": "\(ContentDigest(of: Array("sunset".utf8)).md5)",
+                "sha256": "\(ContentDigest(of: Array("SUNSET".utf8)).sha256)", "width": "4", "height": "3",
+            ])
+    }
+
+    @Test func `a broken photo fails with its reason and holds nobody up`() async throws {
+        let bench = try Bench()
+        for index in 1...7 {
+            bench.disk.write(index == 2 ? "broken" : "photo \(index)", to: Bench.gallery.appending("\(index).jpg"))
+        }
+        try await bench.pass()
+        #expect(bench.memory.keys.count == 6)
+        let failed = try #require(try bench.status(Bench.gallery.appending("2.jpg")))
+        #expect(failed.state == .failed)
+        #expect(failed.error == "Premature end of JPEG file")
+    }
+
+    @Test func `the same photo under two names is sent once`() async throws {
+        let bench = try Bench()
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        bench.disk.write("sunset", to: Bench.vacations.appending("b.jpg"))
+        try await bench.pass()
+        #expect(bench.store.count(.put) == 1)
+        #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
+        #expect(bench.events.summary.uploaded == 1)
+        #expect(bench.events.summary.alreadyStored == 1)
+    }
+
+    @Test func `a second pass sends and reads nothing`() async throws {
+        let bench = try Bench()
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        try await bench.pass()
+        try await bench.pass()
+        #expect(bench.store.count(.put) == 1)
+        #expect(bench.disk.reduced.count == 1)
+    }
+
+    @Test func `a rename keeps the upload`() async throws {
+        let bench = try Bench()
+        let (old, new) = (Bench.gallery.appending("a.jpg"), Bench.gallery.appending("b.jpg"))
+        bench.disk.write("sunset", to: old)
+        try await bench.pass()
+        bench.disk.move(old, to: new)
+        try await bench.pass()
+        #expect(try bench.states() == [new.string: .uploaded])
+        #expect(bench.disk.reduced.count == 1)
+    }
+
+    @Test func `an edited photo is stored beside its earlier version`() async throws {
+        let bench = try Bench()
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        bench.disk.write("sunset, cropped", to: path)
+        try await bench.pass()
+        #expect(bench.memory.keys.count == 2)
+        #expect(try bench.status(path)?.md5 == ContentDigest(of: Array("sunset, cropped".utf8)).md5)
+    }
+
+    @Test func `three photos are in flight, and the next begins when one ends`() async throws {
+        let gate = Gate()
+        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
+        for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        try bench.scan()
+        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(3)
+        gate.letOne()
+        await gate.waitForArrivals(4)
+        #expect(bench.memory.keys.count == 1)
+        // What is prepared ahead is bounded: three in flight, three ready, three being prepared at most.
+        #expect(bench.disk.reduced.count <= 9)
+        gate.open()
+        try await run
+        #expect(bench.store.mostInFlight(.put) == 3)
+        #expect(bench.memory.keys.count == 9)
+    }
+
+    @Test func `no more than two batches are out of the queue`() async throws {
+        let gate = Gate()
+        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
+        for index in 1...30 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        try bench.scan()
+        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(3)
+        let uploading = try bench.ledger.overview().totals[.uploading].files
+        #expect(uploading <= 3 + 3 + 1)
+        gate.open()
+        try await run
+        #expect(bench.memory.keys.count == 30)
+    }
+
+    @Test func `a photo whose upload fails for now is tried again when its time has come`() async throws {
+        let bench = try Bench(faults: [StoreFault(.put, number: 1, .failBefore(.serverFailed))])
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        let waiting = try #require(try bench.status(path))
+        #expect(waiting.state == .pending)
+        #expect(waiting.error?.contains("scripted by the test") == true)
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .pending)
+        await bench.time.advance(by: .seconds(31))
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .uploaded)
+    }
+
+    @Test func `an answer that is lost does not make a second object`() async throws {
+        let bench = try Bench(faults: [StoreFault(.put, number: 1, .failAfter(.connectionLost))])
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        try await bench.pass()
+        await bench.time.advance(by: .seconds(31))
+        try await bench.pass()
+        #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
+        #expect(bench.memory.keys.count == 1)
+    }
+
+    @Test(
+        "a store that is away as a whole ends a pass with its error, and no photo loses a try",
+        arguments: [StoreError.Code.unreachable, .accessDenied, .credentialsRejected, .noSpace, .storeMissing])
+    func storeAway(code: StoreError.Code) async throws {
+        let bench = try Bench(faults: [StoreFault(.put, .failBefore(code))])
+        for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        let error = try await #require(throws: StoreError.self) { try await bench.pass() }
+        #expect(error.code == code)
+        let overview = try bench.ledger.overview()
+        #expect(overview.totals[.pending].files == 9)
+        #expect(overview.store?.error != nil)
+        for index in 1...9 { #expect(try bench.status(Bench.gallery.appending("\(index).jpg"))?.attempts == 0) }
+    }
+
+    @Test func `a store that does not answer the first check is told before anything is read`() async throws {
+        let bench = try Bench(faults: [StoreFault(.check, .failBefore(.unreachable))])
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        await #expect(throws: StoreError.self) { try await bench.pass() }
+        #expect(bench.disk.reduced.isEmpty)
+    }
+
+    @Test func `a file that changes while it is read waits until it is whole`() async throws {
+        let bench = try Bench()
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("half", to: path)
+        let disk = bench.disk
+        let now = Int64(bench.time.now.timeIntervalSince1970)
+        disk.onReduce { changed in
+            if disk.reduced.count == 1 { disk.write("the whole photo", to: changed, modifiedSeconds: now) }
+        }
+        try await bench.pass()
+        #expect(bench.memory.keys.isEmpty)
+        #expect(try bench.status(path)?.state == .pending)
+        await bench.time.advance(by: .seconds(3))
+        try await bench.pass()
+        #expect(try bench.status(path)?.md5 == ContentDigest(of: Array("the whole photo".utf8)).md5)
+    }
+
+    @Test func `a file that another process writes to is not read`() async throws {
+        let bench = try Bench()
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        bench.disk.setBeingWritten(path, true)
+        try await bench.pass()
+        #expect(bench.disk.reduced.isEmpty)
+        #expect(try bench.status(path)?.error == "another process has it open for writing")
+        bench.disk.setBeingWritten(path, false)
+        await bench.time.advance(by: .seconds(3))
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .uploaded)
+    }
+
+    @Test func `a file that is gone before its turn is forgotten`() async throws {
+        let bench = try Bench()
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        try bench.scan()
+        bench.disk.remove(path)
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try bench.states().isEmpty)
+    }
+}

@@ -1,0 +1,44 @@
+import SyncCore
+import SyncEngine
+import SyncTestSupport
+import Testing
+
+@Suite struct WakeupTests {
+    private let time = ManualTime()
+
+    @Test func `a signal that came before the wait is not lost`() async {
+        let wakeup = Wakeup()
+        wakeup.signal()
+        wakeup.signal()
+        await wakeup.wait(atMost: nil, time: time.source)
+        // Two signals that nobody waited for are one: the next wait ends by its timeout.
+        async let second: Void = wakeup.wait(atMost: .seconds(1), time: time.source)
+        await time.waitForSleepers()
+        await time.advance(by: .seconds(1))
+        await second
+        #expect(time.sleeps == [.seconds(1)])
+    }
+
+    @Test func `a wait ends with its signal`() async {
+        let wakeup = Wakeup()
+        async let wait: Void = wakeup.wait(atMost: .seconds(1_000), time: time.source)
+        await time.waitForSleepers()
+        wakeup.signal()
+        await wait
+        #expect(time.sleeps == [.seconds(1_000)])
+    }
+
+    @Test func `a cancelled wait ends`() async {
+        let wakeup = Wakeup()
+        let source = time.source
+        let ended = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await wakeup.wait(atMost: nil, time: source)
+                return true
+            }
+            group.cancelAll()
+            return await group.next()
+        }
+        #expect(ended == true)
+    }
+}

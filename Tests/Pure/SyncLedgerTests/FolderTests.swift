@@ -1,0 +1,52 @@
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct FolderTests {
+    @Test func `folders keep their id, and have the order of the configuration`() throws {
+        let ledger = try Ledger.inMemory()
+        let first = try ledger.register([World.gallery, World.trips])
+        let second = try ledger.register([World.projects, World.trips, World.gallery])
+        #expect(first.map(\.folder) == [World.gallery, World.trips])
+        #expect(second.map(\.folder) == [World.projects, World.trips, World.gallery])
+        #expect(second[2].id == first[0].id)
+        #expect(second[1].id == first[1].id)
+        #expect(try ledger.register([]) == [])
+        #expect(try ledger.register([World.trips]).map(\.id) == [first[1].id])
+    }
+
+    @Test func `how a folder is watched and when it was scanned is remembered`() throws {
+        let world = try World()
+        let id = world.folders[1].id
+        try world.ledger.noteWatching(id, mode: .polling, note: "too few watches")
+        try world.ledger.noteScan(id, device: .max, at: world.now)
+        try world.register([World.trips])
+        #expect(world.folders[0].watching == .polling)
+        #expect(world.folders[0].note == "too few watches")
+        #expect(world.folders[0].device == .max)
+        #expect(world.folders[0].scannedAt == world.now)
+    }
+
+    @Test(arguments: [
+        (WatchedFolder.Kind.vacations, PhotoState.uploaded), (.projects, .pending),
+    ])
+    func `a folder that becomes one of projects has its photos stored again`(
+        kind: WatchedFolder.Kind, state: PhotoState
+    ) throws {
+        let world = try World([World.gallery])
+        try PhotoState.uploaded.prepare("/pictures/gallery/a.jpg", in: world)
+        try world.register([WatchedFolder(kind: kind, path: World.gallery.path)])
+        #expect(try world.state("/pictures/gallery/a.jpg") == state)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a tree that moves to a new folder keeps its uploads`() throws {
+        let world = try World([World.gallery])
+        try PhotoState.uploaded.prepare("/pictures/gallery/a.jpg", in: world)
+        world.rename("/pictures/gallery/a.jpg", to: "/pictures/trips/a.jpg")
+        try world.register([World.trips])
+        #expect(try world.scan().map(\.moved) == [1])
+        #expect(try world.state("/pictures/trips/a.jpg") == .uploaded)
+    }
+}

@@ -1,0 +1,132 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct QueueTests {
+    private func names(_ claims: [Claim]) -> [String] {
+        claims.compactMap { $0.file.lastComponent?.string }
+    }
+
+    /// Sights files one second apart.
+    private func queue(_ files: [FilePath]) throws -> World {
+        let world = try World()
+        for file in files {
+            world.write(file)
+            try world.scan()
+            world.now += 1
+        }
+        return world
+    }
+
+    @Test func `the oldest come first, whatever folder they are in, and none comes twice`() throws {
+        let world = try queue([
+            "/pictures/trips/rome/1.jpg", "/pictures/gallery/2.jpg", "/pictures/projects/3.jpg",
+            "/pictures/gallery/4.jpg",
+        ])
+        #expect(try world.ledger.nextTry() == .distantPast)
+        #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["1.jpg", "2.jpg", "3.jpg"])
+        #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["4.jpg"])
+        #expect(try world.ledger.claim(limit: 3, at: world.now).isEmpty)
+        #expect(try world.ledger.nextTry() == nil)
+    }
+
+    @Test func `a claim tells all that the work needs`() throws {
+        let world = try queue(["/pictures/gallery/2026/a.jpg"])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        #expect(claim.file == "/pictures/gallery/2026/a.jpg")
+        #expect(claim.relativePath == "2026/a.jpg")
+        #expect(claim.folder == world.folders[0])
+        #expect(claim.stamp == world.disk["/pictures/gallery/2026/a.jpg"])
+        #expect(claim.attempts == 1)
+    }
+
+    @Test func `a postponed photo waits for its time, and then its turn`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        let until = world.now + 30
+        try world.ledger.commit(claim, outcome: .postponed("the store is away", until: until), at: world.now)
+        #expect(try world.ledger.nextTry() == until)
+        #expect(try world.ledger.claim(limit: 1, at: until - 0.001).isEmpty)
+        let status = try #require(try world.status("/pictures/gallery/1.jpg"))
+        #expect(status.nextTry == until)
+        #expect(status.why == "the store is away")
+
+        world.now = until - 5
+        world.write("/pictures/gallery/2.jpg")
+        try world.scan()
+        let claims = try world.ledger.claim(limit: 2, at: until)
+        #expect(names(claims) == ["2.jpg", "1.jpg"])
+        #expect(claims.map(\.attempts) == [1, 2])
+    }
+
+    @Test func `a photo that was never tried is due even when the clock was set back`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        #expect(try world.ledger.claim(limit: 1, at: Date(timeIntervalSince1970: 0)).count == 1)
+    }
+
+    @Test func `what is pending can be made due at once`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try world.ledger.commit(claim, outcome: .postponed("away", until: .distantFuture), at: world.now)
+        #expect(try world.ledger.claim(limit: 1, at: world.now).isEmpty)
+        try world.ledger.hurry()
+        #expect(try world.ledger.claim(limit: 1, at: world.now).map(\.attempts) == [2])
+    }
+
+    @Test func `a released photo is back in its place, and the attempt does not count`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg", "/pictures/gallery/2.jpg"])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try world.ledger.commit(claim, outcome: .released, at: world.now)
+        let claims = try world.ledger.claim(limit: 2, at: world.now)
+        #expect(names(claims) == ["1.jpg", "2.jpg"])
+        #expect(claims.map(\.attempts) == [1, 1])
+    }
+
+    @Test func `a folder that is not configured has no turn, and goes on when it is again`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg", "/pictures/trips/2.jpg"])
+        try world.register([World.trips])
+        #expect(try names(world.ledger.claim(limit: 9, at: world.now)) == ["2.jpg"])
+        #expect(try world.ledger.nextTry() == nil)
+        try world.register([World.gallery, World.trips])
+        #expect(try names(world.ledger.claim(limit: 9, at: world.now)) == ["1.jpg"])
+    }
+
+    @Test func `what a dead agent had in hand queues again, behind the others`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg", "/pictures/gallery/2.jpg", "/pictures/gallery/3.jpg"])
+        let dead = try world.ledger.claim(limit: 1, at: world.now)
+        world.now += 1
+        #expect(try world.ledger.recoverInterrupted(at: world.now) == 1)
+        #expect(try world.ledger.recoverInterrupted(at: world.now) == 0)
+        let claims = try world.ledger.claim(limit: 3, at: world.now)
+        #expect(names(claims) == ["2.jpg", "3.jpg", "1.jpg"])
+        #expect(claims.map(\.attempts) == [1, 1, 2])
+        let history = try world.ledger.attempts(of: dead[0].photoID)
+        #expect(history.map(\.outcome) == ["interrupted", nil])
+    }
+
+    @Test func `a late commit of a claim that was given back only tells what is stored`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        let late = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try world.ledger.recoverInterrupted(at: world.now)
+        let outcome = try world.stored(late)
+        try world.ledger.commit(late, outcome: outcome, at: world.now)
+        #expect(try world.state("/pictures/gallery/1.jpg") == .pending)
+        guard case .uploaded(_, let object) = outcome else { return #expect(Bool(false)) }
+        #expect(try world.ledger.object(object.key) == object)
+        try world.ledger.commit(late, outcome: .failed("late", nil), at: world.now)
+        #expect(try world.state("/pictures/gallery/1.jpg") == .pending)
+    }
+
+    @Test func `the last ten attempts are remembered`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        var id: Int64 = 0
+        for attempt in 1...13 {
+            let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+            id = claim.photoID
+            try world.ledger.commit(claim, outcome: .postponed("no. \(attempt)", until: world.now), at: world.now)
+        }
+        #expect(try world.ledger.attempts(of: id).map(\.error) == (4...13).map { "no. \($0)" })
+    }
+}

@@ -1,0 +1,175 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct ReconcileTests {
+    static let photo: FilePath = "/pictures/gallery/2026/a.jpg"
+
+    @Test func `a new file is pending, and a second look writes nothing`() throws {
+        let world = try World()
+        world.write(Self.photo)
+        let first = try world.scan()
+        #expect(first.map(\.added) == [1])
+        #expect(try world.state(Self.photo) == .pending)
+        let second = try world.scan()
+        #expect(second.map(\.unchanged) == [1])
+        #expect(second.map(\.isEmpty) == [true])
+        #expect(second.map(\.directoryID) == first.map(\.directoryID))
+    }
+
+    @Test func `a file that is not settled is told of and not written`() throws {
+        let world = try World()
+        let stamp = world.write(Self.photo)
+        let differences = try world.scan(settled: { _ in false })
+        #expect(differences.flatMap(\.unsettled).map(\.stamp) == [stamp])
+        #expect(differences.map(\.directoryID) == [nil])
+        #expect(try world.status(Self.photo) == nil)
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .uploaded),
+        (.failed, .failed), (.skipped, .skipped), (.missing, .uploaded),
+    ])
+    func `a file that is as it was keeps its state, and one that is back regains it`(
+        before: PhotoState, after: PhotoState
+    ) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        try world.scan()
+        #expect(try world.state(Self.photo) == after)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .pending),
+        (.failed, .pending), (.skipped, .pending), (.missing, .pending),
+    ])
+    func `a changed file is pending again, except while it is being uploaded`(
+        before: PhotoState, after: PhotoState
+    ) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        world.write(Self.photo, size: 5)
+        try world.scan(settled: { _ in false })
+        #expect(try world.state(Self.photo) == before)
+        try world.scan()
+        let status = try #require(try world.status(Self.photo))
+        #expect(status.state == after)
+        #expect(status.attempts == 0)
+        #expect(status.error == nil)
+        #expect(status.md5 == nil)
+        #expect(status.key == nil)
+        #expect((status.earlier != nil) == (before == .uploaded || before == .missing))
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, PhotoState?.none), (.uploading, .uploading), (.uploaded, .missing),
+        (.failed, nil), (.skipped, nil), (.missing, .missing),
+    ])
+    func `a vanished file is missing when it is stored, and forgotten when it is not`(
+        before: PhotoState, after: PhotoState?
+    ) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        world.write("/pictures/gallery/2026/other.jpg")
+        world.remove(Self.photo)
+        try world.scan()
+        #expect(try world.state(Self.photo) == after)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .uploaded),
+        (.failed, .failed), (.skipped, .skipped), (.missing, .uploaded),
+    ], ["/pictures/gallery/2026/b.jpg", "/pictures/gallery/b.jpg", "/pictures/trips/rome/b.jpg"] as [FilePath])
+    func `a renamed file keeps its row and its upload`(
+        states: (before: PhotoState, after: PhotoState), name: FilePath
+    ) throws {
+        let world = try World()
+        try states.before.prepare(Self.photo, in: world)
+        let id = try world.status(Self.photo)?.id
+        world.rename(Self.photo, to: name)
+        let differences = try world.scan()
+        #expect(try world.state(Self.photo) == nil)
+        #expect(try world.ledger.check() == [])
+        if differences.map(\.moved).contains(1) {
+            #expect(try world.state(name) == states.after)
+            #expect(try world.status(name)?.id == id)
+        } else {
+            // The scan of the old folder ended before the new one was met: what is not stored was forgotten.
+            #expect(name.starts(with: World.trips.path))
+            #expect(try world.state(name) == .pending)
+        }
+    }
+
+    @Test(arguments: [
+        ("/pictures/projects/a.jpg", "/pictures/projects/b.jpg"), ("/pictures/projects/a.jpg", "/pictures/trips/a.jpg"),
+        ("/pictures/gallery/a.jpg", "/pictures/projects/a.jpg"),
+    ] as [(FilePath, FilePath)])
+    func `a rename that changes the key has the photo stored again`(from: FilePath, to: FilePath) throws {
+        let world = try World()
+        try PhotoState.uploaded.prepare(from, in: world)
+        world.rename(from, to: to)
+        try world.scan()
+        #expect(try world.state(to) == .pending)
+        try world.storeAll()
+        #expect(try world.state(to) == .uploaded)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a hard link is a photo of its own, and so is a copy`() throws {
+        let world = try World()
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        world.put(world.disk[Self.photo], at: "/pictures/gallery/2026/link.jpg")
+        #expect(try world.scan().map(\.added) == [1])
+        #expect(try world.state("/pictures/gallery/2026/link.jpg") == .pending)
+        #expect(try world.state(Self.photo) == .uploaded)
+    }
+
+    @Test func `two files that swap their names are both looked at again`() throws {
+        let world = try World()
+        let other: FilePath = "/pictures/gallery/2026/b.jpg"
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        try PhotoState.uploaded.prepare(other, in: world)
+        let (first, second) = (world.disk[Self.photo], world.disk[other])
+        world.put(second, at: Self.photo)
+        world.put(first, at: other)
+        #expect(try world.scan().map(\.changed) == [2])
+        #expect(try world.state(Self.photo) == .pending)
+    }
+
+    @Test func `a file that failed, vanished and is back is not taken for stored`() throws {
+        let world = try World()
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        let changed = world.write(Self.photo, size: 7)
+        try world.scan()
+        for claim in try world.ledger.claim(limit: 1, at: world.now) {
+            try world.ledger.commit(claim, outcome: .failed("cut off", nil), at: world.now)
+        }
+        world.remove(Self.photo)
+        try world.scan()
+        #expect(try world.state(Self.photo) == .missing)
+        world.put(changed, at: Self.photo)
+        try world.scan()
+        #expect(try world.state(Self.photo) == .pending)
+    }
+
+    @Test func `names that are no text are kept byte for byte`() throws {
+        let world = try World()
+        let folder = world.folders[0]
+        let name = try #require(FilePath(platformString: [CChar(bitPattern: 0xFF), 0x61, CChar(bitPattern: 0xC3), 0]).lastComponent)
+        let stamp = FileStamp(device: .max, inode: .max, size: 1, modified: -5)
+        for directory in ["", "100%", "-minus"] as [FilePath] {
+            _ = try world.ledger.reconcile(
+                folder.id, directory: directory, files: [ScannedFile(name: name, stamp: stamp)], settled: { _ in true },
+                stillThere: { _ in true }, at: world.now)
+        }
+        var found: [FilePath] = []
+        try world.ledger.photos(at: folder.path) { found.append($0.path) }
+        #expect(found == ["", "-minus", "100%"].map { folder.path.pushing($0).appending(name) })
+        #expect(try world.ledger.claim(limit: 3, at: world.now).map(\.stamp) == [stamp, stamp, stamp])
+    }
+}

@@ -1,0 +1,67 @@
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct SightTests {
+    static let photo: FilePath = "/pictures/gallery/2026/a.jpg"
+
+    private func sight(_ path: FilePath, in world: World) throws -> Bool {
+        let stamp = try #require(world.disk[path])
+        return try world.ledger.sight(
+            world.folders[0].id, file: path, stamp: stamp, stillThere: world.isThere, at: world.now)
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, true), (.uploading, false), (.uploaded, false), (.failed, false), (.skipped, false),
+        (.missing, false),
+    ])
+    func `a file that is as it was is pending only when it was`(before: PhotoState, pending: Bool) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        #expect(try sight(Self.photo, in: world) == pending)
+        #expect(try world.state(Self.photo) == (before == .missing ? .uploaded : before))
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, true), (.uploading, false), (.uploaded, true), (.failed, true), (.skipped, true),
+        (.missing, true),
+    ])
+    func `a changed file is pending, except while it is being uploaded`(before: PhotoState, pending: Bool) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        world.write(Self.photo)
+        #expect(try sight(Self.photo, in: world) == pending)
+    }
+
+    @Test func `a new file is pending, a renamed one keeps its upload`() throws {
+        let world = try World()
+        world.write(Self.photo)
+        #expect(try sight(Self.photo, in: world))
+        try world.storeAll()
+        world.rename(Self.photo, to: "/pictures/gallery/new/b.jpg")
+        #expect(try sight("/pictures/gallery/new/b.jpg", in: world) == false)
+        #expect(try world.state("/pictures/gallery/new/b.jpg") == .uploaded)
+        #expect(try world.status(Self.photo) == nil)
+    }
+
+    @Test func `a path may be given below the folder or absolute`() throws {
+        let world = try World()
+        let stamp = world.write(Self.photo)
+        let folder = world.folders[0].id
+        for path in ["2026/a.jpg", Self.photo] as [FilePath] {
+            #expect(try world.ledger.sight(folder, file: path, stamp: stamp, stillThere: world.isThere, at: world.now))
+        }
+        #expect(try world.ledger.knownFileCount(folder) == 1)
+    }
+
+    @Test func `a folder that was never registered is refused`() throws {
+        let world = try World()
+        let error = #expect(throws: LedgerError.self) {
+            try world.ledger.sight(
+                FolderID(rawValue: 99), file: "a.jpg", stamp: world.write("/x"), stillThere: { _ in false },
+                at: world.now)
+        }
+        #expect(error?.code == .failed)
+    }
+}

@@ -1,0 +1,149 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// A ledger in memory beside a disk that is a dictionary and a clock that only tests move.
+final class World {
+    let ledger: Ledger
+    private(set) var folders: [FolderRecord]
+    private(set) var disk: [FilePath: FileStamp] = [:]
+    var now = Date(timeIntervalSince1970: 1_000_000)
+    private var nextInode: UInt64 = 100
+
+    static let gallery = WatchedFolder(kind: .gallery, path: "/pictures/gallery", profile: "grandma")
+    static let trips = WatchedFolder(kind: .vacations, path: "/pictures/trips")
+    static let projects = WatchedFolder(kind: .projects, path: "/pictures/projects")
+
+    init(_ watched: [WatchedFolder] = [gallery, trips, projects]) throws {
+        ledger = try Ledger.inMemory()
+        folders = try ledger.register(watched)
+    }
+
+    func register(_ watched: [WatchedFolder]) throws {
+        folders = try ledger.register(watched)
+    }
+
+    // The disk
+
+    @discardableResult
+    func write(_ path: FilePath, size: Int64 = 1_000) -> FileStamp {
+        nextInode += 1
+        let stamp = FileStamp(device: 1, inode: nextInode, size: size, modified: Int64(nextInode) * 1_000)
+        disk[path] = stamp
+        return stamp
+    }
+
+    func rename(_ path: FilePath, to other: FilePath) {
+        disk[other] = disk.removeValue(forKey: path)
+    }
+
+    func remove(_ path: FilePath) {
+        disk[path] = nil
+    }
+
+    func put(_ stamp: FileStamp?, at path: FilePath) {
+        disk[path] = stamp
+    }
+
+    func isThere(_ path: FilePath) -> Bool { disk[path] != nil }
+
+    // The agent
+
+    /// Reconciles every directory of every folder, and ends each scan.
+    @discardableResult
+    func scan(settled: (FileStamp) -> Bool = { _ in true }) throws -> [DirectoryDifference] {
+        try folders.flatMap { folder in
+            let below = disk.filter { $0.key.starts(with: folder.path) }
+            let directories = Dictionary(grouping: below) { $0.key.removingLastComponent() }
+            let places = directories.keys.sorted { $0.string < $1.string }
+            let differences = try places.map { place in
+                try reconcile(folder, place, directories[place] ?? [], settled: settled)
+            }
+            try ledger.finishScan(folder.id, below: "", visited: Set(differences.compactMap(\.directoryID)))
+            return differences
+        }
+    }
+
+    private func reconcile(
+        _ folder: FolderRecord, _ place: FilePath, _ files: [(key: FilePath, value: FileStamp)],
+        settled: (FileStamp) -> Bool
+    ) throws -> DirectoryDifference {
+        var relative = place
+        _ = relative.removePrefix(folder.path)
+        let scanned = files.compactMap { file in
+            file.key.lastComponent.map { ScannedFile(name: $0, stamp: file.value) }
+        }
+        return try ledger.reconcile(
+            folder.id, directory: relative, files: scanned, settled: settled, stillThere: isThere, at: now)
+    }
+
+    /// Claims all that is due and stores it.
+    @discardableResult
+    func storeAll() throws -> [Claim] {
+        let claims = try ledger.claim(limit: .max, at: now)
+        for claim in claims { try ledger.commit(claim, outcome: stored(claim), at: now) }
+        return claims
+    }
+
+    /// The outcome of a good upload of what was claimed.
+    func stored(_ claim: Claim) throws -> Outcome {
+        let digest = try Self.digest(of: claim.stamp)
+        let key =
+            claim.folder.kind == .projects
+            ? try KeyLayout(user: "ana").projectFile(claim.relativePath.string)
+            : try KeyLayout(user: "ana").photo(PhotoID(digest.md5))
+        return .uploaded(
+            digest,
+            ObjectRecord(
+                key: key, size: claim.stamp.size / 2, md5: digest.md5, sha256: digest.sha256, contentType: "image/jpeg",
+                width: 2_048, height: 1_536, takenAt: Date(timeIntervalSince1970: 500), storedAt: now))
+    }
+
+    func status(_ path: FilePath) throws -> PhotoStatus? {
+        var found: PhotoStatus?
+        try ledger.photos(at: path) { found = $0 }
+        return found
+    }
+
+    func state(_ path: FilePath) throws -> PhotoState? {
+        try status(path)?.state
+    }
+
+    /// Stands for the digest of a file's content: files of one stamp have one.
+    static func digest(of stamp: FileStamp) throws -> ContentDigest {
+        let inode = withUnsafeBytes(of: stamp.inode) { Array($0) }
+        let size = withUnsafeBytes(of: stamp.size) { Array($0) }
+        guard let md5 = MD5Digest(bytes: inode + size), let sha256 = SHA256Digest(bytes: inode + size + inode + size)
+        else { throw NoDigest() }
+        return ContentDigest(md5: md5, sha256: sha256)
+    }
+
+    struct NoDigest: Error {}
+}
+
+extension PhotoState {
+    /// Brings the photo at `path`, which is in no ledger yet, into this state; the file is there unless it is missing.
+    func prepare(_ path: FilePath, in world: World) throws {
+        world.write(path)
+        try world.scan()
+        if self == .pending { return }
+        let claims = try world.ledger.claim(limit: 1, at: world.now)
+        for claim in claims {
+            switch self {
+            case .pending, .uploading: break
+            case .uploaded, .missing:
+                try world.ledger.commit(claim, outcome: world.stored(claim), at: world.now)
+            case .failed:
+                try world.ledger.commit(claim, outcome: .failed("the file is cut off", nil), at: world.now)
+            case .skipped:
+                try world.ledger.commit(claim, outcome: .skipped("no photo"), at: world.now)
+            }
+        }
+        guard self == .missing else { return }
+        let stamp = world.disk[path]
+        world.remove(path)
+        try world.scan()
+        world.put(stamp, at: path)
+    }
+}

@@ -1,0 +1,70 @@
+import FoundationEssentials
+import SyncCore
+import SyncS3
+import Testing
+
+@Suite struct ListReplyTests {
+    private static let page = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <!-- a comment -->
+        <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">
+          <Name>b</Name><Prefix>p/</Prefix><EncodingType>url</EncodingType><KeyCount>3</KeyCount>
+          <IsTruncated>true</IsTruncated><NextContinuationToken>1+/=</NextContinuationToken>
+          <Contents><Key>p/a+b%2Bc%26%C3%BC</Key><LastModified>2012-12-21T00:00:00.000Z</LastModified>
+            <ETag>&quot;5d41402abc4b2a76b9719d911017c592&quot;</ETag><Size>5</Size><StorageClass>GLACIER</StorageClass>
+            <RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress>
+              <RestoreExpiryDate>2012-12-21T00:00:00Z</RestoreExpiryDate></RestoreStatus></Contents>
+          <Contents><Key>p/folder/</Key><Size>0</Size></Contents>
+          <Contents><Key>p/%20x%20</Key><Size>6</Size><ETag>"5d41402abc4b2a76b9719d911017c592-2"</ETag></Contents>
+          <CommonPrefixes><Prefix>p/z/</Prefix></CommonPrefixes>
+        </ListBucketResult>
+        """
+
+    @Test func `A page has its objects without the prefix, and the token of the next`() throws {
+        let date = Date(timeIntervalSince1970: 1_356_048_000)
+        let page = try ListReply(Array(Self.page.utf8), prefix: "p/").page
+        #expect(
+            page.objects == [
+                ObjectInfo(
+                    key: try ObjectKey("a b+c&ü"), size: 5, md5: MD5Digest(hex: "5d41402abc4b2a76b9719d911017c592"),
+                    storageClass: .glacier, restore: .restored(until: date), modified: date),
+                ObjectInfo(key: try ObjectKey(" x "), size: 6),
+            ])
+        #expect(page.next == PageToken(rawValue: "1+/="))
+    }
+
+    @Test func `The last page may be empty`() throws {
+        let text = "<ListBucketResult><Name>b</Name><IsTruncated>false</IsTruncated></ListBucketResult>"
+        #expect(try ListReply(Array(text.utf8), prefix: "").page == ObjectPage(objects: []))
+    }
+
+    @Test func `A listing cut short anywhere is an error`() {
+        let bytes = Array(Self.page.utf8)
+        for count in stride(from: 0, to: bytes.count - 1, by: 7) {
+            #expect(throws: XMLReply.Invalid.self, "cut after \(count) bytes") {
+                try ListReply(Array(bytes.prefix(count)), prefix: "p/")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "<Error><Code>InternalError</Code></Error>",
+        "<html><body>Welcome to the hotel Wi-Fi</body></html>",
+        "{}",
+        "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>many</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents></ListBucketResult>",
+    ])
+    func `What is no listing is an error`(text: String) {
+        #expect(throws: XMLReply.Invalid.self) { try ListReply(Array(text.utf8), prefix: "") }
+    }
+
+    @Test(arguments: [
+        ("<?xml version='1.0'?>\n<!-- <a> --><!DOCTYPE x><Error/>", "Error"), ("<s3:Error xmlns:s3='x'>", "Error"),
+        ("", nil), ("text", nil), ("<!-- open", nil),
+    ] as [(String, String?)])
+    func `The root of a reply is found`(text: String, root: String?) {
+        #expect(XMLReply.rootName(of: Array(text.utf8)) == root)
+    }
+}

@@ -1,0 +1,227 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncS3
+import Synchronization
+import Testing
+
+@Suite struct S3StoreTests {
+    typealias Answer = ScriptedTransport.Answer
+
+    private static let amazon: String? = nil
+    private static let other: String? = "http://localhost:9000"
+    private let key: ObjectKey
+    private let body = ObjectBody(bytes: Array("hello".utf8), digest: ContentDigest(of: Array("hello".utf8)))
+    private let attributes = ObjectAttributes(contentType: "image/jpeg")
+
+    init() throws {
+        key = try ObjectKey("a")
+    }
+
+    private func make(
+        _ answers: [Answer], endpoint: String? = amazon, variables: [String: String] = keys,
+        now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_356_048_000) }
+    ) throws -> (store: S3Store, transport: ScriptedTransport) {
+        let transport = ScriptedTransport(answers)
+        let environment = AWSEnvironment(variables: variables, profile: nil) { _ throws(StoreError) in nil }
+        let store = try S3Store(
+            settings: S3Settings(bucket: "b", endpoint: endpoint, addressing: .path), environment: environment,
+            transport: transport, now: now)
+        return (store, transport)
+    }
+
+    private static let keys = ["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret"]
+    private static let stored = Answer.reply(200, ["ETag": "\"5d41402abc4b2a76b9719d911017c592\""])
+    private static let nothing = Answer.reply(404)
+    private static let there = Answer.reply(200, ["Content-Length": "5"])
+    private static let archived = Answer.reply(200, ["Content-Length": "5", "x-amz-storage-class": "DEEP_ARCHIVE"])
+    private static let restored = Answer.reply(
+        200,
+        [
+            "Content-Length": "5", "x-amz-storage-class": "GLACIER", "x-amz-restore": "ongoing-request=\"false\"",
+        ])
+
+    typealias Put = (
+        condition: PutCondition, endpoint: String?, answers: [Answer], requests: [String], error: StoreError.Code?
+    )
+
+    @Test(arguments: [
+        (.ifAbsent, amazon, [stored], ["PUT"], nil),
+        (.ifAbsent, amazon, [.error(412, "PreconditionFailed")], ["PUT"], .alreadyExists),
+        (.ifAbsent, amazon, [.error(409, "ConditionalRequestConflict")], ["PUT"], .conflict),
+        (.ifAbsent, other, [nothing, stored], ["HEAD", "PUT"], nil),
+        (.ifAbsent, other, [there], ["HEAD"], .alreadyExists),
+        (.ifAbsent, other, [nothing, .reply(412)], ["HEAD", "PUT"], .alreadyExists),
+        (.ifAbsent, other, [nothing, .error(501, "NotImplemented"), stored], ["HEAD", "PUT", "PUT"], nil),
+        (.overwrite, amazon, [nothing, stored], ["HEAD", "PUT"], nil),
+        (.overwrite, amazon, [there, stored], ["HEAD", "PUT"], nil),
+        (.overwrite, amazon, [restored, stored], ["HEAD", "PUT"], nil),
+        (.overwrite, amazon, [archived], ["HEAD"], .archived),
+        (.overwrite, amazon, [.reply(500)], ["HEAD"], .serverFailed),
+        (.overwrite, amazon, [nothing, .reply(204)], ["HEAD", "PUT"], .invalidResponse),
+    ] as [Put])
+    func `A put looks first where the condition is not enough`(row: Put) async throws {
+        let (store, transport) = try make(row.answers, endpoint: row.endpoint)
+        do {
+            let receipt = try await store.put(body, at: key, attributes: attributes, condition: row.condition)
+            #expect(row.error == nil)
+            #expect(receipt.md5 == body.digest.md5)
+        } catch let error as StoreError {
+            #expect(error.code == row.error, "\(error)")
+        }
+        #expect(transport.requests.map(\.method.rawValue) == row.requests)
+    }
+
+    @Test func `Only a conditional put that was refused proves that the store honours it`() async throws {
+        let (store, transport) = try make(
+            [Self.nothing, Self.stored, Self.nothing, .reply(412), .reply(412)], endpoint: Self.other)
+        for expected in [nil, .alreadyExists, .alreadyExists] as [StoreError.Code?] {
+            let error = await #expect(throws: (any Error)?.self) { try await self.putIfAbsent(store) }
+            #expect((error as? StoreError)?.code == expected)
+        }
+        #expect(transport.requests.map(\.method.rawValue) == ["HEAD", "PUT", "HEAD", "PUT", "PUT"])
+        #expect(transport.requests.filter { $0.method == .put }.allSatisfy { $0.headers["If-None-Match"] == "*" })
+    }
+
+    @Test func `A store that refuses the condition is not asked again`() async throws {
+        let (store, transport) = try make(
+            [Self.nothing, .reply(501), Self.stored, Self.nothing, Self.stored], endpoint: Self.other)
+        _ = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+        _ = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+        #expect(transport.requests.map { $0.headers["If-None-Match"] } == [nil, "*", nil, nil, nil])
+    }
+
+    private func putIfAbsent(_ store: S3Store) async throws {
+        _ = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+    }
+
+    @Test(arguments: [
+        ([reply("hello")], nil, nil),
+        ([reply("hello", ["x-amz-meta-sha256": sha256])], nil, nil),
+        ([reply("jello")], nil, .badDigest),
+        ([reply("jello", ["ETag": "\"not-an-md5\"", "x-amz-meta-sha256": sha256])], nil, .badDigest),
+        ([reply("jello", ["ETag": "\"not-an-md5\""])], nil, nil),
+        ([reply("hell", ["Content-Length": "5"])], nil, .connectionLost),
+        ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "el")], 1..<3, nil),
+        ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "e")], 1..<3, .connectionLost),
+        ([.reply(200, ["Content-Length": "5"], "hello")], 1..<3, .invalidResponse),
+        ([.error(403, "InvalidObjectState")], nil, .archived),
+        ([.error(404, "NoSuchKey")], nil, .notFound),
+        ([.error(404, "NoSuchBucket")], nil, .storeMissing),
+        ([.error(416, "InvalidRange")], 9..<10, .invalidRange),
+        ([there], 5..<5, nil), ([there], 6..<6, .invalidRange), ([nothing], 0..<0, .notFound),
+        ([archived], 0..<0, .archived),
+        ([.failure(TransportError(.connectionLost, "cut"))], nil, .connectionLost),
+    ] as [([Answer], Range<Int64>?, StoreError.Code?)])
+    func `A read ends normally only with the bytes that were stored`(
+        answers: [Answer], range: Range<Int64>?, expected: StoreError.Code?
+    ) async throws {
+        let (store, _) = try make(answers)
+        do {
+            let info = try await store.get(key, range: range) { _ in }
+            #expect(expected == nil)
+            #expect(info.size == 5)
+        } catch let error as StoreError {
+            #expect(error.code == expected, "\(error)")
+        }
+    }
+
+    private static let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+    private static func reply(_ text: String, _ headers: HTTPHeaders = [:]) -> Answer {
+        var all: HTTPHeaders = [
+            "Content-Length": "\(text.utf8.count)", "ETag": "\"5d41402abc4b2a76b9719d911017c592\"",
+        ]
+        for field in headers.fields { all[field.name] = field.value }
+        return .reply(200, all, text)
+    }
+
+    @Test(arguments: [
+        (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil), (.reply(404), nil),
+        (.error(404, "NoSuchBucket"), .storeMissing), (.error(403, "AccessDenied"), .accessDenied),
+    ] as [(Answer, StoreError.Code?)])
+    func `Deleting what is not there is no error`(answer: Answer, expected: StoreError.Code?) async throws {
+        let (store, _) = try make([answer])
+        let error = await #expect(throws: (any Error)?.self) { try await store.delete(self.key) }
+        #expect((error as? StoreError)?.code == expected)
+    }
+
+    @Test func `A head that is refused asks a listing why`() async throws {
+        let (store, transport) = try make([.reply(403), .error(403, "SignatureDoesNotMatch")])
+        let error = await #expect(throws: StoreError.self) { try await store.head(self.key) }
+        #expect(error?.code == .credentialsRejected)
+        #expect(error?.operation == "head")
+        #expect(transport.lines == ["HEAD /b/a", "GET /b"])
+    }
+
+    @Test func `A head that alone is refused says so`() async throws {
+        let (store, _) = try make([.reply(403), .reply(200, [:], "<ListBucketResult></ListBucketResult>")])
+        let error = await #expect(throws: StoreError.self) { try await store.head(self.key) }
+        #expect(error?.code == .accessDenied)
+        #expect(error?.key == "a")
+    }
+
+    @Test func `After a wrong clock the next request takes the time of the store`() async throws {
+        let (store, transport) = try make([
+            .error(403, "RequestTimeTooSkewed", headers: ["Date": "Sun, 23 Dec 2012 04:05:06 GMT"]),
+            .reply(200, [:], "<ListBucketResult></ListBucketResult>"),
+        ])
+        let error = await #expect(throws: StoreError.self) { try await store.check() }
+        #expect(error?.code == .clockSkew && error?.isTransient == true)
+        try await store.check()
+        #expect(transport.requests.map { $0.headers["x-amz-date"] } == ["20121221T000000Z", "20121223T040506Z"])
+    }
+
+    @Test func `Refused credentials are read anew`() async throws {
+        let reads = Mutex(0)
+        let transport = ScriptedTransport([
+            .error(403, "InvalidAccessKeyId"), .reply(200, [:], "<ListBucketResult></ListBucketResult>"),
+            .reply(200, [:], "<ListBucketResult></ListBucketResult>"),
+        ])
+        let environment = AWSEnvironment(variables: ["HOME": "/h"], profile: nil) { path throws(StoreError) in
+            guard path == "/h/.aws/credentials" else { return nil }
+            let count = reads.withLock { count in
+                count += 1
+                return count
+            }
+            return "[default]\naws_access_key_id = KEY\(count)\naws_secret_access_key = s\n"
+        }
+        let store = try S3Store(
+            settings: S3Settings(bucket: "b", region: "us-east-1"), environment: environment, transport: transport,
+            now: { Date(timeIntervalSince1970: 0) })
+        await #expect(throws: StoreError.self) { try await store.check() }
+        try await store.check()
+        try await store.check()
+        let used = transport.requests.map { $0.headers["Authorization"]?.contains("KEY1") }
+        #expect(used == [true, false, false])
+        #expect(reads.withLock { $0 } == 2)
+    }
+
+    @Test func `Without credentials nothing is sent`() async throws {
+        let (store, transport) = try make([], variables: ["HOME": "/h"])
+        let error = await #expect(throws: StoreError.self) { try await store.check() }
+        #expect(error?.code == .credentialsMissing)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("", nil, "s3://b/"), ("/x/y/", nil, "s3://b/x/y/"), ("x", other, "s3://b/x/ at http://localhost:9000"),
+    ])
+    func `The store says where it is`(prefix: String, endpoint: String?, location: String) throws {
+        let environment = AWSEnvironment(variables: [:], profile: nil) { _ throws(StoreError) in nil }
+        let store = try S3Store(
+            settings: S3Settings(bucket: "b", endpoint: endpoint, prefix: prefix), environment: environment,
+            transport: ScriptedTransport([]), now: { Date(timeIntervalSince1970: 0) })
+        #expect(store.identity == StoreIdentity(type: "s3", location: location))
+    }
+
+    @Test(arguments: ["a//b", "../x", "a\u{7}"])
+    func `A prefix that cannot begin a key is refused`(prefix: String) {
+        let environment = AWSEnvironment(variables: [:], profile: nil) { _ throws(StoreError) in nil }
+        #expect(throws: StoreError.self) {
+            try S3Store(
+                settings: S3Settings(bucket: "b", prefix: prefix), environment: environment,
+                transport: ScriptedTransport([]), now: { Date(timeIntervalSince1970: 0) })
+        }
+    }
+}
