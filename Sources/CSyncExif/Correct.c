@@ -1,8 +1,8 @@
 // Corrections of an EXIF block in place.
 //
-// Layout (TIFF 6.0, EXIF 2.32): a header, then directories that point at values and at each other. An entry is 12 bytes:
-// tag, type, count, and the value or its offset. Two passes: the first edits entries and marks the bytes that kept entries
-// need, the second clears what only the removed ones needed and cuts the block where nothing is left.
+// Layout (TIFF 6.0, EXIF 2.32): a header, then directories that point at values and at each other. An entry is 12
+// bytes: tag, type, count, and the value or its offset. Two passes: the first edits entries and marks the bytes that
+// kept entries need, the second clears what only the removed ones needed and cuts the block where nothing is left.
 
 #include "CSyncExif.h"
 

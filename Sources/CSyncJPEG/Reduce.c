@@ -38,9 +38,9 @@ void CSyncJPEG_reducedSize(
     *reduced_height = (int32_t)(wide ? shorter : longer);
 }
 
-/// The size of the decoded blocks, of 8: libjpeg reduces by leaving out the coefficients that a smaller block has no room
-/// for. 1, 2, 4 and 8 have vector code, the sizes between are slower than the next greater of these. What is left to
-/// the Lanczos filter must be a real reduction (MARGIN), or the edges between blocks would show.
+/// The size of the decoded blocks, of 8: libjpeg reduces by leaving out the coefficients that a smaller block has no
+/// room for. 1, 2, 4 and 8 have vector code, the sizes between are slower than the next greater of these. What is left
+/// to the Lanczos filter must be a real reduction (MARGIN), or the edges between blocks would show.
 static unsigned block_size(int from, int to) {
     const double MARGIN = 1.2;
     unsigned size = 8;

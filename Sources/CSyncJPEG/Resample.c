@@ -1,8 +1,8 @@
 // A separable Lanczos filter over a stream of rows, in fixed point.
 //
-// Down first, then across: the vertical pass runs along whole rows, which the compiler turns into vector code, and leaves
-// fewer rows for the horizontal one. Input samples are kept as sample << 7; the vertical pass takes the upper half of
-// 16 × 16 bit products with Q14 weights (at an edge they go beyond 1), which leaves sample << 5 in 16 bits; the
+// Down first, then across: the vertical pass runs along whole rows, which the compiler turns into vector code, and
+// leaves fewer rows for the horizontal one. Input samples are kept as sample << 7; the vertical pass takes the upper
+// half of 16 × 16 bit products with Q14 weights (at an edge they go beyond 1), which leaves sample << 5 in 16 bits; the
 // horizontal pass sums in 32 bits. Rows are padded to BLOCK samples, so that the loops have constant lengths.
 
 #include "Internal.h"

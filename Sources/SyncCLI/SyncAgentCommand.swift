@@ -8,20 +8,26 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         commandName: "sync-agent",
         abstract: "Keeps every new photo of your folders safe in S3-compatible storage.",
         discussion: """
-            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are copied,
-            renamed or dropped again. Nothing on your disk is changed or deleted, and a file that disappears from the
+            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are copied, \
+            renamed or dropped again. Nothing on your disk is changed or deleted, and a file that disappears from the \
             disk stays stored.
 
             FIRST STEPS
-              sync-agent init                     write a configuration and create the folders
-              sync-agent sync                     store what is there, once
-              sync-agent run                      keep watching and storing
-              sync-agent status                   what is safe, what is not yet, and why
+              sync-agent init      write a configuration and create the folders
+              sync-agent sync      store what is there, once
+              sync-agent run       keep watching and storing
+              sync-agent status    what is safe, what is not yet, and why
 
             EXIT CODES
-              0 done, 1 failed, 3 partly done (each failure is named), 64 usage, 66 no such path,
-              69 store unreachable, 75 another agent is at work, 77 credentials or permission refused,
-              78 configuration
+              0   done
+              1   failed
+              3   partly done; each item that failed is named
+              64  usage
+              66  no such path
+              69  the store cannot be reached
+              75  another agent is at work
+              77  credentials or permission refused
+              78  configuration
             """,
         version: version,
         subcommands: [
@@ -30,4 +36,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
     )
 
     package init() {}
+
+    /// Runs the command that the process was started with, and ends the process with its exit code.
+    package static func start() async {
+        await main(LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()), root: Self.self))
+    }
 }

@@ -16,7 +16,7 @@ extension LocalStore {
         let path = layout.record(for: key)
         let staged = layout.staging.appending("\(hexID())-deleted.json")
         try Disk.rename(path, to: staged)
-        try Disk.syncFolder(path.removingLastComponent())
+        try Disk.syncFolderOrAbove(path.removingLastComponent())
         try onStep(.deleted)
         removeContent(record)
         Disk.prune(path.removingLastComponent(), upTo: layout.records)

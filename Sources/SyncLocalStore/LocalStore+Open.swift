@@ -4,29 +4,27 @@ import Synchronization
 import SystemPackage
 
 extension LocalStore {
-    /// Makes what is missing and clears leftovers, once.
+    /// Makes what is missing and clears leftovers, once. Two threads that come first may both do it, as two processes may.
     func prepare(_ operation: String) throws {
-        try isPrepared.withLock { done in
-            guard !done else { return }
-            let marker = try readMarker()
-            if let marker {
-                guard marker.format == StoreMarker.current.format else {
-                    throw StoreError(
-                        .unsupported, operation: operation,
-                        message: "\(layout.marker) has format \(marker.format), and this version of sync-agent "
-                            + "knows format \(StoreMarker.current.format): use a newer one")
-                }
-            } else {
-                try makeRoot(operation)
+        guard !isPrepared.load(ordering: .acquiring) else { return }
+        let marker = try readMarker()
+        if let marker {
+            guard marker.format == StoreMarker.current.format else {
+                throw StoreError(
+                    .unsupported, operation: operation,
+                    message: "\(layout.marker) has format \(marker.format), and this version of sync-agent "
+                        + "knows format \(StoreMarker.current.format): use a newer one")
             }
-            // A store on a read-only disk can be read; a put will tell.
-            do {
-                try makeFolders()
-                if marker == nil { try writeMarker() }
-                try sweep()
-            } catch let error as FileError where marker != nil && error.isReadOnly {}
-            done = true
+        } else {
+            try makeRoot(operation)
         }
+        // A store on a read-only disk can be read; a put will tell.
+        do {
+            try makeFolders()
+            if marker == nil { try writeMarker() }
+            try sweep()
+        } catch let error as FileError where marker != nil && error.isReadOnly {}
+        isPrepared.store(true, ordering: .releasing)
     }
 
     /// Tells "nothing is stored there" from "the disk is gone": called wherever something was not found.

@@ -38,7 +38,7 @@ package final class LocalStore: ObjectStore {
     let onStep: @Sendable (LocalStoreStep) throws -> Void
     let windowCapacity: Int
     let pool: BlockingPool
-    let isPrepared = Mutex(false)
+    let isPrepared = Atomic(false)
     let listing = Mutex<FolderWindow?>(nil)
 
     /// Touches nothing: the store is opened on first use.

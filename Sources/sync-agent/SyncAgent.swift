@@ -2,5 +2,5 @@ import SyncCLI
 
 @main
 struct SyncAgent {
-    static func main() async { await SyncAgentCommand.main() }
+    static func main() async { await SyncAgentCommand.start() }
 }

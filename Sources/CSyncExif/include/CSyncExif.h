@@ -1,8 +1,8 @@
 // What a stored copy needs from an EXIF block: the orientation and the capture time, and the block corrected.
 //
-// Reading is libexif's. Correcting is done in place, on a copy of the bytes: libexif writes a block anew, which moves the
-// maker note away from the offsets that are inside it and leaves out what it does not know. Here every byte that is kept
-// stays where it is.
+// Reading is libexif's. Correcting is done in place: libexif writes a block anew, which moves the maker note away from
+// the offsets that are inside it and leaves out what it does not know. Here every byte that is kept stays where it is,
+// but for the entries behind a removed one, which close the gap in their directory.
 //
 // A block is the content of an APP1 segment from its TIFF header on (what follows "Exif\0\0"). Any bytes at all may be
 // given. The functions keep no state and may be called from any thread.

@@ -9,7 +9,7 @@ struct InitCommand: AsyncParsableCommand {
         commandName: "init",
         abstract: "Write a commented configuration and create the folders.",
         discussion: """
-            Without options, photos are kept in a folder of this machine: no server and no account is needed. An
+            Without options, photos are kept in a folder of this machine: no server and no account is needed. An \
             existing configuration is never overwritten.
 
             EXAMPLES

@@ -12,7 +12,7 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Watch the folders and store what is new, until stopped.",
         discussion: """
-            SIGTERM and SIGINT let the photos in flight finish, then the agent ends with exit code 0. Started by systemd
+            SIGTERM and SIGINT let the photos in flight finish, then the agent ends with exit code 0. Started by systemd \
             as Type=notify, it is ready when every change from then on will be seen.
 
             EXAMPLES

@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import Synchronization
+import SystemPackage
 import UnixSignals
 
 struct SyncCommand: AsyncParsableCommand {
@@ -12,7 +13,7 @@ struct SyncCommand: AsyncParsableCommand {
         commandName: "sync",
         abstract: "Store what is new in the folders, once.",
         discussion: """
-            Scans every watched folder, waits for files that are just being written, stores what the store does not have
+            Scans every watched folder, waits for files that are just being written, stores what the store does not have \
             yet, and ends. Ctrl-C lets the photos in flight finish; what is left is stored next time.
 
             Exit code 3 means that some photos could not be stored; each is named with its reason.
@@ -69,9 +70,11 @@ struct SyncCommand: AsyncParsableCommand {
         }
         progress.finish()
         try ledger.noteSync(at: installation.time.now())
-        let overview = try ledger.overview()
+        let report = SyncReport(
+            progress.summary, intake: service.intake, overview: try ledger.overview(),
+            failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed), told: progress.failed)
         try ledger.close()
-        return SyncReport(progress.summary, intake: service.intake, overview: overview)
+        return report
     }
 }
 

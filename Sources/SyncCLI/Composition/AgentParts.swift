@@ -27,6 +27,8 @@ struct AgentParts: Sendable {
         self.ledger = ledger
         scanner = FileTreeScanner()
         intakePool = BlockingPool(name: "intake", threads: 1)
+        let store = try installation.makeStore(ledger)
+        try installation.requireOwn(store, of: ledger)
         folders = try ledger.register(settings.watch)
         let interrupted = try ledger.recoverInterrupted(at: installation.time.now())
         if interrupted > 0 {
@@ -38,7 +40,8 @@ struct AgentParts: Sendable {
             planner: UploadPlanner(keys: try KeyLayout(user: settings.user)), policy: settings.photos.reduce,
             settle: settings.upload.settle, now: installation.time.now)
         pipeline = PhotoPipeline(
-            ledger: ledger, store: try installation.makeRetryingStore(ledger), preparer: preparer,
+            ledger: ledger, store: RetryingStore(store, time: installation.time, logger: installation.logger),
+            preparer: preparer,
             pool: BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount),
             batchSize: settings.upload.batchSize, work: work, time: installation.time, logger: installation.logger,
             observe: observe)

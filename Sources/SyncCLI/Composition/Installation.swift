@@ -81,8 +81,21 @@ struct Installation: Sendable {
         }
     }
 
-    func makeRetryingStore(_ ledger: Ledger) throws -> any ObjectStore {
-        RetryingStore(try makeStore(ledger), time: time, logger: logger)
+    /// A ledger tells what is stored in one store, for one user. Taken for another's, it would call photos safe that are
+    /// not there.
+    /// - Throws: ``CommandFailure`` with the way out.
+    func requireOwn(_ store: any ObjectStore, of ledger: Ledger) throws {
+        let own = "\(store.identity.location) for user \(settings.user)"
+        let bound = try ledger.bind(to: own)
+        guard bound == own else {
+            throw CommandFailure(
+                .configuration,
+                """
+                the ledger \(ledgerFile.string) tells what is stored in \(bound), and the configuration names \(own). \
+                Correct store or user; or, when the change is meant, move the ledger away: what the new place has \
+                already is found there, the rest is stored
+                """)
+        }
     }
 
     /// What the configuration says of the store, where it cannot even be opened.

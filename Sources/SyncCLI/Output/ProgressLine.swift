@@ -12,6 +12,7 @@ final class ProgressLine: Sendable {
         var total = 0
         var lastDrawn: Duration?
         var isDrawn = false
+        var failed: Set<FilePath> = []
     }
 
     private static let redrawEvery = Duration.milliseconds(100)
@@ -29,6 +30,8 @@ final class ProgressLine: Sendable {
     }
 
     var summary: PassSummary { state.withLock { $0.summary } }
+    /// The photos that it has told of as failed.
+    var failed: Set<FilePath> { state.withLock { $0.failed } }
 
     /// How many photos there are to do, as far as is known.
     func expect(_ total: Int) {
@@ -38,6 +41,7 @@ final class ProgressLine: Sendable {
     func note(_ event: PipelineEvent) {
         state.withLock { state in
             state.summary.count(event)
+            if case .failed = event.result { state.failed.insert(event.file) }
             if let line = complaint(about: event) {
                 clear(&state)
                 terminal.writeLine(line)

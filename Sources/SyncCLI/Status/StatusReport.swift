@@ -111,8 +111,10 @@ extension StatusReport {
         tiers = overview.tiers.filter { $0.objects > 0 }.map {
             Tier(storageClass: $0.storageClass.rawValue, objects: $0.objects, bytes: $0.bytes)
         }
-        oldestUnsynced = overview.oldestUnsynced.map {
-            Unsynced(path: $0.path.string, since: $0.since, why: $0.why)
+        oldestUnsynced = overview.oldestUnsynced.map { oldest in
+            // While the store is away, that is what everything in the queue waits for.
+            let outage = oldest.state == .pending ? storeError ?? overview.store?.error : nil
+            return Unsynced(path: oldest.path.string, since: oldest.since, why: outage ?? oldest.why)
         }
         lastSyncAt = overview.lastSyncAt
     }

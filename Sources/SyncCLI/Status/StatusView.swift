@@ -24,7 +24,9 @@ struct StatusView {
     private var headLines: [String] {
         let agent: String
         if let pid = report.agent.pid, let since = report.agent.since {
-            agent = terminal.styled("running", .green) + " (process \(pid), since \(Quantities.ago(since, now: now)))"
+            agent =
+                terminal.styled("running", .green)
+                + " (process \(pid), for \(Quantities.span(.seconds(now.timeIntervalSince(since)))))"
         } else {
             agent = terminal.styled("not running", .yellow) + " (start it with: sync-agent run)"
         }

@@ -20,8 +20,26 @@ struct SyncReport: Encodable {
     var bytesSent: Int64
     /// Folders that could not be read, files that kept changing.
     var problems: [Problem]
+    /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
+    var failures: [Problem]
+    /// Those of them that nobody has told yet.
+    private var untold: [Problem]
 
-    init(_ summary: PassSummary, intake: SyncPass.Intake, overview: Overview) {
+    static let failuresNamed = 1_000
+
+    private enum CodingKeys: CodingKey {
+        case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, problems, failures
+    }
+
+    /// - Parameter told: failed photos that were told while the pass ran.
+    init(
+        _ summary: PassSummary, intake: SyncPass.Intake, overview: Overview, failed failures: [PhotoStatus],
+        told: Set<FilePath>
+    ) {
+        self.failures = failures.map { Problem(path: $0.path.string, message: $0.error ?? "") }
+        untold = failures.filter { !told.contains($0.path) }.map {
+            Problem(path: $0.path.string, message: $0.error ?? "")
+        }
         uploaded = summary.uploaded
         alreadyStored = summary.alreadyStored
         failed = overview.totals[.failed].files
@@ -39,7 +57,7 @@ struct SyncReport: Encodable {
     var isComplete: Bool { failed == 0 && pending == 0 && problems.isEmpty }
 
     var text: String {
-        var lines = problems.map { "\($0.path.escapingControls): \($0.message)" }
+        var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
         var line = "\(Quantities.counted(uploaded, "photo")) stored"
         if uploaded > 0 { line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)" }
         if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }

@@ -93,9 +93,14 @@ package struct FolderScan: Sendable {
 }
 
 extension TreeScanner {
-    /// Whether there is a regular file at the path.
+    /// Whether there is a regular file at the path. One that cannot be looked at counts as there: nothing is concluded
+    /// from what was not seen.
     func isFile(_ path: FilePath) -> Bool {
-        (try? stamp(of: path)) != nil
+        do {
+            return try stamp(of: path) != nil
+        } catch {
+            return error.code != .missing
+        }
     }
 }
 

@@ -33,6 +33,8 @@ package final class PhotoPipeline: Sendable {
     private let keys = KeyGuard()
     private let inHand = Mutex<[Int64: Claim]>([:])
     private let isStopping = Mutex(false)
+    /// Whether something was stored since the queue was last empty.
+    private let isBusy = Mutex(false)
 
     /// - Parameters:
     ///   - pool: threads for reading, hashing and reducing; as many as there are cores.
@@ -71,7 +73,7 @@ package final class PhotoPipeline: Sendable {
                     try await self.inParallel { for await claim in claims { try await self.prepare(claim, prepared) } }
                 }
                 group.addTask {
-                    try await self.inParallel { for await photo in prepared { try await self.upload(photo) } }
+                    try await self.inParallel { for await photo in prepared { try await self.upload(photo, mode) } }
                 }
                 try await group.waitForAll()
             }
@@ -87,12 +89,11 @@ package final class PhotoPipeline: Sendable {
     private func feed(_ claims: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
-                try await self.lookAtStore()
+                try await self.lookAtStore(mode)
                 while try await self.waitForTurn(mode) {
                     let now = self.time.now()
                     for claim in try await self.pool.run({ [ledger = self.ledger] in try ledger.claim(limit: 1, at: now)
-                        })
-                    {
+                    }) {
                         self.inHand.withLock { $0[claim.photoID] = claim }
                         await claims.send(claim)
                     }
@@ -105,12 +106,12 @@ package final class PhotoPipeline: Sendable {
     }
 
     /// A store that is away is told at the start, and not only when there is something to send.
-    private func lookAtStore() async throws {
+    private func lookAtStore(_ mode: Mode) async throws {
         do {
             try await store.check()
             try await noteStore(nil)
         } catch let error as StoreError {
-            try await close(error)
+            try await close(error, mode)
         }
     }
 
@@ -127,8 +128,11 @@ package final class PhotoPipeline: Sendable {
             let due = try await pool.run { [ledger] in try ledger.nextTry() }
             let wait = due.map { max($0 - time.now(), .zero) }
             if wait == .zero { return true }
-            if case .untilDone(let patience) = mode, inHand.withLock({ $0.isEmpty }) {
-                guard let wait, wait <= patience else { return false }
+            if inHand.withLock({ $0.isEmpty }) {
+                if case .untilDone(let patience) = mode {
+                    guard let wait, wait <= patience else { return false }
+                }
+                if due == nil { try await noteAllDone() }
             }
             await work.wait(atMost: wait, time: time)
         }
@@ -145,7 +149,7 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    private func upload(_ photo: PreparedPhoto) async throws {
+    private func upload(_ photo: PreparedPhoto, _ mode: Mode) async throws {
         let claim = photo.claim
         do {
             let receipt = try await keys.withKey(photo.plan.key) {
@@ -160,14 +164,14 @@ package final class PhotoPipeline: Sendable {
                 claim, .uploaded(photo.examined.digest, receipt.object),
                 sentBytes: receipt.wasSent ? photo.body.size : nil)
         } catch let error as StoreError {
-            try await fail(photo, error)
+            try await fail(photo, error, mode)
         }
     }
 
-    private func fail(_ photo: PreparedPhoto, _ error: StoreError) async throws {
+    private func fail(_ photo: PreparedPhoto, _ error: StoreError, _ mode: Mode) async throws {
         let claim = photo.claim
         if error.concernsWholeStore {
-            try await close(error)
+            try await close(error, mode)
             return try await commit(claim, .released, sentBytes: nil)
         }
         let delay = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 0.5 + time.random() / 2)
@@ -177,9 +181,10 @@ package final class PhotoPipeline: Sendable {
         try await commit(claim, outcome, sentBytes: nil)
     }
 
-    private func close(_ error: StoreError) async throws {
+    private func close(_ error: StoreError, _ mode: Mode) async throws {
         guard gate.close(error) else { return }
-        logger.warning("the store cannot be used, uploads wait: \(error)")
+        // A pass throws it, and whoever asked for the pass tells it.
+        if case .untilStopped = mode { logger.warning("the store cannot be used, uploads wait: \(error)") }
         try await noteStore(error)
     }
 
@@ -188,12 +193,25 @@ package final class PhotoPipeline: Sendable {
         try await pool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
     }
 
+    /// Once for each time that the queue has become empty.
+    private func noteAllDone() async throws {
+        guard
+            isBusy.withLock({ isBusy in
+                defer { isBusy = false }
+                return isBusy
+            })
+        else { return }
+        let now = time.now()
+        try await pool.run { [ledger] in try ledger.noteSync(at: now) }
+    }
+
     // MARK: Committing
 
     private func commit(_ claim: Claim, _ outcome: Outcome, sentBytes: Int64?) async throws {
         let now = time.now()
         try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, at: now) }
         inHand.withLock { $0[claim.photoID] = nil }
+        isBusy.withLock { $0 = true }
         work.signal()
         let event = PipelineEvent(file: claim.file, result: result(of: outcome, claim, sentBytes))
         logger.debug("\(event.file): \(event.result)")

@@ -16,10 +16,29 @@ enum LedgerFile {
                 permissions: [.ownerReadWrite]
             ).close()
         } catch let error as Errno {
-            if error != .fileExists { throw failure(error, making: "the file", path) }
+            if error != .fileExists { throw failure(error, "the file cannot be made", path) }
         } catch {
             throw LedgerError(error, operation: "open", path: path)
         }
+        // SQLite says the same of a file that it may not read and of a log that it may not write: asked here, the answer
+        // has a reason.
+        try check(path, mode: R_OK, "the file cannot be read", for: path)
+        try check(path, mode: W_OK, "the file cannot be written", for: path)
+        try check(folder(of: path), mode: W_OK | X_OK, "its folder cannot be written", for: path)
+    }
+
+    private static func folder(of path: FilePath) -> FilePath {
+        let folder = path.removingLastComponent()
+        return folder.isEmpty ? "." : folder
+    }
+
+    private static func check(
+        _ file: FilePath, mode: CInt, _ what: String, for path: FilePath
+    ) throws(LedgerError) {
+        guard file.withPlatformString({ access($0, mode) }) != 0 else { return }
+        var error = failure(Errno(rawValue: errno), what, path)
+        if mode == R_OK { error.code = .unreadable }
+        throw error
     }
 
     private static func makeFolder(_ folder: FilePath, for path: FilePath) throws(LedgerError) {
@@ -28,10 +47,10 @@ enum LedgerFile {
         try makeFolder(folder.removingLastComponent(), for: path)
         guard folder.withPlatformString({ mkdir($0, 0o700) }) != 0 else { return }
         let error = Errno(rawValue: errno)
-        if error != .fileExists { throw failure(error, making: "the folder \(folder.string.escapingControls)", path) }
+        if error != .fileExists { throw failure(error, "\(folder.string.escapingControls) cannot be made", path) }
     }
 
-    private static func failure(_ error: Errno, making what: String, _ path: FilePath) -> LedgerError {
+    private static func failure(_ error: Errno, _ what: String, _ path: FilePath) -> LedgerError {
         let (code, remedy): (LedgerError.Code, String) =
             switch error {
             case .readOnlyFileSystem: (.readOnly, "mount it writable, or give another state folder")
@@ -41,6 +60,6 @@ enum LedgerFile {
             default: (.unreadable, "check the path")
             }
         return LedgerError(
-            code, operation: "open", path: path, message: "\(what) cannot be made: \(error.description); \(remedy)")
+            code, operation: "open", path: path, message: "\(what): \(error.description); \(remedy)")
     }
 }

@@ -58,6 +58,7 @@ enum Schema {
 
         CREATE TABLE agent (
             id INTEGER PRIMARY KEY CHECK (id = 1),
+            store TEXT,                                        -- where the objects are; NULL before the first
             last_sync_at INTEGER,
             store_error TEXT,
             store_checked_at INTEGER

@@ -20,7 +20,9 @@ enum Disk {
     /// moved to another disk and linked.
     static func folderStatus(_ path: FilePath) -> stat? {
         var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+        guard path.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            return nil
+        }
         return status
     }
 
@@ -34,7 +36,7 @@ enum Disk {
         do throws(FileError) {
             try call("mkdir", path) { mkdir($0, 0o700) }
             return true
-        } catch where error.errno == .fileExists {
+        } catch  where error.errno == .fileExists {
             return false
         }
     }
@@ -47,7 +49,7 @@ enum Disk {
     static func remove(_ path: FilePath) throws(FileError) {
         do throws(FileError) {
             try call("unlink", path) { unlink($0) }
-        } catch where error.isMissing {}
+        } catch  where error.isMissing {}
     }
 
     /// Removes empty folders from `folder` upwards, `top` excluded. Stops quietly at the first that it cannot remove.
@@ -64,6 +66,16 @@ enum Disk {
         try file.sync()
     }
 
+    /// Syncs a folder, or, when another process has pruned it meanwhile, the next one above it that is there.
+    static func syncFolderOrAbove(_ path: FilePath) throws(FileError) {
+        do throws(FileError) {
+            try syncFolder(path)
+        } catch {
+            guard error.isMissing, path.components.count > 1 else { throw error }
+            try syncFolderOrAbove(path.removingLastComponent())
+        }
+    }
+
     /// A whole small file; `nil` when it is not there.
     static func read(_ path: FilePath) throws(FileError) -> [UInt8]? {
         do throws(FileError) {
@@ -76,7 +88,7 @@ enum Disk {
                 if count == 0 { return Array(bytes.prefix(length)) }
                 length += count
             }
-        } catch where error.isMissing {
+        } catch  where error.isMissing {
             return nil
         }
     }

@@ -1,11 +1,17 @@
-import SyncCore
-import SystemPackage
+package import SyncCore
+package import SystemPackage
 
 /// A failed file call: which one, on what, and why. Every errno becomes a ``StoreError`` in this file.
-struct FileError: Error {
-    var call: String
-    var path: FilePath
-    var errno: Errno
+package struct FileError: Error {
+    package var call: String
+    package var path: FilePath
+    package var errno: Errno
+
+    package init(call: String, path: FilePath, errno: Errno) {
+        self.call = call
+        self.path = path
+        self.errno = errno
+    }
 
     /// Nothing is there, or not where the path says.
     var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
@@ -16,7 +22,7 @@ struct FileError: Error {
 }
 
 extension StoreError {
-    init(_ error: FileError, operation: String, key: String?) {
+    package init(_ error: FileError, operation: String, key: String?) {
         let (code, step): (StoreError.Code, String) =
             switch error.errno {
             case .noSpace:

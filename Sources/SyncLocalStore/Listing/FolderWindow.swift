@@ -75,7 +75,9 @@ package struct FolderWindow: Sendable {
     }
 
     private func serves(_ folder: FilePath, _ bounds: PieceBounds, _ version: Version) -> Bool {
-        guard self.folder == folder, isSettled, self.version == version, bounds.isWithin(self.bounds) else { return false }
+        guard self.folder == folder, isSettled, self.version == version, bounds.isWithin(self.bounds) else {
+            return false
+        }
         return isComplete || (entries.last.map(bounds.admit) ?? false)
     }
 

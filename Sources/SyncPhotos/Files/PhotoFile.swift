@@ -7,7 +7,7 @@ import SystemPackage
 struct PhotoFile: ~Copyable {
     let descriptor: FileDescriptor
 
-    /// Opens a regular file. A symbolic link is not followed (it may leave the watched folder), and a FIFO does not block.
+    /// Opens a file. A symbolic link is not followed (it may leave the watched folder), and a FIFO does not block.
     init(opening path: FilePath) throws(PhotoError) {
         do {
             descriptor = try FileDescriptor.open(

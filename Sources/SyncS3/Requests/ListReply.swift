@@ -16,7 +16,9 @@ package struct ListReply: Hashable, Sendable {
                 throw XMLReply.Invalid(reason: "the key \"\(content.key.escapingControls)\" cannot be decoded")
             }
             // Keys that we could not have written, such as the "folder/" of a console, are not ours to see.
-            guard name.hasPrefix(prefix), let key = try? ObjectKey(String(name.dropFirst(prefix.count))) else { continue }
+            guard name.hasPrefix(prefix), let key = try? ObjectKey(String(name.dropFirst(prefix.count))) else {
+                continue
+            }
             objects.append(content.info(for: key))
         }
         let isTruncated = reply.isTruncated?.lowercased() == "true"

@@ -39,7 +39,9 @@ package struct ObjectReply: Hashable, Sendable {
     /// `ETag`).
     package var md5: MD5Digest? {
         let encryption = headers["x-amz-server-side-encryption"] ?? "AES256"
-        guard encryption == "AES256", headers["x-amz-server-side-encryption-customer-algorithm"] == nil else { return nil }
+        guard encryption == "AES256", headers["x-amz-server-side-encryption-customer-algorithm"] == nil else {
+            return nil
+        }
         return headers["ETag"].flatMap(Self.md5(eTag:))
     }
 

@@ -1,5 +1,5 @@
-package import SyncCore
 import FoundationEssentials
+package import SyncCore
 
 /// Where a bucket answers, and how its objects are addressed.
 ///
@@ -29,7 +29,8 @@ package struct S3Address: Hashable, Sendable {
     ) throws(StoreError) {
         guard !bucket.isEmpty, bucket.utf8.allSatisfy(Self.isBucketByte) else {
             throw Self.invalid(
-                "store.bucket is \"\(bucket.escapingControls)\": a bucket's name has letters, digits, \"-\", \".\" and \"_\"")
+                "store.bucket is \"\(bucket.escapingControls)\": a bucket's name has letters, digits, \"-\", \".\" and \"_\""
+            )
         }
         guard !region.isEmpty, region.utf8.allSatisfy(Self.isBucketByte) else {
             throw Self.invalid("store.region is \"\(region.escapingControls)\": write one such as eu-central-1")
@@ -82,7 +83,9 @@ package struct S3Address: Hashable, Sendable {
 
     /// A dot in the bucket breaks the wildcard certificate; capitals and `_` do not live in host names.
     private static func fitsHostName(_ bucket: String) -> Bool {
-        bucket.utf8.allSatisfy { isBucketByte($0) && !$0.isUppercase && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "_") }
+        bucket.utf8.allSatisfy {
+            isBucketByte($0) && !$0.isUppercase && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "_")
+        }
     }
 
     private static func isBucketByte(_ byte: UInt8) -> Bool {

@@ -9,7 +9,9 @@ package enum S3Date {
     /// RFC 9110, 5.6.7, in its fixed form: `Fri, 21 Dec 2012 00:00:00 GMT`.
     package static func http(_ text: String) -> Date? {
         let words = text.split(separator: " ")
-        guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])) else { return nil }
+        guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])) else {
+            return nil
+        }
         let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
         return iso8601("\(words[3])-\(number)-\(words[1])T\(words[4])Z")
     }

@@ -10,7 +10,8 @@ package enum XMLReply {
     }
 
     /// - Throws: ``Invalid``.
-    static func decode<Value: Decodable>(_ type: Value.Type, root: String, from body: [UInt8]) throws(Invalid) -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, root: String, from body: [UInt8]) throws(Invalid) -> Value
+    {
         let found = rootName(of: body)
         guard found == root else {
             throw Invalid(reason: "its XML begins with \(found.map { "<\($0)>" } ?? "nothing") in place of <\(root)>")

@@ -46,7 +46,8 @@ package struct SignatureV4: Sendable {
         let time = SigningTime(date)
         var headers = request.headers
         headers["Host"] = request.url.authority
-        let names = CanonicalRequest(method: "", path: "", query: [], headers: headers, payload: .unsigned).signedHeaders
+        let names = CanonicalRequest(method: "", path: "", query: [], headers: headers, payload: .unsigned)
+            .signedHeaders
         var url = request.url
         url.query += [
             HTTPQueryItem("X-Amz-Algorithm", Self.algorithm),

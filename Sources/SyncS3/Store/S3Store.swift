@@ -136,7 +136,8 @@ package final class S3Store: ObjectStore {
 
 extension S3Store {
     private static func prefix(_ text: String) throws(StoreError) -> String {
-        let trimmed = text.split(separator: "/", omittingEmptySubsequences: false).trimmingEmpty().joined(separator: "/")
+        let trimmed = text.split(separator: "/", omittingEmptySubsequences: false).trimmingEmpty().joined(
+            separator: "/")
         if trimmed.isEmpty { return "" }
         do {
             return try ObjectKey(trimmed).rawValue + "/"

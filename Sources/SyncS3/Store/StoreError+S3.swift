@@ -71,9 +71,15 @@ extension StoreError {
         case "InvalidBucketName":
             return (.storeMissing, "\(address.endpoint) takes no bucket named \(address.bucket); correct store.bucket")
         case "InvalidAccessKeyId":
-            return (.credentialsRejected, "\(address.endpoint) does not know the access key; correct AWS_ACCESS_KEY_ID or the profile")
+            return (
+                .credentialsRejected,
+                "\(address.endpoint) does not know the access key; correct AWS_ACCESS_KEY_ID or the profile"
+            )
         case "SignatureDoesNotMatch":
-            return (.credentialsRejected, "the secret key does not fit the access key; correct AWS_SECRET_ACCESS_KEY or the profile")
+            return (
+                .credentialsRejected,
+                "the secret key does not fit the access key; correct AWS_SECRET_ACCESS_KEY or the profile"
+            )
         case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidSecurity", "InvalidClientTokenId":
             return (.credentialsRejected, "the session token is invalid or has expired; get new credentials")
         case "AccessDenied", "AllAccessDisabled", "AccountProblem", "InvalidPayer", "NotSignedUp":

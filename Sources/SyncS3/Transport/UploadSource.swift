@@ -44,7 +44,9 @@ final class UploadSource {
         guard wanted > 0 else { return 0 }
         switch content {
         case .bytes(let bytes):
-            bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)...].prefix(wanted))) }
+            bytes.withUnsafeBytes {
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(offset)...].prefix(wanted)))
+            }
             offset += Int64(wanted)
             return wanted
         case .file(let descriptor, let path, _):

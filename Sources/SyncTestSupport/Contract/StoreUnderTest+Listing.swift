@@ -11,11 +11,11 @@ extension StoreUnderTest {
     static let nestedNames = ["a", "a/b", "a/b/c", "a/b/c/d", "a-b", "a.b", "a0", "ab", "a.json", "a~", "a~/b", "a%"]
 
     /// Each name is stored with a text of its own, and all are there at the end, in byte order.
-    func keysAreKeys(_ names: [String]) async throws {
+    func keysAreKeys(_ names: [String], pageLimit: Int = 5) async throws {
         for name in names { try await put("text of \(name)", at: key(name)) }
         for name in names { try requireEqual(try await text(at: key(name)), "text of \(name)", "text of \(name)") }
         let expected = try names.map { try key($0) }.sorted().map(\.rawValue)
-        try requireSame(try await store.keys(prefix: prefix + "/", pageLimit: 5), expected)
+        try requireSame(try await store.keys(prefix: prefix + "/", pageLimit: pageLimit), expected)
         // Every other one goes; what begins with it stays.
         for index in stride(from: 0, to: names.count, by: 2) { try await store.delete(key(names[index])) }
         let left = try stride(from: 1, to: names.count, by: 2).map { try key(names[$0]) }.sorted().map(\.rawValue)
@@ -32,11 +32,11 @@ extension StoreUnderTest {
             String(repeating: "x", count: room - 2) + "/y",
         ]
         // Around the lengths at which a file system's names end.
-        names += [79, 80, 81, 159, 160, 161, 240, 250, 255, 256].flatMap { length in
+        names += [79, 80, 81, 160, 255, 256].flatMap { length in
             let stem = String(repeating: "n", count: length)
             return [stem, stem + "/b", stem + "0", stem + "-"]
         }
-        try await keysAreKeys(names)
+        try await keysAreKeys(names, pageLimit: 20)
     }
 
     func listsArePagedInByteOrder() async throws {

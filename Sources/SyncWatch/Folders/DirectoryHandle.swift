@@ -28,14 +28,14 @@ final class DirectoryHandle {
     }
 
     /// Opens a folder of `parent`. A symbolic link is refused (ENOTDIR).
-    convenience init(_ name: FilePath.Component, in parent: DirectoryHandle) throws(Errno) {
+    convenience init(_ name: EntryName, in parent: DirectoryHandle) throws(Errno) {
         try self.init(taking: Self.open(name, in: parent.descriptor))
     }
 
     /// Opens the folder at `path` below `root`, one component after the other.
-    convenience init(root: FilePath, descending path: FilePath) throws(Errno) {
+    convenience init(root: FilePath, descending path: RelativePath) throws(Errno) {
         var current = try Self.open(root)
-        for name in path.components {
+        for name in path.names {
             let parent = current
             defer { close(parent) }
             current = try Self.open(name, in: parent)
@@ -96,8 +96,8 @@ final class DirectoryHandle {
         try check(root.withPlatformString { openat(AT_FDCWD, $0, flags) })
     }
 
-    private static func open(_ name: FilePath.Component, in parent: Int32) throws(Errno) -> Int32 {
-        try check(name.withPlatformString { openat(parent, $0, flags | O_NOFOLLOW) })
+    private static func open(_ name: EntryName, in parent: Int32) throws(Errno) -> Int32 {
+        try check(name.withPointer { openat(parent, $0, flags | O_NOFOLLOW) })
     }
 
     private static func check(_ descriptor: Int32) throws(Errno) -> Int32 {

@@ -8,7 +8,7 @@ import SystemPackage
 struct FolderWalk {
     struct Visit {
         /// Relative to the root of the watched tree.
-        var path: FilePath
+        var path: RelativePath
         /// 0 for the folder where the walk began.
         var depth: Int
         /// The folder, or why it could not be opened.
@@ -16,23 +16,23 @@ struct FolderWalk {
     }
 
     private struct Level {
-        var name: FilePath.Component?
+        var name: EntryName?
         var handle: DirectoryHandle?
         var identity: DirectoryHandle.Identity
         /// Folders below it that are still to visit.
-        var pending: [FilePath.Component]
+        var pending: [EntryName]
     }
 
     private let openLimit: Int
     private var levels: [Level] = []
-    private var path: FilePath
+    private var path: RelativePath
 
     /// - Parameters:
     ///   - path: where `start` is, relative to the root of the watched tree.
     ///   - visit: gets each folder, and names those below it that are to be visited.
     static func run(
-        from start: DirectoryHandle, at path: FilePath, openLimit: Int = 64,
-        visit: (Visit) throws -> [FilePath.Component]
+        from start: DirectoryHandle, at path: RelativePath, openLimit: Int = 64,
+        visit: (Visit) throws -> [EntryName]
     ) rethrows {
         var walk = FolderWalk(path: path, openLimit: openLimit)
         let below = try visit(Visit(path: path, depth: 0, folder: .success(start)))
@@ -44,38 +44,38 @@ struct FolderWalk {
             if case .success(let handle) = folder, !below.isEmpty {
                 walk.enter(handle, named: name, pending: below)
             } else {
-                walk.path.removeLastComponent()
+                walk.path.removeLast()
             }
         }
     }
 
-    private init(path: FilePath, openLimit: Int) {
+    private init(path: RelativePath, openLimit: Int) {
         self.path = path
         self.openLimit = max(openLimit, 2)
     }
 
-    private mutating func enter(_ handle: DirectoryHandle, named name: FilePath.Component?, pending: [FilePath.Component])
-    {
+    private mutating func enter(_ handle: DirectoryHandle, named name: EntryName?, pending: [EntryName]) {
         levels.append(Level(name: name, handle: handle, identity: handle.identity, pending: pending))
         // The first level stays open: it is where the others are found again.
         let oldest = levels.count - openLimit
         if oldest > 0 { levels[oldest].handle = nil }
     }
 
-    private mutating func next() -> (FilePath.Component, Result<DirectoryHandle, Errno>)? {
+    private mutating func next() -> (EntryName, Result<DirectoryHandle, Errno>)? {
         while let last = levels.indices.last {
             if let name = levels[last].pending.popLast() {
                 return (name, Result { () throws(Errno) in try DirectoryHandle(name, in: handle(at: last)) })
             }
             levels.removeLast()
-            path.removeLastComponent()
+            if !levels.isEmpty { path.removeLast() }
         }
         return nil
     }
 
     private mutating func handle(at index: Int) throws(Errno) -> DirectoryHandle {
         if let handle = levels[index].handle { return handle }
-        guard var open = levels[..<index].lastIndex(where: { $0.handle != nil }), var handle = levels[open].handle else {
+        guard var open = levels[..<index].lastIndex(where: { $0.handle != nil }), var handle = levels[open].handle
+        else {
             throw .noSuchFileOrDirectory
         }
         while open < index {

@@ -1,5 +1,4 @@
 import Glibc
-import SystemPackage
 
 /// One record of the kernel's queue (inotify(7), `struct inotify_event`).
 struct InotifyEvent: Hashable {
@@ -45,7 +44,7 @@ struct InotifyEvent: Hashable {
     var watch: WatchID
     var mask: Mask
     /// The entry of the folder that it is about; `nil` when it is about the folder itself.
-    var name: FilePath.Component?
+    var name: EntryName?
 
     /// Calls `body` with each record of a filled part of a read buffer, but those about ignored names.
     static func forEach(in buffer: UnsafeRawBufferPointer, _ body: (InotifyEvent) -> Void) {
@@ -62,12 +61,12 @@ struct InotifyEvent: Hashable {
                 // The kernel pads names with at least one NUL.
                 let name = record[headerSize..<headerSize + length].prefix { $0 != 0 }
                 guard name.count < length else { continue }
-                let component = UnsafeRawBufferPointer(rebasing: record[headerSize...])
+                let entry = UnsafeRawBufferPointer(rebasing: record[headerSize...])
                     .withMemoryRebound(to: CChar.self) { characters in
-                        characters.baseAddress.flatMap { FilePath.Component(unlessIgnored: $0) }
+                        characters.baseAddress.flatMap { EntryName(unlessIgnored: $0) }
                     }
-                guard let component else { continue }
-                event.name = component
+                guard let entry else { continue }
+                event.name = entry
             }
             body(event)
         }

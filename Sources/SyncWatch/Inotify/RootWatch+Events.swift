@@ -36,7 +36,7 @@ extension RootWatch {
             return
         }
         let relative = tree.path(of: event.watch).appending(name)
-        let path = root.appending(relative.components)
+        let path = relative.filePath(below: root)
         if event.mask.contains(.folder) {
             handleFolder(event, named: name, at: relative, path)
         } else if !event.mask.isDisjoint(with: [.delete, .movedFrom]) {
@@ -76,7 +76,7 @@ extension RootWatch {
     }
 
     private func handleFolder(
-        _ event: InotifyEvent, named name: FilePath.Component, at relative: FilePath, _ path: FilePath
+        _ event: InotifyEvent, named name: EntryName, at relative: RelativePath, _ path: FilePath
     ) {
         let mask = event.mask
         let known = tree.child(name, of: event.watch)
@@ -97,7 +97,7 @@ extension RootWatch {
         }
     }
 
-    private func watch(_ relative: FilePath, under parent: WatchID, unlessKnown: Bool = false) {
+    private func watch(_ relative: RelativePath, under parent: WatchID, unlessKnown: Bool = false) {
         do throws(Errno) {
             let folder = try DirectoryHandle(root: root, descending: relative)
             guard addWatches(from: folder, at: relative, under: parent, unlessKnown: unlessKnown) else { return }
@@ -105,7 +105,7 @@ extension RootWatch {
             // Gone again: its event is in the queue. Not to be read: then the scan says so.
             if error == .noSuchFileOrDirectory { return }
         }
-        hints.append(.tree(root.appending(relative.components)))
+        hints.append(.tree(relative.filePath(below: root)))
     }
 
     /// Times and extended attributes of folders change all the time; only who may read one matters.

@@ -12,7 +12,7 @@ extension RootWatch {
     /// - Returns: whether a hint for the folder is due.
     @discardableResult
     func addWatches(
-        from start: DirectoryHandle, at path: FilePath, under parent: WatchID?, unlessKnown: Bool = false
+        from start: DirectoryHandle, at path: RelativePath, under parent: WatchID?, unlessKnown: Bool = false
     ) -> Bool {
         var walk = WatchWalk()
         var isDue = true
@@ -51,7 +51,7 @@ extension RootWatch {
     }
 
     private func add(
-        _ folder: DirectoryHandle, at path: FilePath, under parent: WatchID?, of walk: inout WatchWalk
+        _ folder: DirectoryHandle, at path: RelativePath, under parent: WatchID?, of walk: inout WatchWalk
     ) -> Placement? {
         guard walk.unwatched == 0, let queue else {
             walk.unwatched += 1
@@ -69,7 +69,7 @@ extension RootWatch {
             walk.unwatched = 1
             return .unwatched
         }
-        guard let name = path.lastComponent, let parent else {
+        guard let name = path.last, let parent else {
             tree.insertRoot(watch, access: folder.access)
             return .new(watch)
         }
@@ -77,7 +77,7 @@ extension RootWatch {
             if known.parent == parent, known.name == name { return .known(watch) }
             // Renamed, and its event is still in the queue; or a bind mount shows it twice.
             let other = tree.path(of: watch)
-            let place = root.appending(other.components)
+            let place = other.filePath(below: root)
             if DirectoryHandle.Identity(at: place, following: other.isEmpty) == folder.identity {
                 problem = .shownTwice(path, and: other)
                 return nil
@@ -91,7 +91,7 @@ extension RootWatch {
 
     /// A folder that is gone again or may not be read is no problem of watching: the first has events of its own, the
     /// second is told by the scan, and by an event of its parent when that changes.
-    private func note(_ reason: Errno, at path: FilePath) {
+    private func note(_ reason: Errno, at path: RelativePath) {
         switch reason {
         case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .permissionDenied, .notPermitted: break
         default: problem = .refused(path, reason)
@@ -122,7 +122,7 @@ private struct WatchWalk {
     var devices: [UInt64] = []
     /// Folders that got no watch because the limit was reached.
     var unwatched = 0
-    var firstUnwatched: FilePath?
+    var firstUnwatched: RelativePath?
 
     mutating func enter(depth: Int, watch: InotifyEvent.WatchID?, device: UInt64) {
         chain.removeSubrange(depth...)
@@ -134,14 +134,14 @@ private struct WatchWalk {
 
 extension DirectoryHandle {
     /// The names of the folders in it, ignored ones left out.
-    fileprivate func folders() throws(Errno) -> [FilePath.Component] {
-        var names: [FilePath.Component] = []
+    fileprivate func folders() throws(Errno) -> [EntryName] {
+        var names: [EntryName] = []
         try forEachEntry { name, kind throws(Errno) in
-            guard kind == .folder || kind == .unknown, let component = FilePath.Component(unlessIgnored: name) else {
+            guard kind == .folder || kind == .unknown, let entry = EntryName(unlessIgnored: name) else {
                 return
             }
             if kind == .unknown, try status(of: name)?.isFolder != true { return }
-            names.append(component)
+            names.append(entry)
         }
         return names
     }

@@ -131,7 +131,7 @@ final class RootWatch {
         } else {
             do throws(Errno) {
                 phase = .present(handle.identity, queue: try calls.openQueue())
-                addWatches(from: handle, at: FilePath(), under: nil)
+                addWatches(from: handle, at: RelativePath(), under: nil)
             } catch {
                 problem = .noQueue(error, allowed: calls.maximumQueues())
             }
@@ -163,14 +163,16 @@ final class RootWatch {
             startOver()
         case .shownTwice(let path, let other):
             let identities = [path, other].map { place in
-                DirectoryHandle.Identity(at: root.appending(place.components), following: place.isEmpty)
+                DirectoryHandle.Identity(at: place.filePath(below: root), following: place.isEmpty)
             }
             if identities[0] != identities[1] { startOver() }
         case .remoteBelow(_, let type, let device):
             if calls.fileSystem(device) != type { startOver() }
         case .noWatch(let first, _, _):
             // One folder tells for all: setting out for every one of them each time would cost a walk.
-            guard let queue, let folder = try? DirectoryHandle(root: root, descending: first) else { return startOver() }
+            guard let queue, let folder = try? DirectoryHandle(root: root, descending: first) else {
+                return startOver()
+            }
             if let watch = try? calls.addWatch(queue, folder) {
                 calls.removeWatch(queue, watch)
                 startOver()

@@ -8,15 +8,15 @@ enum WatchProblem: Hashable {
     /// The root is on a file system whose changes others make.
     case remote(type: String)
     /// A folder below the root is.
-    case remoteBelow(FilePath, type: String, device: UInt64)
+    case remoteBelow(RelativePath, type: String, device: UInt64)
     /// No inotify instance.
     case noQueue(Errno, allowed: Int?)
     /// The table of watches is full. `first` is a folder, relative to the root, that got none.
-    case noWatch(first: FilePath, needed: Int, allowed: Int?)
+    case noWatch(first: RelativePath, needed: Int, allowed: Int?)
     /// A bind mount shows the same folder at two places; events tell only one of them.
-    case shownTwice(FilePath, and: FilePath)
+    case shownTwice(RelativePath, and: RelativePath)
     /// A folder could not be watched for any other reason.
-    case refused(FilePath, Errno)
+    case refused(RelativePath, Errno)
     /// The thread could not be started; there are no hints at all.
     case noThread(Errno)
 
@@ -49,8 +49,8 @@ enum WatchProblem: Hashable {
         }
     }
 
-    private static func shown(_ path: FilePath) -> String {
-        path.isEmpty ? "the folder" : path.string.escapingControls
+    private static func shown(_ path: RelativePath) -> String {
+        path.isEmpty ? "the folder" : path.filePath.string.escapingControls
     }
 
     private static func sysctl(_ name: String, atLeast value: Int) -> String {

@@ -1,5 +1,3 @@
-import SystemPackage
-
 /// Which watch stands for which folder below one root. Each folder knows its name and its parent, so a rename moves
 /// everything below it in one step.
 struct WatchTree {
@@ -8,8 +6,8 @@ struct WatchTree {
     struct Folder {
         /// `nil` for the root.
         fileprivate(set) var parent: WatchID?
-        fileprivate(set) var name: FilePath.Component?
-        fileprivate var children: [FilePath.Component: WatchID] = [:]
+        fileprivate(set) var name: EntryName?
+        fileprivate var children: [EntryName: WatchID] = [:]
         var access: FolderAccess
     }
 
@@ -19,7 +17,7 @@ struct WatchTree {
 
     subscript(id: WatchID) -> Folder? { folders[id] }
 
-    func child(_ name: FilePath.Component, of parent: WatchID) -> WatchID? {
+    func child(_ name: EntryName, of parent: WatchID) -> WatchID? {
         folders[parent]?.children[name]
     }
 
@@ -35,7 +33,7 @@ struct WatchTree {
     /// - Returns: the watches that stood for what had this name before; `nil`, and nothing is done, when `parent` is
     ///   below the folder or unknown.
     mutating func place(
-        _ id: WatchID, named name: FilePath.Component, under parent: WatchID, access: FolderAccess
+        _ id: WatchID, named name: EntryName, under parent: WatchID, access: FolderAccess
     ) -> [WatchID]? {
         guard folders[parent] != nil, !isAt(parent, orBelow: id) else { return nil }
         var folder = folders[id] ?? Folder(access: access)
@@ -66,14 +64,14 @@ struct WatchTree {
     }
 
     /// Where a watched folder is, relative to the root.
-    func path(of id: WatchID) -> FilePath {
-        var names: [FilePath.Component] = []
+    func path(of id: WatchID) -> RelativePath {
+        var names: [EntryName] = []
         var current = folders[id]
         while let name = current?.name {
             names.append(name)
             current = current?.parent.flatMap { folders[$0] }
         }
-        return FilePath(root: nil, names.reversed())
+        return RelativePath(names.reversed())
     }
 
     private func isAt(_ id: WatchID, orBelow ancestor: WatchID) -> Bool {

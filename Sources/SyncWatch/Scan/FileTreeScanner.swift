@@ -7,10 +7,10 @@ package struct FileTreeScanner: TreeScanner {
     package init() {}
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
-        guard let path = start.below(root) else {
+        guard let path = RelativePath(start, below: root) else {
             throw ScanError(.failed, path: start, message: "it is not below the watched folder \(root)")
         }
-        guard !path.components.contains(where: \.isIgnored) else { return }
+        guard !path.names.contains(where: \.isIgnored) else { return }
         let handle: DirectoryHandle
         do throws(Errno) {
             handle = try DirectoryHandle(root: root, descending: path)
@@ -22,15 +22,15 @@ package struct FileTreeScanner: TreeScanner {
             do throws(Errno) {
                 try contents.read(folder.folder.get())
             } catch {
-                let reason = ScanError(error, opening: root.appending(folder.path.components))
+                let reason = ScanError(error, opening: folder.path.filePath(below: root))
                 if folder.depth == 0 { throw reason }
                 // A folder that went away since its parent was read is no error: the parent's next scan shows it.
                 if error != .noSuchFileOrDirectory {
-                    try visit(ScannedFolder(path: folder.path, files: [], error: reason))
+                    try visit(ScannedFolder(path: folder.path.filePath, files: [], error: reason))
                 }
                 return []
             }
-            try visit(ScannedFolder(path: folder.path, files: contents.files))
+            try visit(ScannedFolder(path: folder.path.filePath, files: contents.files))
             return contents.folders
         }
     }
@@ -53,20 +53,20 @@ package struct FileTreeScanner: TreeScanner {
 /// What one folder holds.
 private struct FolderContents {
     var files: [ScannedFile] = []
-    var folders: [FilePath.Component] = []
+    var folders: [EntryName] = []
 
     mutating func read(_ handle: DirectoryHandle) throws(Errno) {
         try handle.forEachEntry { name, kind throws(Errno) in
-            guard kind != .other, let component = FilePath.Component(unlessIgnored: name) else { return }
+            guard kind != .other, !IgnoredNames.contains(String(cString: name)) else { return }
             if kind == .folder {
-                folders.append(component)
+                folders.append(EntryName(name))
                 return
             }
             guard let status = try handle.status(of: name) else { return }
-            if status.isRegularFile {
+            if status.isRegularFile, let component = FilePath.Component(platformString: name) {
                 files.append(ScannedFile(name: component, stamp: FileStamp(status)))
             } else if kind == .unknown, status.isFolder {
-                folders.append(component)
+                folders.append(EntryName(name))
             }
         }
     }

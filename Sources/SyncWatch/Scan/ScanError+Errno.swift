@@ -8,7 +8,8 @@ extension ScanError {
         case .noSuchFileOrDirectory:
             self.init(.missing, path: path, message: "it is not there; is the drive plugged in and mounted?")
         case .notDirectory, .tooManySymbolicLinkLevels:
-            self.init(.missing, path: path, message: "it is not a folder; links inside a watched folder are not followed")
+            self.init(
+                .missing, path: path, message: "it is not a folder; links inside a watched folder are not followed")
         case .permissionDenied, .notPermitted:
             self.init(
                 .denied, path: path,

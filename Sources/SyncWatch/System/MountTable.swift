@@ -26,7 +26,8 @@ enum MountTable {
     }
 
     private static let remote: Set = [
-        "fuse", "cifs", "9p", "afs", "ceph", "coda", "ncpfs", "lustre", "gfs2", "ocfs2", "beegfs", "orangefs", "virtiofs",
+        "fuse", "cifs", "9p", "afs", "ceph", "coda", "ncpfs", "lustre", "gfs2", "ocfs2", "beegfs", "orangefs",
+        "virtiofs",
         "vboxsf", "prl_fs", "acfs", "gpfs",
     ]
 }

@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import SyncCore
 import SyncLedger
+import Synchronization
 import SystemPackage
 import Testing
 

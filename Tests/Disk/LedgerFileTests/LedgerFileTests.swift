@@ -1,7 +1,7 @@
 import Foundation
-import Synchronization
 import SyncCore
 import SyncLedger
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -43,7 +43,7 @@ import Testing
         try state.write(text, to: state.ledger)
         let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
         #expect(error?.code == .damaged)
-        #expect(error?.message.contains("sync-agent rebuild") == true)
+        #expect(error?.message.contains("move it away") == true)
         #expect(try state.read(state.ledger) == text)
     }
 
@@ -64,7 +64,9 @@ import Testing
         try Ledger(at: state.ledger).close()
         // The list of migrations, with one that this version does not know.
         var data = try state.read(state.ledger)
-        let (known, unknown) = (Data("folders, photos, objects, attempts".utf8), Data("folders, photos, objects, albums!!".utf8))
+        let (known, unknown) = (
+            Data("folders, photos, objects, attempts".utf8), Data("folders, photos, objects, albums!!".utf8)
+        )
         while let range = data.range(of: known) { data.replaceSubrange(range, with: unknown) }
         try state.write(data, to: state.ledger)
         for _ in 1...2 {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import SyncCore
 import SyncLocalStore
 import SyncTestSupport
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -19,17 +18,17 @@ struct LocalStoreCrashTests {
 
     /// Runs `work` on a store, and copies its folder to `crashed` when `step` is reached.
     private func crash(at step: LocalStoreStep, during work: (LocalStore) async throws -> Void) async throws {
-        let isArmed = Mutex(true)
+        let first = Countdown()
         let live = tree.path("live").string
         let crashed = tree.path("crashed").string
         let store = LocalStore(
             root: tree.path("live"), now: { Date() },
             onStep: { reached in
-                guard reached == step, isArmed.withLock({ exchange(&$0, false) }) else { return }
+                guard reached == step, first.fires() else { return }
                 try FileManager.default.copyItem(atPath: live, toPath: crashed)
             })
         try await work(store)
-        try #require(isArmed.withLock { !$0 }, "the step was never reached")
+        try #require(first.hasFired, "the step was never reached")
     }
 
     /// The store as the next process finds it, that many seconds later.
@@ -91,12 +90,12 @@ struct LocalStoreCrashTests {
 
     @Test("A put that was swept while its machine slept fails, stores nothing and can be tried again")
     func sweptWhileAsleep() async throws {
-        let isArmed = Mutex(true)
+        let first = Countdown()
         let tree = tree
         let slow = LocalStore(
             root: tree.path("live"), now: { Date() },
             onStep: { step in
-                guard step == .staged, isArmed.withLock({ exchange(&$0, false) }) else { return }
+                guard step == .staged, first.fires() else { return }
                 for name in try tree.files(below: "live/staging") {
                     try FileManager.default.removeItem(atPath: tree.path("live/staging/\(name)").string)
                 }
@@ -126,11 +125,4 @@ struct LocalStoreCrashTests {
         try await put("after", in: store)
         #expect(try await contents(of: store) == "after")
     }
-}
-
-/// Sets a value and returns the one before.
-private func exchange<Value>(_ value: inout Value, _ new: Value) -> Value {
-    let old = value
-    value = new
-    return old
 }

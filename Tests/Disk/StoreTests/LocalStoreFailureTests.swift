@@ -1,11 +1,9 @@
 import FoundationEssentials
 import SyncCore
+import SyncLocalStore
 import SyncTestSupport
-import Synchronization
 import SystemPackage
 import Testing
-
-@testable import SyncLocalStore
 
 @Suite("LocalStore when the disk fails")
 struct LocalStoreFailureTests {
@@ -40,59 +38,59 @@ struct LocalStoreFailureTests {
     func cancelledInTheMiddle() async throws {
         try tree.write(.noise(4 << 20), to: "video.mp4")
         let body = try tree.body("video.mp4")
-        let pieces = Mutex(0)
-        let putting = Mutex<UnsafeCurrentTask?>(nil)
+        let third = Countdown(3)
+        let (reached, signal) = AsyncStream<Void>.makeStream()
+        // The store's thread waits here until the put is cancelled.
+        let barrier = try FileDescriptor.pipe()
         let store = LocalStore(
             root: tree.path("store"), now: { Date() },
             onStep: { step in
-                guard step == .writing, pieces.withLock({ $0 += 1; return $0 == 3 }) else { return }
-                putting.withLock { $0?.cancel() }
+                guard step == .writing, third.fires() else { return }
+                signal.finish()
+                try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { _ = try barrier.readEnd.read(into: $0) }
             })
         let key = try ObjectKey("video.mp4")
         await #expect(throws: CancellationError.self) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    withUnsafeCurrentTask { task in putting.withLock { $0 = task } }
                     _ = try await store.put(
                         body, at: key, attributes: ObjectAttributes(contentType: "video/mp4"), condition: .ifAbsent)
                 }
+                for await _ in reached {}
+                group.cancelAll()
+                try barrier.writeEnd.writeAll([1])
                 try await group.waitForAll()
             }
         }
-        #expect(pieces.withLock { $0 } == 3)
+        try barrier.readEnd.close()
+        try barrier.writeEnd.close()
+        #expect(third.count == 3)
         #expect(try await store.head(key) == nil)
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A file that changes while it is read is refused")
-    func sourceChangesMeanwhile() async throws {
+    @Test("A file that changes while it is read is refused", arguments: [300_000, 2 << 20])
+    func sourceChangesMeanwhile(newSize: Int) async throws {
         try tree.write(.noise(1 << 20), to: "photo.jpg")
         let body = try tree.body("photo.jpg")
-        let tree = tree
-        for (name, change) in [
-            ("cut", { @Sendable () throws -> Void in try tree.write(.noise(300_000), to: "photo.jpg") }),
-            ("grown", { @Sendable () throws -> Void in try tree.write(.noise(2 << 20), to: "photo.jpg") }),
-        ] {
-            try tree.write(.noise(1 << 20), to: "photo.jpg")
-            let isArmed = Mutex(true)
-            let store = LocalStore(
-                root: tree.path(name), now: { Date() },
-                onStep: { step in
-                    guard step == .writing, isArmed.withLock({ armed in defer { armed = false }; return armed }) else {
-                        return
-                    }
-                    try change()
-                })
-            let fresh = ObjectBody(file: tree.path("photo.jpg"), stamp: try tree.stamp("photo.jpg"), digest: body.digest)
-            let error = await #expect(throws: StoreError.self) {
-                _ = try await store.put(
-                    fresh, at: ObjectKey("p"), attributes: ObjectAttributes(contentType: "image/jpeg"),
-                    condition: .ifAbsent)
-            }
-            #expect(error?.code == .sourceChanged || error?.code == .badDigest, "\(name)")
-            #expect(try tree.files(below: "\(name)/objects") == [])
-            #expect(try tree.files(below: "\(name)/staging") == [])
+        let first = Countdown()
+        let path = tree.path("photo.jpg")
+        let store = LocalStore(
+            root: tree.path("store"), now: { Date() },
+            onStep: { step in
+                guard step == .writing, first.fires() else { return }
+                // In place: the file that is open changes.
+                let file = try FileDescriptor.open(path, .writeOnly)
+                defer { try? file.close() }
+                try file.resize(to: Int64(newSize))
+            })
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await store.put(
+                body, at: ObjectKey("p"), attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .ifAbsent)
         }
+        #expect(error?.code == .sourceChanged)
+        #expect(try tree.files(below: "store/objects") == [])
+        #expect(try tree.files(below: "store/staging") == [])
     }
 
     @Test(

@@ -38,7 +38,8 @@ struct LocalStoreTests {
     func layout() async throws {
         try await put("a photo", "users/ana/photos/d41d.dat")
         try await put("odd", "users/100%/~x/Zürich 1.jpg")
-        #expect(try tree.files(below: "store/objects") == ["users/100%25/%7Ex/Zürich 1.jpg", "users/ana/photos/d41d.dat"])
+        #expect(
+            try tree.files(below: "store/objects") == ["users/100%25/%7Ex/Zürich 1.jpg", "users/ana/photos/d41d.dat"])
         #expect(try tree.read("store/objects/users/ana/photos/d41d.dat") == Array("a photo".utf8))
         #expect(mode("store") == 0o700)
         #expect(mode("store/objects/users") == 0o700)
@@ -63,10 +64,12 @@ struct LocalStoreTests {
         try await put("y", "kept")
         try await store.delete(ObjectKey("shares/abc/vacation.json"))
         #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store/objects").string) == ["kept"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store/records").string) == ["kept~.json"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: tree.path("store/records").string) == ["kept~.json"])
     }
 
-    @Test("A refused key of a listing's prefix leads nowhere", arguments: ["../", "a/../../", "/", "//", "./", "a/./b"])
+    @Test(
+        "A refused key of a listing's prefix leads nowhere", arguments: ["../", "a/../../", "/", "//", "./", "a/./b"])
     func prefixesThatAreNoKeys(prefix: String) async throws {
         try await put("x", "a/b")
         #expect(try await store.keys(prefix: prefix) == [])
@@ -117,7 +120,8 @@ struct LocalStoreTests {
         }
     }
 
-    @Test("A record that points out of the store is damage", arguments: ["../../secret", "/etc/passwd", "a/../../b", ""])
+    @Test(
+        "A record that points out of the store is damage", arguments: ["../../secret", "/etc/passwd", "a/../../b", ""])
     func recordThatPointsOut(file: String) async throws {
         try await put("x", "photo.dat")
         try tree.write("secret", to: "secret")

@@ -87,7 +87,7 @@ import Testing
         #expect { try scanner.scan(root: tree.root, from: tree.outside) { _ in } } throws: {
             ($0 as? ScanError)?.code == .failed
         }
-        #expect { try scanner.scan(root: tree.root, from: tree.path("../outside")) { _ in } } throws: {
+        #expect { try scanner.scan(root: tree.root, from: tree.root.appending("../outside")) { _ in } } throws: {
             ($0 as? ScanError)?.code == .failed
         }
     }
@@ -172,10 +172,10 @@ import Testing
             }
         }
         var visited: [FilePath] = []
-        FolderWalk.run(from: try DirectoryHandle(root: tree.root), at: "", openLimit: limit) { visit in
-            visited.append(visit.path)
-            var names: [FilePath.Component] = []
-            try? visit.folder.get().forEachEntry { name, _ in names += [FilePath.Component(platformString: name)].compactMap(\.self) }
+        FolderWalk.run(from: try DirectoryHandle(root: tree.root), at: RelativePath(), openLimit: limit) { visit in
+            visited.append(visit.path.filePath)
+            var names: [EntryName] = []
+            try? visit.folder.get().forEachEntry { name, _ in names.append(EntryName(name)) }
             return names
         }
         #expect(visited.count == expected.count)
@@ -234,7 +234,7 @@ import Testing
 
     private func scan(from start: String = "") throws -> [ScannedFolder] {
         var folders: [ScannedFolder] = []
-        try scanner.scan(root: tree.root, from: tree.root.appending(start)) { folders.append($0) }
+        try scanner.scan(root: tree.root, from: start.isEmpty ? tree.root : tree.path(start)) { folders.append($0) }
         return folders
     }
 }

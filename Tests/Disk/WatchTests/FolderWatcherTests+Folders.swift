@@ -117,7 +117,8 @@ extension FolderWatcherTests {
                 for hint in try await log.take() {
                     switch hint {
                     case .tree(let path): known.formUnion(try files(below: path))
-                    case .file(let path), .writing(let path): known.insert(try #require(path.below(tree.root)).string)
+                    case .file(let path), .writing(let path):
+                        known.insert(try #require(RelativePath(path, below: tree.root)).filePath.string)
                     case .gone(let path): Issue.record("\(path) was never removed")
                     }
                 }

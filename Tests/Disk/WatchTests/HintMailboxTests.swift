@@ -14,13 +14,14 @@ import Testing
         #expect(await mailbox.next() == [.file("/r/a"), .tree("/r/b"), .gone("/r/c")])
     }
 
-    @Test(arguments: [
-        ([.writing("/r/a"), .file("/r/a")], [.file("/r/a")]),
-        ([.file("/r/a"), .writing("/r/a")], [.writing("/r/a")]),
-        ([.file("/r/a"), .file("/r/b"), .gone("/r/a")], [.gone("/r/a"), .file("/r/b")]),
-        ([.gone("/r/a"), .tree("/r/a"), .tree("/r/a")], [.tree("/r/a")]),
-        ([.gone("/r"), .tree("/r")], [.tree("/r")]),
-    ] as [([ChangeHint], [ChangeHint])])
+    @Test(
+        arguments: [
+            ([.writing("/r/a"), .file("/r/a")], [.file("/r/a")]),
+            ([.file("/r/a"), .writing("/r/a")], [.writing("/r/a")]),
+            ([.file("/r/a"), .file("/r/b"), .gone("/r/a")], [.gone("/r/a"), .file("/r/b")]),
+            ([.gone("/r/a"), .tree("/r/a"), .tree("/r/a")], [.tree("/r/a")]),
+            ([.gone("/r"), .tree("/r")], [.tree("/r")]),
+        ] as [([ChangeHint], [ChangeHint])])
     func `the latest hint for a path wins`(posted: [ChangeHint], taken: [ChangeHint]) async {
         for hint in posted { mailbox.post([hint], of: root) }
         #expect(await mailbox.next() == taken)

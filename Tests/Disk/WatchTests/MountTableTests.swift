@@ -12,9 +12,10 @@ import Testing
         41 27 0:55 /sub /mnt/my\\040stick rw - fuse.sshfs me@host: rw
         """
 
-    @Test(arguments: [
-        (0x15, "proc"), (0xFE00, "ext4"), (0x10_002C, "nfs4"), (0x37, "fuse.sshfs"), (0x99, nil),
-    ] as [(UInt64, String?)])
+    @Test(
+        arguments: [
+            (0x15, "proc"), (0xFE00, "ext4"), (0x10_002C, "nfs4"), (0x37, "fuse.sshfs"), (0x99, nil),
+        ] as [(UInt64, String?)])
     func `a device number leads to the type of its file system`(device: UInt64, type: String?) {
         #expect(MountTable.type(ofDevice: device, in: Self.table) == type)
     }

@@ -22,7 +22,7 @@ final class TemporaryTree: Sendable {
         try? FileManager.default.removeItem(atPath: base.string)
     }
 
-    func path(_ relative: String) -> FilePath { root.appending(relative) }
+    func path(_ relative: String) -> FilePath { FilePath("\(root.string)/\(relative)") }
 
     @discardableResult
     func write(_ relative: String, _ text: String = "photo") throws -> FilePath {

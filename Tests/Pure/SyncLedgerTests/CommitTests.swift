@@ -9,7 +9,7 @@ import Testing
 
     /// What happens to the file while it is in hand.
     enum Meanwhile: CaseIterable {
-        case nothing, changed, gone, renamed, goneAndBack
+        case nothing, changed, gone, renamed, movedAway, goneAndBack
     }
 
     enum Work: CaseIterable {
@@ -31,7 +31,7 @@ import Testing
             switch (self, meanwhile) {
             case (.uploaded, .gone): .missing
             case (_, .gone): nil
-            case (_, .changed), (_, .renamed), (_, .goneAndBack): .pending
+            case (_, .changed), (_, .renamed), (_, .movedAway), (_, .goneAndBack): .pending
             case (.uploaded, .nothing): .uploaded
             case (.failed, .nothing): .failed
             case (.skipped, .nothing): .skipped
@@ -53,6 +53,9 @@ import Testing
         case .changed: world.write(path)
         case .gone: world.remove(path)
         case .renamed:
+            path = "/pictures/gallery/b.jpg"
+            world.rename(Self.photo, to: path)
+        case .movedAway:
             path = "/pictures/trips/b.jpg"
             world.rename(Self.photo, to: path)
         case .goneAndBack:

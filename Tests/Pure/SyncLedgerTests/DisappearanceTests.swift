@@ -15,9 +15,10 @@ import Testing
         return world
     }
 
-    @Test(arguments: [
-        ("a", 2), ("a/b", 1), ("a/1.jpg", 1), ("", 6), ("a-b", 1), ("nothing", 0), ("/pictures/gallery/a", 2),
-    ] as [(FilePath, Int)])
+    @Test(
+        arguments: [
+            ("a", 2), ("a/b", 1), ("a/1.jpg", 1), ("", 6), ("a-b", 1), ("nothing", 0), ("/pictures/gallery/a", 2),
+        ] as [(FilePath, Int)])
     func `a path that is gone takes all below it, and nothing beside it`(path: FilePath, count: Int) throws {
         let world = try tree()
         let folder = world.folders[0].id

@@ -11,16 +11,21 @@ import Testing
         return names
     }
 
-    @Test(arguments: [
-        ("/pictures/trips/a", ["/pictures/trips/a/1.jpg", "/pictures/trips/a/b/2.jpg"]),
-        ("/pictures/trips/a/b/2.jpg", ["/pictures/trips/a/b/2.jpg"]),
-        ("/pictures/trips/a/b/2", []),
-        ("/pictures/trips", [
-            "/pictures/trips/6.jpg", "/pictures/trips/!x/7.jpg", "/pictures/trips/a/1.jpg", "/pictures/trips/a-b/3.jpg",
-            "/pictures/trips/a/b/2.jpg", "/pictures/trips/a0/4.jpg",
-        ]),
-        ("/elsewhere", []),
-    ] as [(FilePath, [String])])
+    @Test(
+        arguments: [
+            ("/pictures/trips/a", ["/pictures/trips/a/1.jpg", "/pictures/trips/a/b/2.jpg"]),
+            ("/pictures/trips/a/b/2.jpg", ["/pictures/trips/a/b/2.jpg"]),
+            ("/pictures/trips/a/b/2", []),
+            (
+                "/pictures/trips",
+                [
+                    "/pictures/trips/6.jpg", "/pictures/trips/!x/7.jpg", "/pictures/trips/a/1.jpg",
+                    "/pictures/trips/a-b/3.jpg",
+                    "/pictures/trips/a/b/2.jpg", "/pictures/trips/a0/4.jpg",
+                ]
+            ),
+            ("/elsewhere", []),
+        ] as [(FilePath, [String])])
     func `a path names a file or all below it`(path: FilePath, expected: [String]) throws {
         let world = try World()
         for name in ["a/1.jpg", "a/b/2.jpg", "a-b/3.jpg", "a0/4.jpg", "6.jpg", "!x/7.jpg"] as [FilePath] {

@@ -81,10 +81,11 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
-    @Test(arguments: [
-        (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .uploaded),
-        (.failed, .failed), (.skipped, .skipped), (.missing, .uploaded),
-    ], ["/pictures/gallery/2026/b.jpg", "/pictures/gallery/b.jpg", "/pictures/trips/rome/b.jpg"] as [FilePath])
+    @Test(
+        arguments: [
+            (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .uploaded),
+            (.failed, .failed), (.skipped, .skipped), (.missing, .uploaded),
+        ], ["/pictures/gallery/2026/b.jpg", "/pictures/gallery/b.jpg", "/pictures/trips/rome/b.jpg"] as [FilePath])
     func `a renamed file keeps its row and its upload`(
         states: (before: PhotoState, after: PhotoState), name: FilePath
     ) throws {
@@ -105,10 +106,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("/pictures/projects/a.jpg", "/pictures/projects/b.jpg"), ("/pictures/projects/a.jpg", "/pictures/trips/a.jpg"),
-        ("/pictures/gallery/a.jpg", "/pictures/projects/a.jpg"),
-    ] as [(FilePath, FilePath)])
+    @Test(
+        arguments: [
+            ("/pictures/projects/a.jpg", "/pictures/projects/b.jpg"),
+            ("/pictures/projects/a.jpg", "/pictures/trips/a.jpg"),
+            ("/pictures/gallery/a.jpg", "/pictures/projects/a.jpg"),
+        ] as [(FilePath, FilePath)])
     func `a rename that changes the key has the photo stored again`(from: FilePath, to: FilePath) throws {
         let world = try World()
         try PhotoState.uploaded.prepare(from, in: world)
@@ -160,7 +163,8 @@ import Testing
     @Test func `names that are no text are kept byte for byte`() throws {
         let world = try World()
         let folder = world.folders[0]
-        let name = try #require(FilePath(platformString: [CChar(bitPattern: 0xFF), 0x61, CChar(bitPattern: 0xC3), 0]).lastComponent)
+        let name = try #require(
+            FilePath(platformString: [CChar(bitPattern: 0xFF), 0x61, CChar(bitPattern: 0xC3), 0]).lastComponent)
         let stamp = FileStamp(device: .max, inode: .max, size: 1, modified: -5)
         for directory in ["", "100%", "-minus"] as [FilePath] {
             _ = try world.ledger.reconcile(

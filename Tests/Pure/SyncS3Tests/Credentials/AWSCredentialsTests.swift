@@ -8,7 +8,9 @@ import Testing
         var dumped = ""
         dump(["nested": credentials], to: &dumped)
         let signer = SignatureV4(credentials: credentials, region: "us-east-1")
-        for text in ["\(credentials)", String(reflecting: credentials), dumped, "\(signer)", String(reflecting: signer)] {
+        for text in [
+            "\(credentials)", String(reflecting: credentials), dumped, "\(signer)", String(reflecting: signer),
+        ] {
             #expect(text.contains("AKIDEXAMPLE"))
             #expect(!text.contains("secret-") && !text.contains("top-secret") && !text.contains("also-secret"))
         }

@@ -60,10 +60,11 @@ import Testing
         #expect(throws: XMLReply.Invalid.self) { try ListReply(Array(text.utf8), prefix: "") }
     }
 
-    @Test(arguments: [
-        ("<?xml version='1.0'?>\n<!-- <a> --><!DOCTYPE x><Error/>", "Error"), ("<s3:Error xmlns:s3='x'>", "Error"),
-        ("", nil), ("text", nil), ("<!-- open", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("<?xml version='1.0'?>\n<!-- <a> --><!DOCTYPE x><Error/>", "Error"), ("<s3:Error xmlns:s3='x'>", "Error"),
+            ("", nil), ("text", nil), ("<!-- open", nil),
+        ] as [(String, String?)])
     func `The root of a reply is found`(text: String, root: String?) {
         #expect(XMLReply.rootName(of: Array(text.utf8)) == root)
     }

@@ -25,34 +25,36 @@ import Testing
                     contentType: "image/jpeg", metadata: ["width": "2048"], modified: Self.date))
     }
 
-    @Test(arguments: [
-        (["ETag": "\"\(md5)\""], true), (["ETag": md5], true), (["ETag": "\"\(md5)-3\""], false), ([:], false),
-        (["ETag": md5, "x-amz-server-side-encryption": "AES256"], true),
-        (["ETag": md5, "x-amz-server-side-encryption": "aws:kms"], false),
-        (["ETag": md5, "x-amz-server-side-encryption-customer-algorithm": "AES256"], false),
-    ] as [(HTTPHeaders, Bool)])
+    @Test(
+        arguments: [
+            (["ETag": "\"\(md5)\""], true), (["ETag": md5], true), (["ETag": "\"\(md5)-3\""], false), ([:], false),
+            (["ETag": md5, "x-amz-server-side-encryption": "AES256"], true),
+            (["ETag": md5, "x-amz-server-side-encryption": "aws:kms"], false),
+            (["ETag": md5, "x-amz-server-side-encryption-customer-algorithm": "AES256"], false),
+        ] as [(HTTPHeaders, Bool)])
     func `An ETag is an MD5 only where S3 says so`(headers: HTTPHeaders, isMD5: Bool) {
         #expect((ObjectReply(HTTPResponse(status: 200, headers: headers)).md5 != nil) == isMD5)
     }
 
-    @Test(arguments: [
-        ([:], RestoreState.none, false),
-        (["x-amz-storage-class": "GLACIER_IR"], .none, false),
-        (["x-amz-storage-class": "GLACIER"], .none, true),
-        (["x-amz-storage-class": "DEEP_ARCHIVE", "x-amz-restore": "ongoing-request=\"true\""], .inProgress, true),
-        (
-            [
-                "x-amz-storage-class": "DEEP_ARCHIVE",
-                "x-amz-restore": "expiry-date=\"Fri, 21 Dec 2012 00:00:00 GMT\",ongoing-request=\"false\"",
-            ], .restored(until: date), false
-        ),
-        (
-            ["x-amz-storage-class": "GLACIER", "x-amz-restore": "ongoing-request=\"false\""],
-            .restored(until: nil), false
-        ),
-        (["x-amz-storage-class": "INTELLIGENT_TIERING", "x-amz-archive-status": "ARCHIVE_ACCESS"], .none, true),
-        (["x-amz-storage-class": "INTELLIGENT_TIERING"], .none, false),
-    ] as [(HTTPHeaders, RestoreState, Bool)])
+    @Test(
+        arguments: [
+            ([:], RestoreState.none, false),
+            (["x-amz-storage-class": "GLACIER_IR"], .none, false),
+            (["x-amz-storage-class": "GLACIER"], .none, true),
+            (["x-amz-storage-class": "DEEP_ARCHIVE", "x-amz-restore": "ongoing-request=\"true\""], .inProgress, true),
+            (
+                [
+                    "x-amz-storage-class": "DEEP_ARCHIVE",
+                    "x-amz-restore": "expiry-date=\"Fri, 21 Dec 2012 00:00:00 GMT\",ongoing-request=\"false\"",
+                ], .restored(until: date), false
+            ),
+            (
+                ["x-amz-storage-class": "GLACIER", "x-amz-restore": "ongoing-request=\"false\""],
+                .restored(until: nil), false
+            ),
+            (["x-amz-storage-class": "INTELLIGENT_TIERING", "x-amz-archive-status": "ARCHIVE_ACCESS"], .none, true),
+            (["x-amz-storage-class": "INTELLIGENT_TIERING"], .none, false),
+        ] as [(HTTPHeaders, RestoreState, Bool)])
     func `The headers tell whether an object is archived`(
         headers: HTTPHeaders, restore: RestoreState, isArchived: Bool
     ) {
@@ -61,11 +63,12 @@ import Testing
         #expect(reply.isArchived == isArchived)
     }
 
-    @Test(arguments: [
-        (200, nil, nil, true), (206, nil, nil, false), (206, "bytes 5-9/10", 5..<20, true),
-        (200, "bytes 5-9/10", 5..<20, true), (206, "bytes 4-9/10", 5..<20, false), (206, nil, 5..<20, false),
-        (200, nil, 0..<20, false), (404, nil, nil, false),
-    ] as [(Int, String?, Range<Int64>?, Bool)])
+    @Test(
+        arguments: [
+            (200, nil, nil, true), (206, nil, nil, false), (206, "bytes 5-9/10", 5..<20, true),
+            (200, "bytes 5-9/10", 5..<20, true), (206, "bytes 4-9/10", 5..<20, false), (206, nil, 5..<20, false),
+            (200, nil, 0..<20, false), (404, nil, nil, false),
+        ] as [(Int, String?, Range<Int64>?, Bool)])
     func `A body counts only when it is what was asked for`(
         status: Int, contentRange: String?, asked: Range<Int64>?, expected: Bool
     ) {

@@ -45,30 +45,29 @@ import Testing
         condition: PutCondition, endpoint: String?, answers: [Answer], requests: [String], error: StoreError.Code?
     )
 
-    @Test(arguments: [
-        (.ifAbsent, amazon, [stored], ["PUT"], nil),
-        (.ifAbsent, amazon, [.error(412, "PreconditionFailed")], ["PUT"], .alreadyExists),
-        (.ifAbsent, amazon, [.error(409, "ConditionalRequestConflict")], ["PUT"], .conflict),
-        (.ifAbsent, other, [nothing, stored], ["HEAD", "PUT"], nil),
-        (.ifAbsent, other, [there], ["HEAD"], .alreadyExists),
-        (.ifAbsent, other, [nothing, .reply(412)], ["HEAD", "PUT"], .alreadyExists),
-        (.ifAbsent, other, [nothing, .error(501, "NotImplemented"), stored], ["HEAD", "PUT", "PUT"], nil),
-        (.overwrite, amazon, [nothing, stored], ["HEAD", "PUT"], nil),
-        (.overwrite, amazon, [there, stored], ["HEAD", "PUT"], nil),
-        (.overwrite, amazon, [restored, stored], ["HEAD", "PUT"], nil),
-        (.overwrite, amazon, [archived], ["HEAD"], .archived),
-        (.overwrite, amazon, [.reply(500)], ["HEAD"], .serverFailed),
-        (.overwrite, amazon, [nothing, .reply(204)], ["HEAD", "PUT"], .invalidResponse),
-    ] as [Put])
+    @Test(
+        arguments: [
+            (.ifAbsent, amazon, [stored], ["PUT"], nil),
+            (.ifAbsent, amazon, [.error(412, "PreconditionFailed")], ["PUT"], .alreadyExists),
+            (.ifAbsent, amazon, [.error(409, "ConditionalRequestConflict")], ["PUT"], .conflict),
+            (.ifAbsent, other, [nothing, stored], ["HEAD", "PUT"], nil),
+            (.ifAbsent, other, [there], ["HEAD"], .alreadyExists),
+            (.ifAbsent, other, [nothing, .reply(412)], ["HEAD", "PUT"], .alreadyExists),
+            (.ifAbsent, other, [nothing, .error(501, "NotImplemented"), stored], ["HEAD", "PUT", "PUT"], nil),
+            (.overwrite, amazon, [nothing, stored], ["HEAD", "PUT"], nil),
+            (.overwrite, amazon, [there, stored], ["HEAD", "PUT"], nil),
+            (.overwrite, amazon, [restored, stored], ["HEAD", "PUT"], nil),
+            (.overwrite, amazon, [archived], ["HEAD"], .archived),
+            (.overwrite, amazon, [.reply(500)], ["HEAD"], .serverFailed),
+            (.overwrite, amazon, [nothing, .reply(204)], ["HEAD", "PUT"], .invalidResponse),
+        ] as [Put])
     func `A put looks first where the condition is not enough`(row: Put) async throws {
         let (store, transport) = try make(row.answers, endpoint: row.endpoint)
-        do {
+        let code = try await code {
             let receipt = try await store.put(body, at: key, attributes: attributes, condition: row.condition)
-            #expect(row.error == nil)
             #expect(receipt.md5 == body.digest.md5)
-        } catch let error as StoreError {
-            #expect(error.code == row.error, "\(error)")
         }
+        #expect(code == row.error)
         #expect(transport.requests.map(\.method.rawValue) == row.requests)
     }
 
@@ -76,8 +75,10 @@ import Testing
         let (store, transport) = try make(
             [Self.nothing, Self.stored, Self.nothing, .reply(412), .reply(412)], endpoint: Self.other)
         for expected in [nil, .alreadyExists, .alreadyExists] as [StoreError.Code?] {
-            let error = await #expect(throws: (any Error)?.self) { try await self.putIfAbsent(store) }
-            #expect((error as? StoreError)?.code == expected)
+            let code = try await code {
+                _ = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+            }
+            #expect(code == expected)
         }
         #expect(transport.requests.map(\.method.rawValue) == ["HEAD", "PUT", "HEAD", "PUT", "PUT"])
         #expect(transport.requests.filter { $0.method == .put }.allSatisfy { $0.headers["If-None-Match"] == "*" })
@@ -91,39 +92,44 @@ import Testing
         #expect(transport.requests.map { $0.headers["If-None-Match"] } == [nil, "*", nil, nil, nil])
     }
 
-    private func putIfAbsent(_ store: S3Store) async throws {
-        _ = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+    /// Of the error that `work` throws; `nil` when it ends normally.
+    private func code(_ work: () async throws -> Void) async throws -> StoreError.Code? {
+        do {
+            try await work()
+            return nil
+        } catch let error as StoreError {
+            return error.code
+        }
     }
 
-    @Test(arguments: [
-        ([reply("hello")], nil, nil),
-        ([reply("hello", ["x-amz-meta-sha256": sha256])], nil, nil),
-        ([reply("jello")], nil, .badDigest),
-        ([reply("jello", ["ETag": "\"not-an-md5\"", "x-amz-meta-sha256": sha256])], nil, .badDigest),
-        ([reply("jello", ["ETag": "\"not-an-md5\""])], nil, nil),
-        ([reply("hell", ["Content-Length": "5"])], nil, .connectionLost),
-        ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "el")], 1..<3, nil),
-        ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "e")], 1..<3, .connectionLost),
-        ([.reply(200, ["Content-Length": "5"], "hello")], 1..<3, .invalidResponse),
-        ([.error(403, "InvalidObjectState")], nil, .archived),
-        ([.error(404, "NoSuchKey")], nil, .notFound),
-        ([.error(404, "NoSuchBucket")], nil, .storeMissing),
-        ([.error(416, "InvalidRange")], 9..<10, .invalidRange),
-        ([there], 5..<5, nil), ([there], 6..<6, .invalidRange), ([nothing], 0..<0, .notFound),
-        ([archived], 0..<0, .archived),
-        ([.failure(TransportError(.connectionLost, "cut"))], nil, .connectionLost),
-    ] as [([Answer], Range<Int64>?, StoreError.Code?)])
+    @Test(
+        arguments: [
+            ([reply("hello")], nil, nil),
+            ([reply("hello", ["x-amz-meta-sha256": sha256])], nil, nil),
+            ([reply("jello")], nil, .badDigest),
+            ([reply("jello", ["ETag": "\"not-an-md5\"", "x-amz-meta-sha256": sha256])], nil, .badDigest),
+            ([reply("jello", ["ETag": "\"not-an-md5\""])], nil, nil),
+            ([reply("hell", ["Content-Length": "5"])], nil, .connectionLost),
+            ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "el")], 1..<3, nil),
+            ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "e")], 1..<3, .connectionLost),
+            ([.reply(200, ["Content-Length": "5"], "hello")], 1..<3, .invalidResponse),
+            ([.error(403, "InvalidObjectState")], nil, .archived),
+            ([.error(404, "NoSuchKey")], nil, .notFound),
+            ([.error(404, "NoSuchBucket")], nil, .storeMissing),
+            ([.error(416, "InvalidRange")], 9..<10, .invalidRange),
+            ([there], 5..<5, nil), ([there], 6..<6, .invalidRange), ([nothing], 0..<0, .notFound),
+            ([archived], 0..<0, .archived),
+            ([.failure(TransportError(.connectionLost, "cut"))], nil, .connectionLost),
+        ] as [([Answer], Range<Int64>?, StoreError.Code?)])
     func `A read ends normally only with the bytes that were stored`(
         answers: [Answer], range: Range<Int64>?, expected: StoreError.Code?
     ) async throws {
         let (store, _) = try make(answers)
-        do {
+        let code = try await code {
             let info = try await store.get(key, range: range) { _ in }
-            #expect(expected == nil)
             #expect(info.size == 5)
-        } catch let error as StoreError {
-            #expect(error.code == expected, "\(error)")
         }
+        #expect(code == expected)
     }
 
     private static let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
@@ -136,14 +142,14 @@ import Testing
         return .reply(200, all, text)
     }
 
-    @Test(arguments: [
-        (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil), (.reply(404), nil),
-        (.error(404, "NoSuchBucket"), .storeMissing), (.error(403, "AccessDenied"), .accessDenied),
-    ] as [(Answer, StoreError.Code?)])
+    @Test(
+        arguments: [
+            (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil), (.reply(404), nil),
+            (.error(404, "NoSuchBucket"), .storeMissing), (.error(403, "AccessDenied"), .accessDenied),
+        ] as [(Answer, StoreError.Code?)])
     func `Deleting what is not there is no error`(answer: Answer, expected: StoreError.Code?) async throws {
         let (store, _) = try make([answer])
-        let error = await #expect(throws: (any Error)?.self) { try await store.delete(self.key) }
-        #expect((error as? StoreError)?.code == expected)
+        #expect(try await code { try await store.delete(key) } == expected)
     }
 
     @Test func `A head that is refused asks a listing why`() async throws {

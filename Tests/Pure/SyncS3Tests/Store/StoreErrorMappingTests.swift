@@ -11,32 +11,39 @@ import Testing
         return S3RequestContext(operation: "put", key: key, address: address)
     }
 
-    private func reply(_ status: Int, _ code: String?, inside: String = "", headers: HTTPHeaders = [:]) -> HTTPResponse {
+    private func reply(_ status: Int, _ code: String?, inside: String = "", headers: HTTPHeaders = [:]) -> HTTPResponse
+    {
         let body = code.map { "<Error><Code>\($0)</Code><Message>words</Message>\(inside)</Error>" } ?? ""
         return HTTPResponse(status: status, headers: headers, body: Array(body.utf8))
     }
 
-    @Test(arguments: [
-        (404, "NoSuchBucket", .storeMissing, "the bucket photos does not exist at https://s3.example.org; create it"),
-        (404, "NoSuchKey", .notFound, "nothing is stored"),
-        (403, "InvalidAccessKeyId", .credentialsRejected, "AWS_ACCESS_KEY_ID"),
-        (403, "SignatureDoesNotMatch", .credentialsRejected, "AWS_SECRET_ACCESS_KEY"),
-        (400, "ExpiredToken", .credentialsRejected, "get new credentials"),
-        (403, "AccessDenied", .accessDenied, "grant s3:ListBucket"),
-        (412, "PreconditionFailed", .alreadyExists, "already"),
-        (409, "ConditionalRequestConflict", .conflict, "another request"),
-        (403, "InvalidObjectState", .archived, "restore it first"),
-        (503, "SlowDown", .throttled, "slow down"), (503, "ServiceUnavailable", .throttled, "slow down"),
-        (500, "InternalError", .serverFailed, "failed: words"), (400, "RequestTimeout", .timedOut, "waited"),
-        (400, "BadDigest", .badDigest, "damaged"), (400, "XAmzContentSHA256Mismatch", .badDigest, "damaged"),
-        (416, "InvalidRange", .invalidRange, "ends before"), (400, "EntityTooLarge", .tooLarge, "larger"),
-        (400, "InvalidStorageClass", .unsupported, "storage class"), (501, "NotImplemented", .unsupported, "operation"),
-        (507, "XMinioStorageFull", .noSpace, "no space"), (400, "SomethingNew", .invalidRequest, "says: words"),
-        (403, "SomethingNew", .accessDenied, "says: words"), (404, nil, .notFound, "nothing is stored"),
-        (403, nil, .accessDenied, "grant"), (412, nil, .alreadyExists, "already"), (429, nil, .throttled, "slow"),
-        (500, nil, .serverFailed, "failed"), (504, nil, .serverFailed, "failed"), (418, nil, .invalidRequest, "accept"),
-        (301, nil, .wrongRegion, "elsewhere"), (204, nil, .invalidResponse, "no sense"),
-    ] as [Row])
+    @Test(
+        arguments: [
+            (
+                404, "NoSuchBucket", .storeMissing,
+                "the bucket photos does not exist at https://s3.example.org; create it"
+            ),
+            (404, "NoSuchKey", .notFound, "nothing is stored"),
+            (403, "InvalidAccessKeyId", .credentialsRejected, "AWS_ACCESS_KEY_ID"),
+            (403, "SignatureDoesNotMatch", .credentialsRejected, "AWS_SECRET_ACCESS_KEY"),
+            (400, "ExpiredToken", .credentialsRejected, "get new credentials"),
+            (403, "AccessDenied", .accessDenied, "grant s3:ListBucket"),
+            (412, "PreconditionFailed", .alreadyExists, "already"),
+            (409, "ConditionalRequestConflict", .conflict, "another request"),
+            (403, "InvalidObjectState", .archived, "restore it first"),
+            (503, "SlowDown", .throttled, "slow down"), (503, "ServiceUnavailable", .throttled, "slow down"),
+            (500, "InternalError", .serverFailed, "failed: words"), (400, "RequestTimeout", .timedOut, "waited"),
+            (400, "BadDigest", .badDigest, "damaged"), (400, "XAmzContentSHA256Mismatch", .badDigest, "damaged"),
+            (416, "InvalidRange", .invalidRange, "ends before"), (400, "EntityTooLarge", .tooLarge, "larger"),
+            (400, "InvalidStorageClass", .unsupported, "storage class"),
+            (501, "NotImplemented", .unsupported, "operation"),
+            (507, "XMinioStorageFull", .noSpace, "no space"), (400, "SomethingNew", .invalidRequest, "says: words"),
+            (403, "SomethingNew", .accessDenied, "says: words"), (404, nil, .notFound, "nothing is stored"),
+            (403, nil, .accessDenied, "grant"), (412, nil, .alreadyExists, "already"), (429, nil, .throttled, "slow"),
+            (500, nil, .serverFailed, "failed"), (504, nil, .serverFailed, "failed"),
+            (418, nil, .invalidRequest, "accept"),
+            (301, nil, .wrongRegion, "elsewhere"), (204, nil, .invalidResponse, "no sense"),
+        ] as [Row])
     func `A reply becomes an error that says what to do`(row: Row) throws {
         let error = StoreError(reply(row.status, row.code), in: try context())
         #expect(error.code == row.expected)
@@ -52,12 +59,13 @@ import Testing
         #expect(StoreError(inHeader, in: try context()).detail == "500, request 17\\u{1b}[2J")
     }
 
-    @Test(arguments: [
-        (301, "PermanentRedirect", "", ["x-amz-bucket-region": "eu-central-1"]),
-        (400, "AuthorizationHeaderMalformed", "<Region>eu-central-1</Region>", [:]),
-        (301, nil, "", ["x-amz-bucket-region": "eu-central-1"]),
-        (400, nil, "", ["x-amz-bucket-region": "eu-central-1"]),
-    ] as [(Int, String?, String, HTTPHeaders)])
+    @Test(
+        arguments: [
+            (301, "PermanentRedirect", "", ["x-amz-bucket-region": "eu-central-1"]),
+            (400, "AuthorizationHeaderMalformed", "<Region>eu-central-1</Region>", [:]),
+            (301, nil, "", ["x-amz-bucket-region": "eu-central-1"]),
+            (400, nil, "", ["x-amz-bucket-region": "eu-central-1"]),
+        ] as [(Int, String?, String, HTTPHeaders)])
     func `The right region is named`(status: Int, code: String?, inside: String, headers: HTTPHeaders) throws {
         let error = StoreError(reply(status, code, inside: inside, headers: headers), in: try context())
         #expect(error.code == .wrongRegion)

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import SyncCore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite("BlockingPool")
+struct BlockingPoolTests {
+    private struct Refusal: Error {}
+
+    @Test("Work gives its value or its error back")
+    func values() async throws {
+        let pool = BlockingPool(name: "test", threads: 2)
+        #expect(try await pool.run { 42 } == 42)
+        await #expect(throws: Refusal.self) { try await pool.run { throw Refusal() } }
+    }
+
+    @Test("As many pieces of work run at once as there are threads, the rest in order", arguments: [1, 3])
+    func order(threads: Int) async throws {
+        let pool = BlockingPool(name: "test", threads: threads)
+        let barrier = try FileDescriptor.pipe()
+        let (started, signal) = AsyncStream<Int>.makeStream()
+        let results = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    try await pool.run {
+                        signal.yield(number)
+                        try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) {
+                            _ = try barrier.readEnd.read(into: $0)
+                        }
+                        return number
+                    }
+                }
+            }
+            // So many begin although none of them has ended.
+            var beginnings = started.makeAsyncIterator()
+            for _ in 0..<threads { #expect(await beginnings.next() != nil) }
+            try barrier.writeEnd.writeAll([UInt8](repeating: 1, count: 10))
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(results == Set(0..<10))
+        try barrier.readEnd.close()
+        try barrier.writeEnd.close()
+    }
+
+    @Test("Work of a cancelled task does not begin")
+    func cancelled() async throws {
+        let pool = BlockingPool(name: "test", threads: 1)
+        let work = Countdown()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await pool.run { _ = work.fires() }
+            }
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+        #expect(work.count == 0)
+    }
+
+    @Test("The threads carry the pool's name")
+    func names() async throws {
+        let pool = BlockingPool(name: "local-store", threads: 1)
+        let name = try await pool.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
+        #expect(name == "local-store-1\n")
+    }
+
+    @Test("What was handed in before the pool went away is still done")
+    func leaving() async throws {
+        var values: [Int] = []
+        for number in 0..<20 { values.append(try await BlockingPool(name: "short", threads: 1).run { number }) }
+        #expect(values == Array(0..<20))
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+import SyncCore
+import SyncTestSupport
+import Testing
+
+@Suite("ManualTime")
+struct ManualTimeTests {
+    @Test("Sleepers wake in the order of their deadlines, and see the clock at them")
+    func order() async throws {
+        let time = ManualTime()
+        let start = time.now
+        let woken = try await withThrowingTaskGroup(of: (Int, Double).self) { group in
+            for seconds in [30, 10, 20] {
+                group.addTask {
+                    try await time.source.sleep(.seconds(seconds))
+                    return (seconds, time.now.timeIntervalSince(start))
+                }
+            }
+            await time.waitForSleepers(3)
+            await time.advance(by: .seconds(9))
+            #expect(time.now.timeIntervalSince(start) == 9)
+            await time.advance(by: .seconds(1))
+            var woken = [try #require(try await group.next()?.0)]
+            await time.advance(by: .seconds(60))
+            for try await (seconds, _) in group { woken.append(seconds) }
+            return woken
+        }
+        #expect(woken.first == 10)
+        #expect(Set(woken) == [10, 20, 30])
+        #expect(time.source.monotonic() == .seconds(70))
+        #expect(Set(time.sleeps) == [.seconds(10), .seconds(20), .seconds(30)])
+    }
+
+    @Test("A cancelled sleeper wakes at once, and the clock goes on without it")
+    func cancelled() async {
+        let time = ManualTime()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await time.source.sleep(.seconds(10)) }
+            await time.waitForSleepers()
+            group.cancelAll()
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+        await time.advance(by: .seconds(20))
+        #expect(time.source.monotonic() == .seconds(20))
+    }
+
+    @Test("A task that was cancelled before does not sleep")
+    func cancelledBefore() async {
+        let time = ManualTime()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await time.source.sleep(.seconds(10))
+            }
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+        #expect(time.source.random() == 0.5)
+    }
+}

@@ -1,0 +1,24 @@
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct StoreBindingTests {
+    private let world: World
+
+    init() throws { world = try World() }
+
+    @Test func `a ledger without objects goes with any store`() throws {
+        #expect(try world.ledger.bind(to: "s3://one") == "s3://one")
+        #expect(try world.ledger.bind(to: "s3://two") == "s3://two")
+    }
+
+    @Test func `a ledger with objects stays with its store`() throws {
+        #expect(try world.ledger.bind(to: "s3://one") == "s3://one")
+        world.write(World.gallery.path.appending("a.jpg"))
+        try world.scan()
+        try world.storeAll()
+        #expect(try world.ledger.bind(to: "s3://two") == "s3://one")
+        #expect(try world.ledger.bind(to: "s3://one") == "s3://one")
+    }
+}
