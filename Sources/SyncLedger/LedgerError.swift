@@ -78,7 +78,9 @@ extension LedgerError {
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
             return (.unreadable, "it cannot be opened; check that it is a file, and the owner and mode of its folder")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            return (.damaged, "the file is damaged or no ledger; move it away: the next pass finds again what is stored")
+            return (
+                .damaged, "the file is damaged or no ledger; move it away: the next pass finds again what is stored"
+            )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return (.busy, "another process kept it locked for 5 s; try again when that one is done")
         case .SQLITE_IOERR:

@@ -5,7 +5,6 @@ import Glibc
 struct CurlLoop {
     /// curl shortens it to its own timers; wakeups end it.
     private static let pollMilliseconds: Int32 = 60_000
-
     private static let failureMilliseconds: Int32 = 100
 
     private let multi: OpaquePointer

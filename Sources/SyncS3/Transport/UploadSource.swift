@@ -79,7 +79,7 @@ final class UploadSource {
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
             modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
         guard stamp == expected else {
-            throw TransportError(.sourceChanged, "\(path) was changed while it was being sent")
+            throw TransportError(.sourceChanged, "\(path.string.escapingControls) was changed while it was being sent")
         }
     }
 
@@ -91,7 +91,7 @@ final class UploadSource {
         } catch let error as Errno {
             throw failure("open", path, error)
         } catch {
-            throw TransportError(.failed, "cannot open \(path): \(error)")
+            throw TransportError(.failed, "cannot open \(path.string.escapingControls): \(error)")
         }
     }
 
@@ -101,7 +101,8 @@ final class UploadSource {
         do {
             let count = try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
             guard count > 0 else {
-                throw TransportError(.sourceChanged, "\(path) became shorter while it was being sent")
+                throw TransportError(
+                    .sourceChanged, "\(path.string.escapingControls) became shorter while it was being sent")
             }
             return count
         } catch let error as TransportError {
@@ -109,12 +110,12 @@ final class UploadSource {
         } catch let error as Errno {
             throw failure("read", path, error)
         } catch {
-            throw TransportError(.failed, "cannot read \(path): \(error)")
+            throw TransportError(.failed, "cannot read \(path.string.escapingControls): \(error)")
         }
     }
 
     private static func failure(_ verb: String, _ path: FilePath, _ error: Errno) -> TransportError {
-        TransportError(.sourceChanged, "cannot \(verb) \(path): \(error)")
+        TransportError(.sourceChanged, "cannot \(verb) \(path.string.escapingControls): \(error)")
     }
 
     private static var digestMismatch: TransportError {

@@ -2,12 +2,13 @@ package import SyncCore
 
 /// A store together with what the contract suite has to know of it.
 package struct StoreUnderTest: Sendable {
-    /// Promises that a server does not keep although our adapter does its part. Stated per store, and asserted: a server
-    /// that learns to keep one fails the suite until the statement goes.
+    /// Promises that a server does not keep although our adapter does its part. Each store states its own, and its clause
+    /// then asserts what is left of the promise.
     package enum Gap: String, Hashable, Sendable, CaseIterable {
-        /// A body whose digests are wrong is stored (moto compares neither Content-MD5 nor SHA-256).
+        /// The server takes bodies whose digests are wrong (moto compares neither Content-MD5 nor SHA-256). What is left:
+        /// the adapter sees it by the server's answer and throws, or its receipt tells the digest of what is stored.
         case storesWrongDigest
-        /// The store lists no MD5 or SHA-256 of its own.
+        /// The server proves no SHA-256 of its own. What is left: the adapter claims none.
         case provesNoSHA256
     }
 

@@ -12,7 +12,6 @@ final class WatchBoard: Sendable {
     init(mailbox: HintMailbox) throws(Errno) {
         self.mailbox = mailbox
         wakePipe = try WakePipe()
-
     }
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
