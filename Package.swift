@@ -38,14 +38,11 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func suite(
-    _ name: String, in group: String, _ dependencies: [Target.Dependency], fixtures: [String] = []
-) -> Target {
+func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: name,
         dependencies: dependencies + ["SyncCore", "SyncTestSupport", systemPackage],
         path: "Tests/\(group)/\(name)",
-        exclude: fixtures,
         swiftSettings: strict
     )
 }
@@ -112,10 +109,11 @@ let package = Package(
         suite("SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging]),
         // Disk, network and processes.
         suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
-        suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "SyncDigest"], fixtures: ["Fixtures"]),
+        suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"]),
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
         suite("LedgerFileTests", in: "Disk", ["SyncLedger"]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
+        suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
         suite("AgentTests", in: "Process", ["SyncCLI"]),
     ],
     swiftLanguageModes: [.v6]

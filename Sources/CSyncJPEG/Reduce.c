@@ -42,7 +42,7 @@ void CSyncJPEG_reducedSize(
 /// room for. 1, 2, 4 and 8 have vector code, the sizes between are slower than the next greater of these. What is left
 /// to the Lanczos filter must be a real reduction (MARGIN), or the edges between blocks would show.
 static unsigned block_size(int from, int to) {
-    const double MARGIN = 1.2;
+    const double MARGIN = 1.1;
     unsigned size = 8;
     while (size > 1 && (double)from * (size / 2) / 8 >= to * MARGIN) {
         size /= 2;

@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 import SystemPackage
 
 extension LocalStore {

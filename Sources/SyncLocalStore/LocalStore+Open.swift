@@ -1,12 +1,11 @@
 import FoundationEssentials
 import SyncCore
-import Synchronization
 import SystemPackage
 
 extension LocalStore {
     /// Makes what is missing and clears leftovers, once. Two threads that come first may both do it, as two processes may.
     func prepare(_ operation: String) throws {
-        guard !isPrepared.load(ordering: .acquiring) else { return }
+        if isPrepared.withLock({ $0 }) { return }
         let marker = try readMarker()
         if let marker {
             guard marker.format == StoreMarker.current.format else {
@@ -24,7 +23,7 @@ extension LocalStore {
             if marker == nil { try writeMarker() }
             try sweep()
         } catch let error as FileError where marker != nil && error.isReadOnly {}
-        isPrepared.store(true, ordering: .releasing)
+        isPrepared.withLock { $0 = true }
     }
 
     /// Tells "nothing is stored there" from "the disk is gone": called wherever something was not found.

@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import SyncCore
-import Synchronization
 package import SystemPackage
 
 /// The embedded store: a folder on a disk that keeps the promises of ``ObjectStore``. No server, no account.
@@ -38,7 +37,7 @@ package final class LocalStore: ObjectStore {
     let onStep: @Sendable (LocalStoreStep) throws -> Void
     let windowCapacity: Int
     let pool: BlockingPool
-    let isPrepared = Atomic(false)
+    let isPrepared = Mutex(false)
     let listing = Mutex<FolderWindow?>(nil)
 
     /// Touches nothing: the store is opened on first use.

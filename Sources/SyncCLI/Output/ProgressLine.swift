@@ -1,7 +1,6 @@
 import FoundationEssentials
 import SyncCore
 import SyncEngine
-import Synchronization
 import SystemPackage
 
 /// Shows how far a pass is: one line that is drawn over on a terminal, a plain line now and then elsewhere. What went

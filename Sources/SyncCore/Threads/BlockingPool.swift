@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import struct Synchronization.Atomic
 
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
 ///
@@ -105,25 +105,9 @@ private final class WorkQueue: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Starts a detached thread that works until the queue is closed and empty. `false` when the system refuses.
+    /// Starts a thread that works until the queue is closed and empty. `false` when the system refuses.
     func startThread(name: String) -> Bool {
-        let context = Unmanaged.passRetained(ThreadContext(name: name, queue: self))
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                let context = Unmanaged<ThreadContext>.fromOpaque(argument).takeRetainedValue()
-                context.nameThread()
-                while let work = context.queue.next() { work() }
-                return nil
-            }, context.toOpaque())
-        guard result == 0 else {
-            context.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
+        (try? OwnedThread.start(name: name) { while let work = self.next() { work() } }) != nil
     }
 
     /// Waits for work; `nil` when the queue is closed and empty.
@@ -142,25 +126,5 @@ private final class WorkQueue: @unchecked Sendable {
             first = 0
         }
         return work
-    }
-}
-
-/// What a new thread is given.
-private final class ThreadContext {
-    private let name: String
-    let queue: WorkQueue
-
-    init(name: String, queue: WorkQueue) {
-        self.name = name
-        self.queue = queue
-    }
-
-    /// Names the calling thread, as pthread_setname_np(3) does, which Glibc's module map does not have. A thread without
-    /// a name works as well.
-    func nameThread() {
-        let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return }
-        _ = write(file, name, name.utf8.count)
-        close(file)
     }
 }

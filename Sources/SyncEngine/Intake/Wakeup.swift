@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 
 /// Wakes one waiting task: "there is work", "look again". Signals that nobody waits for are remembered as one.
 package final class Wakeup: Sendable {

@@ -4,7 +4,6 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
-import Synchronization
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit.
 ///

@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 
 /// Holds the queue back while the store as a whole is away, and lets it go on by itself.
 ///

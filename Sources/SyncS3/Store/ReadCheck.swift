@@ -1,6 +1,5 @@
 import SyncCore
 import SyncDigest
-import Synchronization
 
 /// Counts and hashes the bytes of one object on their way to the reader's sink.
 final class ReadCheck: Sendable {

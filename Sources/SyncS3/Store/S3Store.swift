@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import SyncCore
-import Synchronization
 
 /// An S3 bucket, or a part of one, as an ``ObjectStore``.
 ///

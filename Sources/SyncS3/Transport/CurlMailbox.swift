@@ -1,5 +1,5 @@
 import CSyncCurl
-import Synchronization
+import SyncCore
 
 /// What the transport's thread is asked to do. Any thread posts, the one thread takes.
 final class CurlMailbox: Sendable {

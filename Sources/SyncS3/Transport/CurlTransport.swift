@@ -1,4 +1,5 @@
 import CSyncCurl
+import SyncCore
 
 /// HTTP over libcurl: one thread of its own, connections that are kept and reused, HTTP/1.1.
 ///
@@ -16,14 +17,14 @@ package final class CurlTransport: HTTPTransport {
         let mailbox = CurlMailbox(multi: multi)
         self.mailbox = mailbox
         do {
-            try OwnedThread.start {
+            _ = try OwnedThread.start(name: "curl") {
                 var loop = CurlLoop(multi: multi, mailbox: mailbox, settings: settings)
                 loop.run()
             }
         } catch {
             _ = mailbox.retire()
             CSyncCurl_MultiFree(handle)
-            throw error
+            throw TransportError(.failed, "cannot start a thread: \(error)")
         }
     }
 

@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 
 /// Collects what `ObjectStore.get` reads.
 package final class ByteSink: Sendable {

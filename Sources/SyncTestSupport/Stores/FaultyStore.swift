@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 
 /// A store in front of another that fails by script: "the third put answers `.throttled` after its body".
 ///

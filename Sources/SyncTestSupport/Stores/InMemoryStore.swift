@@ -1,7 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
 import SyncDigest
-import Synchronization
 import SystemPackage
 
 /// A store in memory, with all the promises of ``ObjectStore``, and hands for tests to change what it holds.

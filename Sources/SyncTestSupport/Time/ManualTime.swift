@@ -1,6 +1,5 @@
 package import FoundationEssentials
 package import SyncCore
-import Synchronization
 
 /// A clock that stands still until a test moves it, and the sleepers that wait for it.
 package final class ManualTime: Sendable {

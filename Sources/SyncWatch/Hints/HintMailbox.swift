@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 package import SystemPackage
 
 /// Hands hints from the thread that sees changes to the one task that consumes them.

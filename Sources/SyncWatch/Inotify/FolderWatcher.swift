@@ -1,5 +1,4 @@
 package import SyncCore
-import Synchronization
 package import SystemPackage
 
 /// Watches folders with inotify, and polls what inotify does not reach: network file systems, and what is beyond the

@@ -1,5 +1,5 @@
 import SyncCore
-import Synchronization
+import struct Synchronization.Atomic
 import SystemPackage
 
 /// What the watching thread and the rest of the program share.

@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 import SystemPackage
 
 /// What the watcher asks of the system, as a table, so that tests can script what hardly ever happens: a full table of

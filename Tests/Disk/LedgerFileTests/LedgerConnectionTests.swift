@@ -1,7 +1,6 @@
 import Foundation
 import SyncCore
 import SyncLedger
-import Synchronization
 import SystemPackage
 import Testing
 

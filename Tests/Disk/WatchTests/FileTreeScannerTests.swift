@@ -7,11 +7,11 @@ import Testing
 @testable import SyncWatch
 
 @Suite struct FileTreeScannerTests {
-    let tree: TemporaryTree
+    let tree: WatchedTree
     let scanner = FileTreeScanner()
 
     init() throws {
-        tree = try TemporaryTree()
+        tree = try WatchedTree()
     }
 
     @Test func `every folder is visited once, parents first, with its regular files`() throws {

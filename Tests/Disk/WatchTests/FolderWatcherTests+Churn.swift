@@ -73,11 +73,11 @@ private struct Churn: Sendable {
     private static let names = ["a", "b", "c", "d", "x.jpg", "album.part", ".hidden"]
     private static let fileNames = ["1.jpg", "2.jpg", "3.jpg", "x.jpg", "4.jpg.part"]
 
-    let tree: TemporaryTree
+    let tree: WatchedTree
     private let root: String
     private var state: UInt64
 
-    init(tree: TemporaryTree, seed: UInt64) {
+    init(tree: WatchedTree, seed: UInt64) {
         self.tree = tree
         root = tree.root.string
         state = seed
@@ -120,7 +120,8 @@ private struct Churn: Sendable {
     /// down, so that paths meet.
     private mutating func anyFolder() -> String {
         var folder = ""
-        for _ in 0..<4 where next(below: 3) > 0 {
+        for _ in 0..<4 {
+            guard next(below: 3) > 0 else { break }
             let names = Self.names.filter { access("\(root)/\(folder)\($0)/.", F_OK) == 0 }
             guard !names.isEmpty else { break }
             folder += pick(names) + "/"

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import SyncCore
-import Synchronization
+import struct Synchronization.Atomic
 import SystemPackage
 import Testing
 

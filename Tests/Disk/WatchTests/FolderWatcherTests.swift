@@ -7,10 +7,10 @@ import Testing
 
 /// Real inotify on real folders. Serialized, because one of the tests counts the threads and descriptors of the process.
 @Suite(.serialized) struct FolderWatcherTests {
-    let tree: TemporaryTree
+    let tree: WatchedTree
 
     init() throws {
-        tree = try TemporaryTree()
+        tree = try WatchedTree()
     }
 
     @Test func `every root gets a tree hint at the start`() async throws {

@@ -52,7 +52,7 @@ struct HintLog {
     }
 
     /// Waits until everything that was done before has been hinted: until a file that is written now is.
-    mutating func settle(_ tree: TemporaryTree, _ name: String = "settle.jpg") async throws {
+    mutating func settle(_ tree: WatchedTree, _ name: String = "settle.jpg") async throws {
         let file = try tree.write(name)
         try await wait(for: .file(file))
         seen.removeAll { $0.path == file }

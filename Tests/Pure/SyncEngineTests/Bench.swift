@@ -4,7 +4,6 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
-import Synchronization
 import SystemPackage
 
 /// Everything between the folders and the store, with a disk, a store and a clock of the test's.

@@ -2,7 +2,6 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
-import Synchronization
 import SystemPackage
 import Testing
 

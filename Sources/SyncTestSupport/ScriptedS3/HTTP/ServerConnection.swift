@@ -6,6 +6,8 @@ final class ServerConnection {
     struct End: Error {}
 
     private static let headLimit = 64 << 10
+    /// POLLRDHUP of poll(2), which Swift's Glibc does not show.
+    private static let peerHasClosed: Int16 = 0x2000
 
     private let descriptor: Int32
     /// Read, and not used yet.
@@ -65,7 +67,7 @@ final class ServerConnection {
 
     /// Does nothing until the client closes or the server stops. What the client sends is not read.
     func stall() {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLRDHUP), revents: 0)
+        var entry = pollfd(fd: descriptor, events: Self.peerHasClosed, revents: 0)
         while poll(&entry, 1, -1) < 0, errno == EINTR {}
     }
 

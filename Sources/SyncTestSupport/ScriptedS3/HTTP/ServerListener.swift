@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import SyncCore
 import SystemPackage
 
 /// A listening socket on 127.0.0.1, with a thread for itself and one for each connection.
@@ -54,12 +54,13 @@ final class ServerListener: Sendable {
 
     private func acceptAll(_ serve: @escaping @Sendable (ServerConnection) -> Void) {
         while true {
-            let peer = accept4(descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+            let peer = accept(descriptor, nil, nil)
             if peer < 0 {
                 // A client that gave up before it was accepted is no reason to stop; our own shutdown is (EINVAL).
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 return
             }
+            _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
             guard enter(peer), threads.start({ [self] in serveOne(peer, serve) }) else {
                 leave(peer)
                 continue

@@ -21,6 +21,12 @@ struct ServerReply: Sendable {
         self.init(status: status, headers: headers + [("Content-Type", Self.document)], body: root.document)
     }
 
+    /// The body as it goes over the wire (chunks: RFC 9112, 7.1).
+    var content: [UInt8] {
+        guard let chunks else { return body }
+        return (chunks + [[]]).flatMap { Array("\(String($0.count, radix: 16))\r\n".utf8) + $0 + Array("\r\n".utf8) }
+    }
+
     var isDocument: Bool { headers.contains { $0.name == "Content-Type" && $0.value == Self.document } }
 
     /// Status line and headers, up to the empty line.
@@ -57,5 +63,15 @@ struct ServerReply: Sendable {
         case 503: "Slow Down"
         default: "Status"
         }
+    }
+}
+
+extension ServerReply {
+    /// Turns a document into chunks: the declaration first, white space after it, then the rest. S3 sends the white space
+    /// to keep the connection while it works.
+    mutating func splitAfterDeclaration() {
+        let end = (body.firstIndex(of: UInt8(ascii: "\n")) ?? 0) + 1
+        let space = [UInt8](repeating: UInt8(ascii: " "), count: 3)
+        chunks = [Array(body[..<end]), space, space, Array(body[end...])]
     }
 }

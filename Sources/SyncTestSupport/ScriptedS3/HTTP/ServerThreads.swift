@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import SyncCore
 
 /// Threads that block on sockets, and a way to wait until all of them are gone (pthreads(7)).
 final class ServerThreads: Sendable {
@@ -15,7 +15,7 @@ final class ServerThreads: Sendable {
     /// Runs `body` on a new thread, and joins those that ended before.
     /// - Returns: `false` when the system gives no thread.
     func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        join(state.withLock { $0.takeEnded() })
+        joinEnded()
         let context = Unmanaged.passRetained(Context(body: body, threads: self))
         var thread = pthread_t()
         state.withLock { $0.running += 1 }
@@ -46,10 +46,14 @@ final class ServerThreads: Sendable {
             if isDone { continuation.resume() }
         }
         // Their last lines have run: this waits for the few instructions of their exits.
-        join(state.withLock { $0.takeEnded() })
+        joinEnded()
     }
 
-    private func join(_ threads: [pthread_t]) {
+    private func joinEnded() {
+        let threads = state.withLock { state in
+            defer { state.ended = [] }
+            return state.ended
+        }
         for thread in threads { pthread_join(thread, nil) }
     }
 
@@ -73,12 +77,5 @@ final class ServerThreads: Sendable {
             self.body = body
             self.threads = threads
         }
-    }
-}
-
-extension ServerThreads.State {
-    fileprivate mutating func takeEnded() -> [pthread_t] {
-        defer { ended = [] }
-        return ended
     }
 }

@@ -10,7 +10,6 @@ struct S3Call: Sendable {
     let now: Date
     let requestID: String
     let abilities: StoreAbilities
-    let isPresigned: Bool
     let restoreTime: @Sendable (StorageClass, RestoreRecord.Tier) -> Duration
 
     /// The key of an operation on an object.

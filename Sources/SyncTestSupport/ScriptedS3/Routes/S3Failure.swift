@@ -1,3 +1,5 @@
+import SyncCore
+
 /// An error of S3, as it answers it.
 ///
 /// Source: Amazon S3 API Reference, "Error responses".

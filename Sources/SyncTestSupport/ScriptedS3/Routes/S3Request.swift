@@ -57,7 +57,7 @@ struct S3Request: Sendable {
     }
 
     /// `%XX` as its byte, and `+` as a space: in a path too, as S3 reads it.
-    private static func decode(_ encoded: Substring) throws(S3Failure) -> [UInt8] {
+    static func decode(_ encoded: Substring) throws(S3Failure) -> [UInt8] {
         var decoded: [UInt8] = []
         var rest = Array(String(encoded).latin1Bytes)[...]
         while let byte = rest.popFirst() {

@@ -13,13 +13,29 @@ struct RequestBody: Sendable {
 
     /// - Parameter payload: of the signature: a SHA-256 or UNSIGNED-PAYLOAD.
     init(
-        _ bytes: [UInt8], _ head: RequestHead, payload: String, abilities: StoreAbilities.ChecksumHeaders
+        _ bytes: [UInt8], _ request: S3Request, payload: String, abilities: StoreAbilities.ChecksumHeaders
     ) throws(S3Failure) {
+        let head = request.head
         self.bytes = bytes
         digest = ContentDigest(of: bytes)
         try Self.check(payload: payload, digest)
         try Self.check(md5: head["content-md5"], digest)
-        checksums = try Self.checksums(head, bytes, abilities)
+        // Those of a completion are the object's, not its document's.
+        checksums =
+            request.operation == .completeMultipartUpload ? [:] : try Self.checksums(head, bytes, abilities)
+    }
+
+    private init(unchecked bytes: [UInt8]) {
+        self.bytes = bytes
+        digest = ContentDigest(of: bytes)
+        checksums = [:]
+    }
+
+    /// As a server stores it that checks nothing.
+    var corrupted: RequestBody {
+        var bytes = bytes
+        bytes.flipMiddleByte()
+        return RequestBody(unchecked: bytes)
     }
 
     /// What each operation with a required checksum asks for.

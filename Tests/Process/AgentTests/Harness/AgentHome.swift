@@ -49,7 +49,7 @@ final class AgentHome: Sendable {
 
     func start(_ arguments: [String], environment extra: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(
-            AgentBinary.path, arguments, environment: environment.merging(extra) { $1 }, folder: tree.root)
+            AgentBinary.path, arguments, environment: environment.merging(extra) { $1 })
     }
 
     /// Runs a command to its end.
@@ -63,7 +63,7 @@ final class AgentHome: Sendable {
         guard geteuid() == 0 else { return try await start(arguments).finished() }
         let command = ["--bounding-set=-dac_override,-dac_read_search", "--", AgentBinary.path.string] + arguments
         return try await ChildProcess(
-            "/usr/bin/setpriv", command, environment: environment, folder: tree.root
+            "/usr/bin/setpriv", command, environment: environment
         ).finished()
     }
 
@@ -78,6 +78,11 @@ final class AgentHome: Sendable {
 
     func overview() async throws -> StatusOverview {
         try await decode(run("status", "--json"))
+    }
+
+    /// Runs a pass that stores everything.
+    func pass() async throws -> PassAnswer {
+        try await decode(run("sync", "--json"))
     }
 
     /// The photos at a path, known to the ledger.

@@ -40,14 +40,14 @@ final class ChildProcess: Sendable {
     let progress = Observed(Progress())
 
     /// - Throws: `Errno` when it cannot be started.
-    init(_ program: FilePath, _ arguments: [String], environment: [String: String], folder: FilePath) throws {
-        let output = try FileDescriptor.closingPipe()
-        let errors = try FileDescriptor.closingPipe()
+    init(_ program: FilePath, _ arguments: [String], environment: [String: String]) throws {
+        let output = try FileDescriptor.pipe(options: .closeOnExec)
+        let errors = try FileDescriptor.pipe(options: .closeOnExec)
         defer {
             try? output.writeEnd.close()
             try? errors.writeEnd.close()
         }
-        pid = try Spawn(program: program, arguments: arguments, environment: environment, folder: folder)
+        pid = try Spawn(program: program, arguments: arguments, environment: environment)
             .start(output: output.writeEnd, errors: errors.writeEnd)
         Self.follow(output.readEnd, progress) { $0.output += $1 }
         Self.follow(errors.readEnd, progress) { $0.errors += $1 }
@@ -109,13 +109,4 @@ struct Finished: Sendable {
     var text: String { String(decoding: output, as: UTF8.self) }
     var complaint: String { String(decoding: errors, as: UTF8.self) }
     var code: Int32? { if case .code(let code) = ending { code } else { nil } }
-}
-
-extension FileDescriptor {
-    /// A pipe whose ends no other child inherits.
-    fileprivate static func closingPipe() throws -> (readEnd: FileDescriptor, writeEnd: FileDescriptor) {
-        var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Errno(rawValue: errno) }
-        return (FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1]))
-    }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SyncCore
 
 /// A value that threads change and tests wait on.
 ///

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SystemPackage
 
@@ -7,7 +8,6 @@ struct Spawn {
     let program: FilePath
     let arguments: [String]
     let environment: [String: String]
-    let folder: FilePath
 
     /// - Throws: `Errno`.
     func start(output: FileDescriptor, errors: FileDescriptor) throws -> pid_t {
@@ -17,8 +17,9 @@ struct Spawn {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, output.rawValue, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors.rawValue, STDERR_FILENO)
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        posix_spawn_file_actions_addchdir_np(&actions, folder.string)
+        for descriptor in Self.openDescriptors where descriptor > STDERR_FILENO {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -40,6 +41,11 @@ struct Spawn {
         }
         guard error == 0 else { throw Errno(rawValue: error) }
         return pid
+    }
+
+    /// Those of this process (proc_pid_fd(5)).
+    private static var openDescriptors: [Int32] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).compactMap { Int32($0) }
     }
 
     /// A list of C strings that ends with NULL, as execve(2) wants it.

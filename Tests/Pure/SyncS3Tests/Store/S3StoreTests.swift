@@ -2,7 +2,6 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncS3
-import Synchronization
 import Testing
 
 @Suite struct S3StoreTests {

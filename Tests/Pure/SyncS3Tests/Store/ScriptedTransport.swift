@@ -1,6 +1,5 @@
 import SyncCore
 import SyncS3
-import Synchronization
 
 /// Answers requests from a script, in order, and keeps what was asked. A request beyond the script fails.
 final class ScriptedTransport: HTTPTransport {

@@ -1,9 +1,12 @@
 import Glibc
-import Synchronization
-import SystemPackage
+package import SystemPackage
 
-/// One thread of ours, for code that blocks in the kernel (pthreads(7)). Signals are left to the other threads.
-final class OwnedThread: Sendable {
+/// One thread of ours, for code that blocks in the kernel or burns CPU (pthreads(7)).
+///
+/// All signals are blocked in it from its first instruction on: those of the process go to threads that want them, and a
+/// SIGPIPE of a library's own writes, which signal(7) directs at the writing thread, is never delivered. Unlike SIG_IGN
+/// for the process, that changes nothing for stdout, nor for programs that we start.
+package final class OwnedThread: Sendable {
     private struct State {
         /// `nil` once somebody joins it.
         var thread: pthread_t?
@@ -15,21 +18,26 @@ final class OwnedThread: Sendable {
 
     private init() {}
 
-    /// Starts a thread.
+    /// Starts a thread. It runs on when nobody holds the value any more.
     /// - Parameter name: what `ps -L` and `top -H` show; the kernel keeps 15 bytes.
     /// - Throws: EAGAIN when the limit of threads is reached.
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) -> OwnedThread {
+    package static func start(
+        name: String, _ body: @escaping @Sendable () -> Void
+    ) throws(Errno) -> OwnedThread {
         let owned = OwnedThread()
         let context = Unmanaged.passRetained(Context(name: name, body: body, thread: owned))
+        // A new thread inherits the mask of the one that makes it (pthread_sigmask(3)).
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()
         let failure = pthread_create(
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
-                let context = Unmanaged<Context>.fromOpaque(argument).takeRetainedValue()
-                OwnedThread.setUp(name: context.name)
-                context.body()
-                context.thread.end()
+                Unmanaged<Context>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, context.toOpaque())
         guard failure == 0 else {
@@ -45,7 +53,7 @@ final class OwnedThread: Sendable {
     }
 
     /// Waits until the thread has ended, and takes it off the process.
-    func join() async {
+    package func join() async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
                 if !state.hasEnded { state.waiting.append(continuation) }
@@ -70,24 +78,31 @@ final class OwnedThread: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    private static func setUp(name: String) {
-        var signals = sigset_t()
-        sigfillset(&signals)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-        // pthread_setname_np(3) is a GNU extension that Swift's Glibc does not show; this is what it does (proc(5)).
-        let names = try? FileDescriptor.open("/proc/thread-self/comm", .writeOnly, options: .closeOnExec)
-        _ = try? names?.closeAfter { try names?.writeAll(name.utf8) }
-    }
-
+    /// What a new thread is given.
     private final class Context {
-        let name: String
-        let body: @Sendable () -> Void
-        let thread: OwnedThread
+        private let name: String
+        private let body: @Sendable () -> Void
+        private let thread: OwnedThread
 
         init(name: String, body: @escaping @Sendable () -> Void, thread: OwnedThread) {
             self.name = name
             self.body = body
             self.thread = thread
+        }
+
+        func run() {
+            takeName()
+            body()
+            thread.end()
+        }
+
+        /// pthread_setname_np(3) is a GNU extension that Swift's Glibc does not show; this is what it does (proc(5)). A
+        /// thread without a name works as well.
+        private func takeName() {
+            let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+            guard file >= 0 else { return }
+            _ = write(file, name, name.utf8.count)
+            close(file)
         }
     }
 }

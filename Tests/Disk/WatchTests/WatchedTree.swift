@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 
 /// A folder of its own for one test, gone with it. Paths are relative to ``root``.
-final class TemporaryTree: Sendable {
+final class WatchedTree: Sendable {
     /// What is watched or scanned.
     let root: FilePath
     /// Beside the root, on the same file system.
