@@ -24,9 +24,11 @@ sanitize: ## all tests under the thread sanitizer, then under the address saniti
 	@scripts/test --sanitize=thread
 	@scripts/test --sanitize=address
 
-bench: ## the codec against djpeg|cjpeg and vipsthumbnail
-	@scripts/setup build bench demo
+bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
+	@scripts/build
+	@scripts/setup bench demo
 	@scripts/bench-codec
+	@scripts/bench-agent all
 
 install: ## binary, completions, man page, systemd unit; PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"

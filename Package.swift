@@ -114,7 +114,7 @@ let package = Package(
         suite("LedgerFileTests", in: "Disk", ["SyncLedger"]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
-        suite("AgentTests", in: "Process", ["SyncCLI"]),
+        suite("AgentTests", in: "Process", ["SyncDigest"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -6,6 +6,11 @@ struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Check the configuration, or explain its keys.",
+        discussion: """
+            EXAMPLES
+              sync-agent config check
+              sync-agent config reference | less
+            """,
         subcommands: [CheckCommand.self, ReferenceCommand.self]
     )
 

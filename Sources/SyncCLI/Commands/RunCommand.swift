@@ -40,15 +40,25 @@ struct RunCommand: AsyncParsableCommand {
                 systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
             }
             var configuration = ServiceGroupConfiguration(
-                services: [UploadService(parts.pipeline), intake],
+                // Stopped from the last to the first.
+                services: [UploadService(parts.pipeline), intake, StopNotice(tell: systemd.stopping)],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
             // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
             configuration.maximumGracefulShutdownDuration = .seconds(75)
             try await ServiceGroup(configuration: configuration).run()
-            systemd.stopping()
             logger.notice("stopped")
             try ledger.close()
             withExtendedLifetime(lock) {}
+        }
+    }
+
+    /// Tells at the moment the agent is asked to stop, and not when it has.
+    private struct StopNotice: Service {
+        let tell: @Sendable () -> Void
+
+        func run() async throws {
+            try await gracefulShutdown()
+            tell()
         }
     }
 

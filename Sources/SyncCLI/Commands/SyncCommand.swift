@@ -97,6 +97,8 @@ private final class PassService: Service {
         } catch is CancellationError {
             return
         }
+        // Somebody asked: what waits after an earlier failure is tried now.
+        try parts.ledger.hurry()
         progress.expect(try parts.ledger.overview().totals.waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
     }

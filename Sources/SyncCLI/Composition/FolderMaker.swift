@@ -3,6 +3,17 @@ import SystemPackage
 
 /// Makes the folders and the file that `init` promises. It never changes what is there.
 struct FolderMaker {
+    /// What stands in the way of a folder: the first thing on the way to it that is there and is no folder.
+    func obstacle(to path: FilePath) -> FilePath? {
+        var place = path
+        while !place.components.isEmpty {
+            var status = stat()
+            if stat(place.string, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR ? nil : place }
+            place.removeLastComponent()
+        }
+        return nil
+    }
+
     /// Makes a folder and those above it.
     /// - Throws: ``CommandFailure`` that names the folder.
     func makeFolder(_ path: FilePath, permissions: FilePermissions) throws {

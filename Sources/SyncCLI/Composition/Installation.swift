@@ -70,6 +70,11 @@ struct Installation: Sendable {
     func makeStore(_ ledger: Ledger) throws -> any ObjectStore {
         switch settings.store {
         case .directory(let directory):
+            if let obstacle = FolderMaker().obstacle(to: directory.path) {
+                throw CommandFailure(
+                    .configuration,
+                    "store.path \(directory.path): \(obstacle) is no folder; name another place for the store")
+            }
             let isNew = try ledger.overview().tiers.allSatisfy { $0.objects == 0 }
             if isNew {
                 try FolderMaker().makeFolder(

@@ -12,6 +12,13 @@ final class ProgressLine: Sendable {
         var lastDrawn: Duration?
         var isDrawn = false
         var failed: Set<FilePath> = []
+        var waiting: [FilePath: String] = [:]
+
+        /// Whether it was not told yet that this photo waits for this reason.
+        mutating func isNew(_ event: PipelineEvent) -> Bool {
+            guard case .postponed(let reason) = event.result else { return true }
+            return waiting.updateValue(reason, forKey: event.file) != reason
+        }
     }
 
     private static let redrawEvery = Duration.milliseconds(100)
@@ -41,7 +48,7 @@ final class ProgressLine: Sendable {
         state.withLock { state in
             state.summary.count(event)
             if case .failed = event.result { state.failed.insert(event.file) }
-            if let line = complaint(about: event) {
+            if let line = complaint(about: event), state.isNew(event) {
                 clear(&state)
                 terminal.writeLine(line)
             }
@@ -85,7 +92,7 @@ final class ProgressLine: Sendable {
 
     /// `[=====>    ]  12 of 40 photos  3.1 MiB/s  about 2 min left`. The rate is that of bytes read from the folders.
     static func text(_ summary: PassSummary, total: Int, elapsed: Duration) -> String {
-        let done = summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped + summary.postponed
+        let done = summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped
         let total = max(total, done)
         let cells = 20
         let filled = total == 0 ? 0 : cells * done / total

@@ -34,6 +34,8 @@ struct StatusReport: Encodable {
         var skipped: Int
         /// What is wrong with watching it, and the remedy.
         @Nullable var note: String?
+        /// What its last scan could not see, and the remedy.
+        @Nullable var problem: String?
     }
 
     struct Totals: Encodable {
@@ -101,7 +103,7 @@ extension StatusReport {
                 path: folder.path.string, kind: folder.kind.rawValue, profile: folder.profile,
                 watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
-                skipped: tallies[.skipped].files, note: known?.record.note)
+                skipped: tallies[.skipped].files, note: known?.record.note, problem: known?.record.problem)
         }
         let totals = overview.totals
         self.totals = Totals(

@@ -84,10 +84,14 @@ struct StatusView {
 
     private var unsafeLines: [String] {
         let totals = report.totals
-        guard totals.pending + totals.failed > 0 else {
+        let problems = report.folders.compactMap(\.problem)
+        guard totals.pending + totals.failed + problems.count > 0 else {
             return totals.files > 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
+        for problem in problems {
+            lines += TextLayout.wrapped(problem, to: width - 2).map { "  " + terminal.styled($0, .yellow) }
+        }
         if let oldest = report.oldestUnsynced, !failed.contains(where: { $0.path.string == oldest.path }) {
             lines += item(oldest.path, oldest.why + ", since \(Quantities.ago(oldest.since, now: now))")
         }

@@ -1,8 +1,8 @@
 /// A place for objects. Every adapter passes one contract suite (`ObjectStoreContract` in SyncTestSupport).
 ///
 /// Promises, for every store:
-/// - A put is atomic: a reader sees the whole old object or the whole new one; a failed or cancelled put leaves no
-///   object under the key, and nothing half-written behind.
+/// - A put is atomic: a reader sees the whole old object or the whole new one, and nothing half-written is left behind. A
+///   put that threw because the answer was lost, or that was cancelled when all bytes were sent, may have happened.
 /// - Read after write: once `put` or `delete` has returned, `head`, `get` and `list` see it.
 /// - An object in an archive class that is not restored is never overwritten: `put` throws `.archived`.
 /// - Bytes are checked on the way: a put whose bytes do not have the body's digests throws `.badDigest` and stores

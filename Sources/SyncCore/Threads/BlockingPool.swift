@@ -1,4 +1,5 @@
 import Glibc
+
 import struct Synchronization.Atomic
 
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.

@@ -29,6 +29,14 @@ package struct FolderScan: Sendable {
     /// - Parameter start: the folder's path, or one below it.
     /// - Throws: ``LedgerError``. What the disk refuses is in the result.
     package func run(_ folder: FolderRecord, from start: FilePath, at now: Date) throws -> Result {
+        let result = try look(at: folder, from: start, now)
+        if start == folder.path {
+            try ledger.noteScan(folder.id, problem: result.problems.first?.description, at: now)
+        }
+        return result
+    }
+
+    private func look(at folder: FolderRecord, from start: FilePath, _ now: Date) throws -> Result {
         var result = Result()
         var visited: Set<DirectoryID> = []
         var unread: [FilePath] = []
@@ -70,7 +78,6 @@ package struct FolderScan: Sendable {
         }
         result.missing += try ledger.finishScan(
             folder.id, below: start.relative(to: folder.path), visited: visited, unread: unread)
-        if start == folder.path { try ledger.noteScan(folder.id, device: nil, at: now) }
         return result
     }
 

@@ -12,7 +12,7 @@ package import SyncLedger
 /// committed by itself, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
 package final class PhotoPipeline: Sendable {
     package enum Mode: Sendable {
-        /// Ends when nothing is due any more. Photos that come due within the patience are waited for.
+        /// Ends when nothing is due any more. Photos that come due again are waited for, with so much patience in all.
         case untilDone(patience: Duration)
         /// Ends when the agent shuts down.
         case untilStopped
@@ -32,6 +32,7 @@ package final class PhotoPipeline: Sendable {
     private let keys = KeyGuard()
     private let inHand = Mutex<[Int64: Claim]>([:])
     private let isStopping = Mutex(false)
+    private let deadline = Mutex(PassDeadline())
     /// Whether something was stored since the queue was last empty.
     private let isBusy = Mutex(false)
 
@@ -124,12 +125,17 @@ package final class PhotoPipeline: Sendable {
                 logger.notice("the store is back, uploads go on")
                 try await noteStore(nil)
             }
+            // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
+            let isIdle = inHand.withLock { $0.isEmpty }
             let due = try await pool.run { [ledger] in try ledger.nextTry() }
             let wait = due.map { max($0 - time.now(), .zero) }
             if wait == .zero { return true }
-            if inHand.withLock({ $0.isEmpty }) {
+            if isIdle {
                 if case .untilDone(let patience) = mode {
-                    guard let wait, wait <= patience else { return false }
+                    let now = time.monotonic()
+                    guard let wait, now + wait <= deadline.withLock({ $0.moment(after: now, patience) }) else {
+                        return false
+                    }
                 }
                 if due == nil { try await noteAllDone() }
             }
@@ -159,6 +165,7 @@ package final class PhotoPipeline: Sendable {
                 }
                 return try await uploader.upload(photo)
             }
+            gate.noteSuccess()
             try await commit(
                 claim, .uploaded(photo.examined.digest, receipt.object),
                 sentBytes: receipt.wasSent ? photo.body.size : nil)
@@ -241,5 +248,16 @@ package final class PhotoPipeline: Sendable {
             for _ in 0..<batchSize { group.addTask(operation: worker) }
             try await group.waitForAll()
         }
+    }
+}
+
+/// When a pass stops waiting for photos that come due again: the patience runs from the first time that it had to wait.
+private struct PassDeadline {
+    private var fixed: Duration?
+
+    mutating func moment(after now: Duration, _ patience: Duration) -> Duration {
+        let deadline = fixed ?? now + patience
+        fixed = deadline
+        return deadline
     }
 }

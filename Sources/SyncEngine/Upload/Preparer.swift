@@ -35,7 +35,7 @@ package struct Preparer: Sendable {
     /// - Throws: ``LedgerError``. What is wrong with the photo is a result, not an error.
     package func prepare(_ claim: Claim) throws -> Result {
         if scanner.isBeingWritten(claim.file) {
-            return .done(later("another process has it open for writing"))
+            return .done(later(claim, "another process has it open for writing"))
         }
         do {
             let examined = try reducer.examine(claim.file)
@@ -84,14 +84,16 @@ package struct Preparer: Sendable {
     /// The file is another one by now. Once it is quiet, the ledger learns its new stamp, and it is queued anew.
     private func changed(_ claim: Claim) throws -> Result {
         guard let stamp = try? scanner.stamp(of: claim.file) else { return .done(.vanished) }
-        guard stamp.age(at: now()) >= settle else { return .done(later("it is still changing")) }
+        guard stamp.age(at: now()) >= settle else { return .done(later(claim, "it is still changing")) }
         _ = try ledger.sight(
             claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())
-        return .done(later("it changed while it was read"))
+        return .done(later(claim, "it changed while it was read"))
     }
 
-    private func later(_ message: String) -> Outcome {
-        .postponed(message, until: now() + max(settle, .milliseconds(500)))
+    /// Soon at first, then less and less often: when the file is closed or changes again, intake brings it back at once.
+    private func later(_ claim: Claim, _ message: String) -> Outcome {
+        let pause = max(settle, .milliseconds(500)) * (1 << min(claim.attempts - 1, 5))
+        return .postponed(message, until: now() + pause)
     }
 }
 

@@ -19,6 +19,12 @@ package final class StoreGate: Sendable {
         self.time = time
     }
 
+    /// The store has taken something: the next outage begins with a short pause again. A check that succeeds does not
+    /// prove as much (a full disk answers well to everything but a put).
+    package func noteSuccess() {
+        state.withLock { $0.failures = 0 }
+    }
+
     /// Why the gate is closed; `nil` while it is open.
     package var closedBy: StoreError? { state.withLock { $0.error } }
 
@@ -46,7 +52,7 @@ package final class StoreGate: Sendable {
             try await time.sleep(policy.delay(afterAttempt: failures, random: 0.5 + time.random() / 2))
             do {
                 try await check()
-                state.withLock { $0 = State() }
+                state.withLock { $0.error = nil }
             } catch let error as StoreError {
                 state.withLock { $0.error = error }
             }

@@ -22,13 +22,13 @@ package struct FolderRecord: Hashable, Sendable {
     package let watching: WatchReport.Mode?
     /// What is wrong with watching it, with the remedy.
     package let note: String?
-    /// The file system of the root at its last scan: another one means that something was mounted or unmounted there.
-    package let device: UInt64?
+    /// What kept its last scan from seeing all of it, with the remedy; `nil` when it saw everything.
+    package let problem: String?
     package let scannedAt: Date?
 
     package init(
         id: FolderID, folder: WatchedFolder, watching: WatchReport.Mode? = nil, note: String? = nil,
-        device: UInt64? = nil, scannedAt: Date? = nil
+        problem: String? = nil, scannedAt: Date? = nil
     ) {
         self.id = id
         kind = folder.kind
@@ -36,7 +36,7 @@ package struct FolderRecord: Hashable, Sendable {
         profile = folder.profile
         self.watching = watching
         self.note = note
-        self.device = device
+        self.problem = problem
         self.scannedAt = scannedAt
     }
 
@@ -44,7 +44,7 @@ package struct FolderRecord: Hashable, Sendable {
 }
 
 extension FolderRecord: FetchableRecord {
-    static let columns = "id, kind, path, profile, watching, note, device, scanned_at"
+    static let columns = "id, kind, path, profile, watching, note, problem, scanned_at"
 
     init(row: Row) throws {
         let name: String = row[1]
@@ -55,7 +55,7 @@ extension FolderRecord: FetchableRecord {
         profile = row[3]
         watching = (row[4] as String?).flatMap(WatchReport.Mode.init)
         note = row[5]
-        device = (row[6] as Int64?).map { UInt64(bitPattern: $0) }
+        problem = row[6]
         scannedAt = (row[7] as Int64?).map(Date.init(milliseconds:))
     }
 }

@@ -40,13 +40,13 @@ extension Ledger {
         }
     }
 
-    /// Notes that a folder was scanned whole.
-    /// - Parameter device: the file system of its root.
-    package func noteScan(_ folder: FolderID, device: UInt64?, at time: Date) throws(LedgerError) {
+    /// Notes that a folder was scanned from its root on.
+    /// - Parameter problem: what it could not see, with the remedy; `nil` when it saw everything.
+    package func noteScan(_ folder: FolderID, problem: String?, at time: Date) throws(LedgerError) {
         try write("note a scan") { db in
             try db.run(
-                "UPDATE folders SET device = ?, scanned_at = ? WHERE id = ?",
-                [device.map { Int64(bitPattern: $0) }, time.milliseconds, folder.rawValue])
+                "UPDATE folders SET problem = ?, scanned_at = ? WHERE id = ?",
+                [problem, time.milliseconds, folder.rawValue])
             return
         }
     }

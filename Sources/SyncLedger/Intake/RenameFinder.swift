@@ -39,7 +39,7 @@ struct PhotoPlace: FetchableRecord {
     var absolute: FilePath { folder.path.pushing(path) }
 
     static let columns = """
-        folders.id, folders.kind, folders.path, folders.profile, folders.watching, folders.note, folders.device, \
+        folders.id, folders.kind, folders.path, folders.profile, folders.watching, folders.note, folders.problem, \
         folders.scanned_at, directories.path, photos.name
         """
 

@@ -28,7 +28,7 @@ enum Schema {
             position INTEGER NOT NULL,                         -- order in the configuration
             watching TEXT,
             note TEXT,
-            device INTEGER,
+            problem TEXT,
             scanned_at INTEGER
         ) STRICT;
 

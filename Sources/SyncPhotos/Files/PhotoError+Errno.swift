@@ -11,8 +11,10 @@ extension PhotoError {
             self.init(.notStored, "a symbolic link, which is not followed")
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
             self.init(.outOfResources, "\(call): \(errno)")
+        case .permissionDenied, .notPermitted:
+            self.init(.unreadable, "it cannot be read: permission denied; give the agent's user the right to read it")
         default:
-            self.init(.unreadable, "\(call): \(errno)")
+            self.init(.unreadable, "it cannot be read (\(call): \(errno)); check the drive and the kernel's log")
         }
     }
 }

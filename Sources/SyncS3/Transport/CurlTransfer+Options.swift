@@ -5,9 +5,6 @@ extension CurlTransfer {
     /// Below it a body goes out at once. Above it curl asks first (`Expect: 100-continue`), so that a refusal costs no
     /// upload; it waits a second at most for a server that knows no such thing. Bytes.
     private static let expectThreshold: Int64 = 1 << 20
-    /// curl hands out a connection that was idle for at most so long: servers and NATs drop them, and curl 7.88 notices
-    /// late. Seconds.
-    private static let idleConnectionAge: Int64 = 25
     /// Bytes: how much of a file is read at a time. curl's own is 64 KiB, eight times the calls for the same file.
     private static let uploadBuffer: Int64 = 512 << 10
 
@@ -49,7 +46,7 @@ extension CurlTransfer {
         try set(.suppressConnectHeaders, 1)
         try set(.noSignal, 1)
         try set(.tcpKeepAlive, 1)
-        try set(.maximumConnectionAge, Self.idleConnectionAge)
+        try set(.maximumConnectionAge, settings.idleConnectionAge.components.seconds)
         try set(.connectTimeoutMilliseconds, Int64(settings.connectTimeout / .milliseconds(1)))
         try set(.lowSpeedLimit, Int64(settings.stallSpeed))
         try set(.lowSpeedTime, Int64(max(settings.stallTimeout.components.seconds, 1)))

@@ -1,5 +1,7 @@
 /// How connections are made. Times are chosen for a home line: slow is fine, silent is not.
 package struct TransportSettings: Hashable, Sendable {
+    /// A connection that was idle for longer is not used again: servers and NATs drop them, and curl 7.88 notices late.
+    package var idleConnectionAge: Duration = .seconds(25)
     /// For name resolution, TCP and TLS together.
     package var connectTimeout: Duration
     /// A transfer that moves less than ``stallSpeed`` for so long is given up. There is no limit on the whole.

@@ -1,6 +1,5 @@
 import SyncCore
 
-
 /// Answers `true` to exactly one of many calls: the n-th.
 package final class Countdown: Sendable {
     private let number: Int

@@ -1,6 +1,5 @@
 import SyncCore
 
-
 /// Where tasks wait until a test lets them on, and where a test waits until they have come.
 package final class Gate: Sendable {
     private struct State {

@@ -1,6 +1,7 @@
 import SyncCore
-import struct Synchronization.Atomic
 import SystemPackage
+
+import struct Synchronization.Atomic
 
 /// What the watching thread and the rest of the program share.
 final class WatchBoard: Sendable {

@@ -41,7 +41,10 @@ import Testing
     }
 
     @Test func `A reply has status, headers and body, and its connection is used again`() async throws {
-        try await withServer { connection in
+        var settings = TransportSettings()
+        // However slow the machine is between two requests.
+        settings.idleConnectionAge = .seconds(3_600)
+        try await withServer(settings: settings) { connection in
             while connection.readHead() != nil { connection.write(Self.ok) }
         } work: { transport, server in
             for connections in [1, 0, 0] {

@@ -1,9 +1,10 @@
 import Dispatch
 import Glibc
 import SyncCore
-import struct Synchronization.Atomic
 import SystemPackage
 import Testing
+
+import struct Synchronization.Atomic
 
 @testable import SyncWatch
 

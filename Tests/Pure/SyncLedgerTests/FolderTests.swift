@@ -20,11 +20,11 @@ import Testing
         let world = try World()
         let id = world.folders[1].id
         try world.ledger.noteWatching(id, mode: .polling, note: "too few watches")
-        try world.ledger.noteScan(id, device: .max, at: world.now)
+        try world.ledger.noteScan(id, problem: "not mounted", at: world.now)
         try world.register([World.trips])
         #expect(world.folders[0].watching == .polling)
         #expect(world.folders[0].note == "too few watches")
-        #expect(world.folders[0].device == .max)
+        #expect(world.folders[0].problem == "not mounted")
         #expect(world.folders[0].scannedAt == world.now)
     }
 

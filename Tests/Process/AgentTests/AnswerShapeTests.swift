@@ -1,0 +1,131 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// The JSON that programs read: its fields are a contract (docs/design.md, section 7).
+@Suite(.serialized) struct AnswerShapeTests {
+    private typealias Fields = [String: Any]
+    private let home: AgentHome
+
+    init() throws { home = try AgentHome() }
+
+    private func answer(_ arguments: String...) async throws -> Fields {
+        let finished = try await home.start(arguments).finished()
+        return try #require(try JSONSerialization.jsonObject(with: Data(finished.output)) as? Fields)
+    }
+
+    private func fillFolders() async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        try home.gallery.appending("broken.jpg").create(SamplePhoto.truncated(2))
+        #expect(try await home.run("sync").code == 3)
+    }
+
+    @Test("status has every field, with and without an agent, filled or empty", arguments: [true, false])
+    func overview(isFilled: Bool) async throws {
+        if isFilled { try await fillFolders() }
+        let agent = isFilled ? try await home.startAgent() : nil
+        let answer = try await answer("status", "--json")
+        expect(
+            answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "oldestUnsynced",
+            "lastSyncAt")
+        expect(answer["agent"], has: "running", "pid", "since")
+        expect(answer["store"], has: "type", "location", "reachable")
+        for folder in try #require(answer["folders"] as? [Fields]) {
+            expect(
+                folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped")
+        }
+        expect(
+            answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "bytesLocal",
+            "bytesStored")
+        expect(answer["restores"], has: "inProgress", "ready", "failed")
+        #expect(answer["vacations"] as? [Fields] != nil)
+        let tiers = try #require(answer["tiers"] as? [Fields])
+        #expect(tiers.count == (isFilled ? 1 : 0))
+        for tier in tiers { expect(tier, has: "storageClass", "objects", "bytes") }
+        if isFilled {
+            expect(answer["oldestUnsynced"], has: "path", "since", "why")
+        } else {
+            #expect(answer["oldestUnsynced"] is NSNull && answer["lastSyncAt"] is NSNull)
+        }
+        #expect(times(in: answer).count == (isFilled ? 3 : 0))
+        expectTimes(in: answer)
+        agent?.send(SIGTERM)
+    }
+
+    @Test("status of a path has every field of every photo")
+    func photos() async throws {
+        try await fillFolders()
+        let answer = try await answer("status", home.gallery.string, "--json")
+        let files = try #require(answer["files"] as? [Fields])
+        #expect(files.count == 2)
+        for file in files {
+            expect(
+                file, has: "path", "state", "key", "md5", "sha256", "storageClass", "badge", "restoredUntil",
+                "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt", "error")
+        }
+        // When it was stored, and when it was taken.
+        #expect(times(in: answer).count == 2)
+        expectTimes(in: answer)
+    }
+
+    @Test(
+        "a command that reports prints one object on standard output, and nothing else",
+        arguments: [
+            ["sync", "--json"], ["sync", "--dry-run", "--json"], ["config", "reference", "--json"],
+        ])
+    func oneObject(arguments: [String]) async throws {
+        try home.gallery.appending("broken.jpg").create(SamplePhoto.truncated(2))
+        let finished = try await home.start(arguments).finished()
+        #expect(try JSONSerialization.jsonObject(with: Data(finished.output)) is Fields)
+    }
+
+    @Test("the overview fits into 80 columns, and has no colours where no terminal is")
+    func width() async throws {
+        try await fillFolders()
+        let long = home.vacations.pushing(FilePath(String(repeating: "a very long folder/", count: 12)))
+        try long.appending("broken.jpg").create(SamplePhoto.truncated(3))
+        _ = try await home.run("sync")
+        let finished = try await home.run("status")
+        #expect(finished.code == 0 && finished.text.contains("Not safe yet"))
+        for line in finished.text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        #expect(!finished.output.contains(0x1B))
+    }
+
+    @Test("status --watch tells again and again, until a signal")
+    func watched() async throws {
+        let watch = try home.start(["status", "--watch"])
+        try await watch.progress.wait(for: "a second overview") { progress in
+            String(decoding: progress.output, as: UTF8.self).ranges(of: "Agent ").count >= 2 ? () : nil
+        }
+        watch.send(SIGINT)
+        #expect(try await watch.finished().complaint == "")
+    }
+
+    // MARK: Checks
+
+    private func expect(
+        _ object: Any?, has fields: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let missing = Set(fields).subtracting((object as? Fields)?.keys.map { $0 } ?? [])
+        #expect(missing.isEmpty, sourceLocation: sourceLocation)
+    }
+
+    /// The values of all fields that are named like times, however deep.
+    private func times(in value: Any) -> [String] {
+        if let list = value as? [Any] { return list.flatMap(times) }
+        guard let object = value as? Fields else { return [] }
+        return object.flatMap { name, value in
+            let isTime = name == "since" || name.hasSuffix("At") || name.hasSuffix("Until")
+            return isTime ? [value as? String].compactMap(\.self) : times(in: value)
+        }
+    }
+
+    /// ISO 8601, in UTC. The program runs in another time zone here.
+    private func expectTimes(in answer: Fields) {
+        for time in times(in: answer) {
+            #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil, "\(time)")
+        }
+    }
+}

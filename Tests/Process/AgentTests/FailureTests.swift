@@ -1,0 +1,207 @@
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What is wrong is told in words, with the next step, and by an exit code.
+@Suite(.serialized) struct FailureTests {
+    private let home: AgentHome
+
+    init() throws { home = try AgentHome() }
+
+    @Test("without a configuration every command says how to get one", arguments: ["run", "sync", "status"])
+    func noConfiguration(command: String) async throws {
+        try home.tree.path("config.yaml").remove()
+        let finished = try await home.run(command)
+        #expect(finished.code == 78)
+        #expect(finished.complaint.contains("config.yaml") && finished.complaint.contains("sync-agent init"))
+    }
+
+    @Test(
+        "a mistake in the configuration is told with its key, its line and what is accepted",
+        arguments: [
+            ("batch_sise: 3", ["line 5", "upload.batch_sise", #"did you mean "batch_size""#]),
+            ("batch_size: many", ["line 5", "upload.batch_size", "many", "a whole number from 1 to 16"]),
+            ("batch_size: [", ["line ", "not valid YAML"]),
+        ])
+    func badConfiguration(upload: String, words: [String]) async throws {
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.store.root)}
+            watch: [{kind: gallery, path: \(home.gallery)}]
+            upload:
+              \(upload)
+            """)
+        for command in [["config", "check"], ["run"], ["sync"]] {
+            let finished = try await home.start(command).finished()
+            #expect(finished.code == 78)
+            for word in words { #expect(finished.complaint.contains(word)) }
+        }
+    }
+
+    @Test(
+        "a wrong command line ends with 64 and the usage",
+        arguments: [["bogus"], ["sync", "--bogus"], ["status", "--watch", "--json"], ["init", "--store", "s3"]])
+    func usage(arguments: [String]) async throws {
+        let finished = try await home.start(arguments).finished()
+        #expect(finished.code == 64)
+        #expect(finished.complaint.contains("Usage: sync-agent"))
+        #expect(finished.output == [])
+    }
+
+    @Test("a path of which nothing is known ends with 66 and is named; the others are told of")
+    func unknownPath() async throws {
+        let (photo, unknown) = (home.gallery.appending("a.jpg"), home.gallery.appending("never.jpg"))
+        try photo.create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let finished = try await home.run("status", photo.string, unknown.string)
+        #expect(finished.code == 66)
+        #expect(finished.complaint.contains("\(unknown)") && !finished.complaint.contains("\(photo)"))
+        #expect(finished.text.contains("uploaded") && finished.text.contains("\(photo)"))
+    }
+
+    @Test("a pass with a broken photo ends with 3 and names it; so does the next, which has nothing new to do")
+    func partlyDone() async throws {
+        let (whole, broken) = (home.gallery.appending("a.jpg"), home.gallery.appending("b.jpg"))
+        try whole.create(SamplePhoto.unique(1))
+        try broken.create(SamplePhoto.truncated(2))
+        for pass in 1...2 {
+            let finished = try await home.run("sync")
+            #expect(finished.code == 3)
+            #expect((finished.text + finished.complaint).contains("\(broken): the file ends before its picture does"))
+            #expect(finished.text.contains(pass == 1 ? "1 photo stored" : "0 photos stored"))
+        }
+        #expect(try home.store.objects().count == 1)
+    }
+
+    // MARK: Folders and files
+
+    @Test("a pass without one of its folders stores the others, ends with 3 and names it")
+    func missingFolder() async throws {
+        try home.projects.remove()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        let finished = try await home.run("sync")
+        #expect(finished.code == 3)
+        #expect(finished.text.contains("\(home.projects): it is not there"))
+        #expect(try home.store.objects().count == 1)
+    }
+
+    @Test("an agent without one of its folders watches the others, and that one when it appears")
+    func missingFolderAppears() async throws {
+        try home.projects.remove()
+        let agent = try await home.startAgent()
+        let photo = home.gallery.appending("a.jpg")
+        try photo.create(SamplePhoto.unique(1))
+        #expect(try await agent.outcome(of: photo) == .stored)
+        let image = home.projects.appending("p1.jpg")
+        try image.create(SamplePhoto.unique(2))
+        #expect(try await agent.outcome(of: image) == .stored)
+    }
+
+    @Test("an emptied folder is no reason to forget what is stored: its photos are kept, and the pass ends with 3")
+    func unmountedFolder() async throws {
+        for number in 0..<3 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        #expect(try await home.run("sync").code == 0)
+        try home.gallery.remove()
+        try home.gallery.createFolder()
+        let finished = try await home.run("sync")
+        #expect(finished.code == 3)
+        #expect(finished.text.contains("\(home.gallery)"))
+        #expect(try await home.photos(at: home.gallery).map(\.state) == ["uploaded", "uploaded", "uploaded"])
+        #expect(try home.store.objects().count == 3)
+    }
+
+    @Test("a photo that may not be read waits, with the reason, and the others are stored")
+    func unreadableFile() async throws {
+        let (whole, locked) = (home.gallery.appending("a.jpg"), home.gallery.appending("locked.jpg"))
+        try whole.create(SamplePhoto.unique(1))
+        try locked.create(SamplePhoto.unique(2))
+        try locked.setMode(0)
+        let finished = try await home.runBoundByPermissions("sync")
+        #expect(finished.code == 3)
+        #expect(finished.complaint.contains("\(locked): it cannot be read: permission denied"))
+        let entry = try await home.photo(locked)
+        #expect(entry?.state == "pending" && entry?.error?.contains("permission denied") == true)
+        #expect(try home.store.objects().count == 1)
+    }
+
+    @Test("a folder that may not be entered is named with the remedy, and what is known of it stays known")
+    func unreadableFolder() async throws {
+        let folder = home.gallery.appending("locked")
+        try folder.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        try folder.setMode(0)
+        let finished = try await home.runBoundByPermissions("sync")
+        try folder.setMode(0o700)
+        #expect(finished.code == 3)
+        #expect(finished.text.contains("\(folder): Permission denied") && finished.text.contains("chmod"))
+        #expect(try await home.photos(at: folder).map(\.state) == ["uploaded"])
+    }
+
+    // MARK: State and store
+
+    @Test(
+        "a state folder that cannot be written ends with 77 and names the ledger", arguments: ["run", "sync", "status"])
+    func readOnlyState(command: String) async throws {
+        let state = try home.tree.makeFolder("state/sync-agent")
+        try FilePath(state.string).setMode(0o500)
+        let finished = try await home.runBoundByPermissions(command)
+        try state.setMode(0o700)
+        #expect(finished.code == 77)
+        #expect(finished.complaint.contains("ledger.sqlite") && finished.complaint.contains("Permission denied"))
+    }
+
+    @Test("a state folder below a file is told, with what to do", arguments: ["run", "sync", "status"])
+    func stateBelowFile(command: String) async throws {
+        try home.tree.write("no folder", to: "state")
+        let finished = try await home.run(command)
+        #expect(finished.code == 1)
+        #expect(finished.complaint.contains("a part of its path is a file; give another state folder"))
+    }
+
+    @Test("a store below a file is named, and nothing is lost")
+    func storeBelowFile() async throws {
+        let file = try home.tree.write("no folder", to: "file")
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(file)/store}
+            watch: [{kind: gallery, path: \(home.gallery)}]
+            """)
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        let finished = try await home.run("sync")
+        #expect(finished.code != 0)
+        #expect(finished.complaint.contains("\(file)"))
+        #expect(try home.tree.read("file") == Array("no folder".utf8))
+    }
+
+    @Test("a store whose folder is gone is an unmounted disk: 69, and no empty one is made in its place")
+    func storeGone() async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        try home.store.root.move(to: home.tree.path("unplugged"))
+        try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
+        let finished = try await home.run("sync")
+        #expect(finished.code == 69)
+        #expect(finished.complaint.contains("\(home.store.root)"))
+        #expect(try home.store.objects().isEmpty)
+        try home.tree.path("unplugged").move(to: home.store.root)
+        #expect(try await home.run("sync").code == 0)
+        #expect(try home.store.objects().count == 2)
+    }
+
+    @Test("a ledger of another store is not taken for this one's")
+    func otherStore() async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.tree.path("another"))}
+            watch: [{kind: gallery, path: \(home.gallery)}]
+            """)
+        let finished = try await home.run("sync")
+        #expect(finished.code == 78)
+        #expect(finished.complaint.contains("\(home.store.root)") && finished.complaint.contains("another"))
+    }
+}

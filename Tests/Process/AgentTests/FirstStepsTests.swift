@@ -1,0 +1,91 @@
+import Foundation
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What a person meets first: help, completion, `init`.
+@Suite(.serialized) struct FirstStepsTests {
+    private let home: AgentHome
+
+    init() throws { home = try AgentHome() }
+
+    @Test(
+        "the help of every command has examples",
+        arguments: [["init"], ["run"], ["sync"], ["status"], ["config", "check"], ["config", "reference"]])
+    func examples(command: [String]) async throws {
+        let finished = try await home.start(command + ["--help"]).finished()
+        #expect(finished.code == 0)
+        #expect(finished.text.contains("EXAMPLES\n  sync-agent \(command.joined(separator: " "))"))
+    }
+
+    @Test("the program's own help lists the commands and the exit codes")
+    func help() async throws {
+        let finished = try await home.run("--help")
+        #expect(finished.code == 0)
+        for word in ["init", "run", "sync", "status", "config", "EXIT CODES", "64", "66", "69", "75", "77", "78"] {
+            #expect(finished.text.contains(word))
+        }
+    }
+
+    @Test("completion scripts name the commands", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) async throws {
+        let finished = try await home.run("--generate-completion-script", shell)
+        #expect(finished.code == 0)
+        for command in ["init", "run", "sync", "status", "config"] { #expect(finished.text.contains(command)) }
+    }
+
+    @Test("bash reads its completion script without a complaint")
+    func bash() async throws {
+        let script = try home.tree.write(
+            try await home.run("--generate-completion-script", "bash").output, to: "script")
+        let finished = try await ChildProcess("/bin/bash", ["-n", script.string], environment: [:]).finished()
+        #expect(finished.code == 0 && finished.complaint == "")
+        #expect(try home.tree.read("script").count > 1_000)
+    }
+
+    @Test("after init everything is in its place: folders, store, a private configuration, a private state folder")
+    func initialised() async throws {
+        let empty = ["SYNC_AGENT_CONFIG": ""]
+        let finished = try await home.start(["init"], environment: empty).finished()
+        #expect(finished.code == 0)
+        let configuration = home.tree.path("home/.config/sync-agent/config.yaml")
+        #expect(finished.text.contains("\(configuration)"))
+        #expect(try mode(of: configuration) == 0o600)
+        #expect(try await home.start(["config", "check"], environment: empty).finished().code == 0)
+
+        try home.tree.path("home/Pictures/Gallery/a.jpg").create(SamplePhoto.unique(1))
+        let pass = try await home.start(["sync"], environment: empty).finished()
+        #expect(pass.code == 0 && pass.text.hasPrefix("1 photo stored"))
+        #expect(try mode(of: home.tree.path("state/sync-agent")) == 0o700)
+        let store = StoreFolder(root: home.tree.path("home/.local/share/sync-agent/store"))
+        #expect(try store.objects().count == 1)
+    }
+
+    @Test("init leaves an existing configuration as it is")
+    func existing() async throws {
+        let before = try home.tree.read("config.yaml")
+        let finished = try await home.run("init")
+        #expect(finished.code == 78)
+        #expect(finished.complaint.contains("exists already and was left as it is"))
+        #expect(try home.tree.read("config.yaml") == before)
+    }
+
+    @Test("a configuration is named by --config before the command or after it", arguments: [true, false])
+    func named(comesFirst: Bool) async throws {
+        let configuration = home.tree.path("other.yaml")
+        try home.tree.path("config.yaml").move(to: configuration)
+        let option = ["--config", configuration.string]
+        let finished = try await home.start(comesFirst ? option + ["status"] : ["status"] + option).finished()
+        #expect(finished.code == 0 && finished.text.contains("not running"))
+    }
+
+    private func mode(of path: FilePath) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path.string)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+
+    @Test("the help of the config group has examples")
+    func groupHelp() async throws {
+        #expect(try await home.run("config", "--help").text.contains("EXAMPLES\n"))
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import SystemPackage
+
+/// A program at work. Its output is read by threads of its own, so that it never blocks on a full pipe, and it does not
+/// outlive this object.
+final class ChildProcess: Sendable {
+    struct Progress: Sendable, CustomStringConvertible {
+        var output: [UInt8] = []
+        var errors: [UInt8] = []
+        var openStreams = 2
+        var ending: Ending?
+
+        /// The complete lines of standard error.
+        var errorLines: [Substring] {
+            Array(
+                String(decoding: errors, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+                    .dropLast())
+        }
+        var isOver: Bool { ending != nil && openStreams == 0 }
+        var description: String {
+            """
+            standard output: \(String(decoding: output, as: UTF8.self))
+            standard error: \(String(decoding: errors, as: UTF8.self))
+            \(ending.map { "ended with \($0)" } ?? "still running")
+            """
+        }
+    }
+
+    enum Ending: Hashable, Sendable {
+        case code(Int32)
+        case signal(Int32)
+
+        /// - Parameter status: as waitpid(2) gives it.
+        init(status: Int32) {
+            let signal = status & 0x7F
+            self = signal == 0 ? .code(status >> 8 & 0xFF) : .signal(signal)
+        }
+    }
+
+    let pid: pid_t
+    let progress = Observed(Progress())
+
+    /// - Throws: `Errno` when it cannot be started.
+    init(_ program: FilePath, _ arguments: [String], environment: [String: String]) throws {
+        let output = try FileDescriptor.pipe(options: .closeOnExec)
+        let errors = try FileDescriptor.pipe(options: .closeOnExec)
+        defer {
+            try? output.writeEnd.close()
+            try? errors.writeEnd.close()
+        }
+        pid = try Spawn(program: program, arguments: arguments, environment: environment)
+            .start(output: output.writeEnd, errors: errors.writeEnd)
+        Self.follow(output.readEnd, progress) { $0.output += $1 }
+        Self.follow(errors.readEnd, progress) { $0.errors += $1 }
+        Self.reap(pid, progress)
+    }
+
+    deinit { send(SIGKILL) }
+
+    /// Sends a signal, unless the process has ended: its number may be another's by then.
+    func send(_ signal: Int32) {
+        progress.change { progress in
+            if progress.ending == nil { kill(pid, signal) }
+        }
+    }
+
+    /// Waits for the end, and for the last byte of output.
+    func finished() async throws -> Finished {
+        try await progress.wait(for: "the end of process \(pid)") { progress in
+            guard let ending = progress.ending, progress.isOver else { return nil }
+            return Finished(ending: ending, output: progress.output, errors: progress.errors)
+        }
+    }
+
+    private static func follow(
+        _ stream: FileDescriptor, _ progress: Observed<Progress>,
+        _ take: @escaping @Sendable (inout Progress, ArraySlice<UInt8>) -> Void
+    ) {
+        Thread.detachNewThread {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while let count = try? buffer.withUnsafeMutableBytes({ try stream.read(into: $0) }), count > 0 {
+                let piece = buffer[..<count]
+                progress.change { take(&$0, piece) }
+            }
+            try? stream.close()
+            progress.change { $0.openStreams -= 1 }
+        }
+    }
+
+    private static func reap(_ pid: pid_t, _ progress: Observed<Progress>) {
+        Thread.detachNewThread {
+            var info = siginfo_t()
+            // Not reaped yet: until it is, under the lock, nobody else gets its number, and `send` cannot hit a stranger.
+            while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+            progress.change { progress in
+                var status: Int32 = 0
+                waitpid(pid, &status, 0)
+                progress.ending = Ending(status: status)
+            }
+        }
+    }
+}
+
+/// What is left of a process.
+struct Finished: Sendable {
+    let ending: ChildProcess.Ending
+    let output: [UInt8]
+    let errors: [UInt8]
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var complaint: String { String(decoding: errors, as: UTF8.self) }
+    var code: Int32? { if case .code(let code) = ending { code } else { nil } }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// A bucket that cannot be used. No server is needed for these.
+@Suite(.serialized) struct S3FailureTests {
+    private static let keys = [
+        "AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all",
+    ]
+
+    private func home(_ port: SilentPort, environment: [String: String]) throws -> AgentHome {
+        let home = try AgentHome(
+            store: "{type: s3, bucket: photos, region: us-east-1, endpoint: 'http://127.0.0.1:\(port.number)'}",
+            environment: environment)
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        return home
+    }
+
+    @Test("without credentials a pass ends with 77, says where it looked, and sends nothing")
+    func noCredentials() async throws {
+        let port = try SilentPort(listens: true)
+        let home = try home(port, environment: [:])
+        let finished = try await home.run("sync")
+        #expect(finished.code == 77)
+        #expect(finished.complaint.contains("AWS_ACCESS_KEY_ID") && finished.complaint.contains(".aws/credentials"))
+        #expect(!port.wasVisited)
+        #expect(try await home.overview().totals.pending == 1)
+    }
+
+    @Test("a server that refuses connections ends a pass with 69 and is named; no photo loses a try to it")
+    func refused() async throws {
+        let port = try SilentPort(listens: false)
+        let home = try home(port, environment: Self.keys)
+        let finished = try await home.run("sync")
+        #expect(finished.code == 69)
+        #expect(finished.complaint.contains("http://127.0.0.1:\(port.number)"))
+        let overview = try await home.overview()
+        #expect(overview.totals.pending == 1 && overview.totals.failed == 0)
+        #expect(!finished.complaint.contains("no-secret-at-all"))
+    }
+
+    @Test("a server that takes connections and never answers holds up neither status nor the end of the agent")
+    func silent() async throws {
+        let port = try SilentPort(listens: true)
+        let home = try home(port, environment: Self.keys)
+        let agent = try await home.startAgent()
+        let status = try await home.run("status")
+        #expect(status.code == 0 && status.text.contains("not reachable"))
+        #expect(port.wasVisited)
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+    }
+
+    @Test("an agent whose server is away goes on watching, says so, and stops when asked")
+    func agentWithoutServer() async throws {
+        let home = try home(SilentPort(listens: false), environment: Self.keys)
+        let agent = try await home.startAgent()
+        try await agent.logged { $0.contains("the store cannot be used, uploads wait") }
+        try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
+        _ = try await home.photos(at: home.gallery) { $0.map(\.state) == ["pending", "pending"] }
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// The program against a real S3 server: the one that `scripts/test-servers` starts.
+@Suite(.serialized) struct S3ServerTests {
+    @Test("a pass stores photos in the bucket, and a second one sends nothing", arguments: S3Server.available)
+    func twoPasses(server: S3Server) async throws {
+        try await server.makeBucket()
+        let home = try server.home()
+        for number in 0..<5 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        try home.vacations.appending("twin.jpg").create(SamplePhoto.unique(0))
+        try home.projects.appending("projects.json").create(Array("{}".utf8))
+
+        let first = try await home.pass()
+        #expect(first.uploaded == 6 && first.alreadyStored == 1)
+        let known = try await home.photos(at: home.tree.path("home"))
+        #expect(known.allSatisfy { $0.state == "uploaded" })
+        let keys = try await server.keys()
+        #expect(Set(keys) == Set(known.compactMap(\.key).map { "backup/\($0)" }))
+        #expect(keys.count == 6)
+
+        let second = try await home.pass()
+        #expect(second.uploaded == 0 && second.alreadyStored == 0 && second.bytesSent == 0)
+    }
+
+    @Test("what another machine has stored is found in the bucket, and not sent again", arguments: S3Server.available)
+    func otherMachine(server: S3Server) async throws {
+        try await server.makeBucket()
+        let (first, second) = (try server.home(), try server.home())
+        for home in [first, second] { try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1)) }
+        #expect(try await first.pass().uploaded == 1)
+        let answer = try await second.pass()
+        #expect(answer.uploaded == 0 && answer.alreadyStored == 1)
+        #expect(try await server.keys().count == 1)
+    }
+
+    @Test(
+        "an agent stores what is dropped, and another agent after kill -9 finishes the rest",
+        arguments: S3Server.available)
+    func watched(server: S3Server) async throws {
+        try await server.makeBucket()
+        let home = try server.home()
+        let agent = try await home.startAgent()
+        for number in 0..<12 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        try await agent.stored(atLeast: 3)
+        agent.send(SIGKILL)
+        _ = try await agent.finished()
+        let answer = try await home.pass()
+        let sent = agent.outcomes.count { $0.kind == .stored } + answer.uploaded
+        #expect((9...12).contains(sent), "what was in flight may have been stored, and not logged")
+        #expect(try await server.keys().count == 12)
+    }
+
+    @Test("where servers are required, they are there")
+    func present() {
+        #expect(
+            !S3Server.available.isEmpty || !S3Server.isRequired,
+            "SYNC_AGENT_TEST_S3_ENDPOINT is not set: run the tests by scripts/test")
+    }
+
+    @Test("a bucket that does not exist ends a pass with 69 and is named", arguments: S3Server.available)
+    func wrongBucket(server: S3Server) async throws {
+        let home = try server.home()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        let finished = try await home.run("sync")
+        #expect(finished.code == 69)
+        #expect(finished.complaint.contains("\(server.bucket) does not exist"))
+        #expect(try await home.overview().totals.pending == 1)
+    }
+}
+
+/// The S3 server of the environment, and a bucket of its own there.
+struct S3Server: Sendable, CustomTestStringConvertible {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// The one that there is, if there is one.
+    static var available: [S3Server] {
+        environment["SYNC_AGENT_TEST_S3_ENDPOINT"].map { [S3Server(endpoint: $0)] } ?? []
+    }
+    /// Whether its absence is a failure: in CI, and where one says so.
+    static let isRequired = environment["CI"] == "true" || environment["SYNC_AGENT_REQUIRE_SERVERS"] == "1"
+
+    let bucket = "agent-\(UUID())".lowercased()
+    let endpoint: String
+
+    var testDescription: String { endpoint }
+
+    func home() throws -> AgentHome {
+        try AgentHome(
+            store: "{type: s3, bucket: \(bucket), region: us-east-1, endpoint: '\(endpoint)', prefix: backup}",
+            environment: ["AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all"])
+    }
+
+    // moto checks no signature, and curl needs none of ours to look at what the program did.
+    func makeBucket() async throws { _ = try await curl("-X", "PUT") }
+
+    func keys() async throws -> [String] {
+        try await curl("-G", "-d", "list-type=2").split(separator: "<Key>").dropFirst().map {
+            String($0.prefix { $0 != "<" })
+        }
+    }
+
+    private func curl(_ arguments: String...) async throws -> String {
+        let finished = try await ChildProcess(
+            "/usr/bin/curl", ["-sSf", "--noproxy", "*"] + arguments + ["\(endpoint)/\(bucket)"],
+            environment: ["PATH": "/usr/bin:/bin"]
+        ).finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        return finished.text
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// One agent per ledger.
+@Suite(.serialized) struct SecondAgentTests {
+    private let home: AgentHome
+
+    init() throws { home = try AgentHome() }
+
+    @Test("a second agent ends with 75 and names the first", arguments: ["run", "sync"])
+    func refused(command: String) async throws {
+        let agent = try await home.startAgent()
+        let second = try await home.run(command)
+        #expect(second.code == 75)
+        #expect(second.complaint.contains("process \(agent.pid)"))
+        #expect(second.output == [])
+    }
+
+    @Test("status and a dry run work while an agent does")
+    func lookedAt() async throws {
+        let agent = try await home.startAgent()
+        let overview = try await home.overview()
+        #expect(overview.agent.running && overview.agent.pid == agent.pid && overview.agent.since != nil)
+        #expect(overview.folders.map(\.watching) == ["inotify", "inotify", "inotify"])
+        let forecast = try await home.run("sync", "--dry-run")
+        #expect(forecast.code == 0 && forecast.text.contains("0 files to store"))
+    }
+
+    @Test("a killed agent leaves no lock behind")
+    func killed() async throws {
+        let agent = try await home.startAgent()
+        agent.send(SIGKILL)
+        _ = try await agent.finished()
+        #expect(try await !home.overview().agent.running)
+        #expect(try await home.run("sync").code == 0)
+        _ = try await home.startAgent()
+    }
+
+    @Test("a dry run tells what would be stored, and nothing is stored or remembered")
+    func dryRun() async throws {
+        let photo = home.gallery.appending("a.jpg")
+        try photo.create(SamplePhoto.unique(1))
+        let forecast = try await home.run("sync", "--dry-run")
+        #expect(forecast.code == 0)
+        #expect(forecast.text.contains("would store \(photo) ") && forecast.text.contains("1 file to store"))
+        #expect(try await home.photo(photo) == nil)
+        #expect(try home.store.objects().isEmpty)
+    }
+}

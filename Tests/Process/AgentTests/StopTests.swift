@@ -1,0 +1,79 @@
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Signals that ask the program to end.
+@Suite(.serialized) struct StopTests {
+    private let home: AgentHome
+
+    init() throws { home = try AgentHome() }
+
+    private func drop(_ count: Int) throws -> [FilePath] {
+        try (0..<count).map { number in
+            let photo = home.gallery.appending("\(number).jpg")
+            try photo.create(SamplePhoto.unique(number))
+            return photo
+        }
+    }
+
+    @Test(
+        "a signal in the middle of the work lets the agent finish what is in flight and end with 0",
+        arguments: [SIGTERM, SIGINT])
+    func inTheMiddle(signal: Int32) async throws {
+        let agent = try await home.startAgent()
+        let photos = try drop(40)
+        try await agent.stored(atLeast: 2)
+        agent.send(signal)
+        #expect(try await agent.finished().code == 0)
+        try await expectAtRest(known: photos)
+        #expect(try await home.run("sync").code == 0)
+        #expect(try home.store.objects().count == 40)
+    }
+
+    @Test("a second signal changes nothing")
+    func twice() async throws {
+        let agent = try await home.startAgent()
+        let photos = try drop(20)
+        try await agent.stored(atLeast: 2)
+        agent.send(SIGTERM)
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+        try await expectAtRest(known: photos)
+    }
+
+    @Test("an idle agent ends at once")
+    func idle() async throws {
+        let agent = try await home.startAgent()
+        agent.send(SIGTERM)
+        let finished = try await agent.finished()
+        #expect(finished.code == 0)
+        #expect(finished.complaint.hasSuffix("stopped\n"))
+        #expect(finished.output == [])
+    }
+
+    @Test("a signal lets a pass finish what is in flight, and it tells what waits", arguments: [SIGTERM, SIGINT])
+    func pass(signal: Int32) async throws {
+        let photos = try drop(40)
+        let pass = try home.start(["sync", "--verbose", "--json"])
+        try await pass.logged { $0.contains(": stored(") }
+        pass.send(signal)
+        let finished = try await pass.finished()
+        let totals = try await home.overview().totals
+        // It may have come too late to leave anything over.
+        #expect(finished.code == (totals.pending == 0 ? 0 : 3))
+        try await expectAtRest(known: photos)
+        #expect(try await home.run("sync").code == 0)
+        #expect(try home.store.objects().count == 40)
+    }
+
+    /// Nothing is in hand, and what counts as stored is.
+    private func expectAtRest(known photos: [FilePath]) async throws {
+        let entries = try await home.photos(at: home.gallery)
+        #expect(entries.allSatisfy { ["uploaded", "pending"].contains($0.state) })
+        #expect(Set(entries.map(\.path)).isSubset(of: photos.map(\.string)))
+        #expect(entries.count { $0.state == "uploaded" } == (try home.store.objects().count))
+        #expect(try home.store.staged() == [])
+        #expect(try await !home.overview().agent.running)
+    }
+}
