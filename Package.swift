@@ -107,6 +107,7 @@ let package = Package(
         suite("SyncConfigTests", in: "Pure", ["SyncConfig"]),
         suite("SyncLedgerTests", in: "Pure", ["SyncLedger"]),
         suite("SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging]),
+        suite("SyncCLITests", in: "Pure", ["SyncCLI", "SyncEngine", "SyncLedger", "SyncConfig", argumentParser]),
         // Disk, network and processes.
         suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
         suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"]),

@@ -94,6 +94,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private func follow(_ ledger: Ledger, _ installation: Installation, _ output: Terminal) async throws {
         let reader = StatusReader(installation, ledger: ledger)
+        if output.isInteractive { output.write("\u{1B}[2J") }
         while true {
             let text = try await reader.read().view(on: output).text
             // Home, the text with each line cleared to its end, then whatever is left below (ECMA-48).

@@ -1,0 +1,26 @@
+import SyncCore
+import SyncEngine
+import SystemPackage
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct ExitStatusTests {
+    @Test(
+        "each failure of a store has its exit code",
+        arguments: [
+            (StoreError.Code.unreachable, SyncCLI.ExitStatus.storeUnreachable), (.timedOut, .storeUnreachable),
+            (.storeMissing, .storeUnreachable), (.noSpace, .storeUnreachable), (.clockSkew, .storeUnreachable),
+            (.accessDenied, .refused), (.credentialsMissing, .refused), (.credentialsRejected, .refused),
+            (.badDigest, .failed), (.unsupported, .failed),
+        ])
+    func store(code: StoreError.Code, status: SyncCLI.ExitStatus) {
+        #expect(SyncCLI.ExitStatus(StoreError(code, operation: "check", message: "m")) == status)
+    }
+
+    @Test func `other failures have theirs`() {
+        #expect(SyncCLI.ExitStatus(AgentLock.Held(holder: nil)) == .locked)
+        #expect(SyncCLI.ExitStatus(ScanError(.missing, path: "/x", message: "m")) == .noSuchPath)
+        #expect(SyncCLI.ExitStatus(CommandFailure(.configuration, "m")) == .configuration)
+    }
+}

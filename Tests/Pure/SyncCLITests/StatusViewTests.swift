@@ -1,0 +1,75 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct StatusViewTests {
+    private let now = Date(timeIntervalSince1970: 1_780_000_000)
+    private let gallery = WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery")
+
+    private func view(
+        _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil
+    ) -> StatusView {
+        let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
+        let overview = Overview(
+            folders: [Overview.Folder(record: record, tallies: tallies)],
+            tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest)
+        let report = StatusReport(
+            overview, watched: [gallery], holder: nil,
+            store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
+        return StatusView(
+            report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
+    }
+
+    private func tallies(uploaded: Int, pending: Int = 0) -> PhotoTallies {
+        var tallies = PhotoTallies()
+        tallies[.uploaded] = Tally(files: uploaded, bytes: Int64(uploaded) << 22)
+        tallies[.pending] = Tally(files: pending, bytes: 0)
+        return tallies
+    }
+
+    @Test func `when all is stored it says so`() {
+        let text = view(tallies(uploaded: 3)).text
+        #expect(text.contains("Everything is safe."))
+        #expect(text.contains("~/Pictures/Gallery"))
+        #expect(text.contains("12 MiB on the disk, 3.0 MiB stored"))
+    }
+
+    @Test func `what waits longest is named with its reason`() {
+        let oldest = Overview.Unsynced(
+            path: "/home/ana/Pictures/Gallery/a.jpg", since: now.addingTimeInterval(-7_200), state: .pending,
+            why: "it waits for its turn")
+        let text = view(tallies(uploaded: 3, pending: 1), oldest: oldest).text
+        #expect(text.contains("~/Pictures/Gallery/a.jpg"))
+        #expect(text.contains("it waits for its turn, since 2 h ago"))
+        #expect(!text.contains("Everything is safe"))
+    }
+
+    @Test func `while the store is away, that is why a photo waits`() {
+        let oldest = Overview.Unsynced(
+            path: "/home/ana/Pictures/Gallery/a.jpg", since: now, state: .pending, why: "it waits for its turn")
+        let view = view(tallies(uploaded: 0, pending: 1), oldest: oldest, storeError: "no route to host")
+        #expect(view.report.oldestUnsynced?.why == "no route to host")
+        #expect(view.text.contains("not reachable"))
+    }
+
+    @Test func `a folder that could not be seen is not safe`() {
+        let text = view(tallies(uploaded: 3), problem: "/home/ana/Pictures/Gallery: it is not there").text
+        #expect(text.contains("it is not there"))
+        #expect(!text.contains("Everything is safe"))
+    }
+
+    @Test func `it fits 80 columns`() {
+        let long = String(repeating: "a very long reason with many words ", count: 10)
+        let oldest = Overview.Unsynced(
+            path: FilePath("/home/ana/Pictures/Gallery/\(String(repeating: "x", count: 200)).jpg"), since: now,
+            state: .failed,
+            why: long)
+        let text = view(tallies(uploaded: 1_234_567, pending: 1), oldest: oldest, problem: long, storeError: long).text
+        for line in text.split(separator: "\n") { #expect(TextLayout.width(line) <= 80, "\(line)") }
+    }
+}

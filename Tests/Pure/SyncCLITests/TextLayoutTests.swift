@@ -1,0 +1,34 @@
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct TextLayoutTests {
+    @Test(
+        "wide characters take two columns and combining marks none",
+        arguments: [("abc", 3), ("Zürich", 6), ("Zu\u{308}rich", 6), ("東京", 4), ("❄️", 2), ("⏳", 2), ("→", 1), ("", 0)])
+    func width(text: String, columns: Int) {
+        #expect(TextLayout.width(text) == columns)
+    }
+
+    @Test(
+        "a long path is cut in the middle, so that its end stays",
+        arguments: [
+            ("/home/ana/Pictures/IMG_1.jpg", 20, "/home/…res/IMG_1.jpg"), ("short", 20, "short"), ("東京東京東京", 7, "東…東京"),
+        ])
+    func shortened(text: String, columns: Int, expected: String) {
+        #expect(TextLayout.shortened(text, to: columns) == expected)
+        #expect(TextLayout.width(TextLayout.shortened(text, to: columns)) <= columns)
+    }
+
+    @Test func `a fitted text has exactly its columns`() {
+        #expect(TextLayout.fitted("ab", to: 4) == "ab  ")
+        #expect(TextLayout.fitted("ab", to: 4, alignRight: true) == "  ab")
+        #expect(TextLayout.width(TextLayout.fitted("a long text", to: 6)) == 6)
+    }
+
+    @Test func `lines are broken at spaces, and within words that are too long`() {
+        #expect(TextLayout.wrapped("the disk is full", to: 8) == ["the disk", "is full"])
+        #expect(TextLayout.wrapped("abcdefghij kl", to: 4) == ["abcd", "efgh", "ij", "kl"])
+        #expect(TextLayout.wrapped("", to: 4) == [])
+    }
+}
