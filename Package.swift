@@ -114,6 +114,7 @@ let package = Package(
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
         suite("LedgerFileTests", in: "Disk", ["SyncLedger"]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
+        suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
     ],

@@ -1,4 +1,5 @@
 import GRDB
+import Glibc
 package import SystemPackage
 
 /// What is known of every folder, photo, object and attempt: an SQLite database. The ledger is the queue.
@@ -21,12 +22,25 @@ package final class Ledger: Sendable {
     /// - Throws: `.unreadable`, `.readOnly`, `.noSpace`, `.damaged`, `.newerSchema`, `.busy`.
     package init(at path: FilePath) throws(LedgerError) {
         self.path = path
-        do {
-            try LedgerFile.prepare(path)
-            database = try DatabasePool(path: path.string, configuration: Self.configuration)
-            try Self.migrate(database, path: path)
-        } catch {
-            throw LedgerError(error, operation: "open", path: path)
+        database = try Self.open(path)
+    }
+
+    /// Opens the file, again and again for as long as the busy timeout: while another process turns a new file into one
+    /// with a write-ahead log, SQLite answers SQLITE_BUSY at once and does not ask its busy handler
+    /// (https://www.sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY In WAL Mode").
+    private static func open(_ path: FilePath) throws(LedgerError) -> any DatabaseWriter {
+        let patience = ContinuousClock.now + .seconds(busyTimeout)
+        while true {
+            do {
+                try LedgerFile.prepare(path)
+                let database = try DatabasePool(path: path.string, configuration: configuration)
+                try migrate(database, path: path)
+                return database
+            } catch {
+                let error = LedgerError(error, operation: "open", path: path)
+                guard error.code == .busy, ContinuousClock.now < patience else { throw error }
+                usleep(20_000)
+            }
         }
     }
 

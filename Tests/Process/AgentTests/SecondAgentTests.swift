@@ -48,4 +48,13 @@ import Testing
         #expect(try await home.photo(photo) == nil)
         #expect(try home.store.objects().isEmpty)
     }
+
+    @Test("several commands may be the first to open a new ledger")
+    func firstTogether() async throws {
+        let codes = try await withThrowingTaskGroup(of: Int32?.self) { group in
+            for _ in 1...8 { group.addTask { try await home.run("status").code } }
+            return try await group.reduce(into: [Int32?]()) { $0.append($1) }
+        }
+        #expect(codes == Array(repeating: 0, count: 8))
+    }
 }
