@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test check sanitize bench install clean
+.PHONY: help demo build test interop check sanitize bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -16,6 +16,9 @@ build: ## the program: .build/release/sync-agent
 
 test: ## all tests, with the S3 servers that they need
 	@scripts/test
+
+interop: ## the store tests against a Ceph RADOS Gateway (Debian's; its daemons are installed, not started)
+	@scripts/interop
 
 check: ## format, layering, scripts, documents, build without a warning
 	@scripts/check

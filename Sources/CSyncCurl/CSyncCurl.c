@@ -106,6 +106,8 @@ int CSyncCurl_TransferSetNumber(CSyncCurl_Transfer *transfer, CSyncCurl_NumberOp
     case CSyncCurl_NumberOptionLowSpeedLimit: return curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)value);
     case CSyncCurl_NumberOptionLowSpeedTime: return curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)value);
     case CSyncCurl_NumberOptionMaximumConnectionAge: return curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)value);
+    case CSyncCurl_NumberOptionMaximumSendSpeed:
+        return curl_easy_setopt(easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)value);
     case CSyncCurl_NumberOptionNoBody: return curl_easy_setopt(easy, CURLOPT_NOBODY, (long)value);
     case CSyncCurl_NumberOptionNoSignal: return curl_easy_setopt(easy, CURLOPT_NOSIGNAL, (long)value);
     case CSyncCurl_NumberOptionPathAsIs: return curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, (long)value);

@@ -72,6 +72,8 @@ typedef enum __attribute__((enum_extensibility(closed))) {
     CSyncCurl_NumberOptionLowSpeedLimit,
     CSyncCurl_NumberOptionLowSpeedTime,
     CSyncCurl_NumberOptionMaximumConnectionAge,
+    /// CURLOPT_MAX_SEND_SPEED_LARGE, bytes a second; also while the transfer is in a multi.
+    CSyncCurl_NumberOptionMaximumSendSpeed,
     CSyncCurl_NumberOptionNoBody,
     CSyncCurl_NumberOptionNoSignal,
     CSyncCurl_NumberOptionPathAsIs,

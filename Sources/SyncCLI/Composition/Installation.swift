@@ -82,7 +82,9 @@ struct Installation: Sendable {
             }
             return LocalStore(root: directory.path, now: time.now, createsRoot: isNew)
         case .s3(let s3):
-            return try S3Store(settings: S3Settings(s3), environment: environment, now: time.now)
+            return try S3Store(
+                settings: S3Settings(s3), environment: environment,
+                uploadBytesPerSecond: settings.upload.bandwidthLimit, now: time.now)
         }
     }
 

@@ -75,6 +75,10 @@ enum ConfigKeys {
     static let rescan = ConfigKey(
         "upload.rescan_minutes", .minutes(1...525_600), default: .seconds(3_600),
         "How often all folders are read anew, in case a change went unseen.")
+    static let bandwidthLimit = ConfigKey(
+        "upload.bandwidth_limit", ValueKind.byteRate(from: 16 << 10).orNull(), default: nil,
+        traits: KeyTraits(example: "2MiB"),
+        "How much of the line all uploads together may take; null for all of it. The embedded store needs no limit.")
 
     static let tierMode = ConfigKey(
         "tiers.mode", .choice, default: TierSettings.Mode.bucket, traits: KeyTraits(isForLater: true),
@@ -141,7 +145,7 @@ enum ConfigKeys {
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         watchKind.description, watchPath.description, watchProfile.description,
         maximumDimension.description, quality.description, keepOriginals.description, stripLocation.description,
-        batchSize.description, settle.description, rescan.description,
+        batchSize.description, settle.description, rescan.description, bandwidthLimit.description,
         tierMode.description, archiveAfterDays.description, minimumArchiveBytes.description,
         eventDays.description, retentionBatch.description, retentionTime.description, retentionZone.description,
         restoreDays.description, restoreTier.description, restorePoll.description, maximumCost.description,

@@ -44,6 +44,34 @@ extension ValueKind where Value == Int {
     }
 }
 
+extension ValueKind where Value == Int {
+    /// Units of a byte rate, the largest first.
+    private static var byteUnits: [(suffix: String, size: Int)] { [("MiB", 1 << 20), ("KiB", 1 << 10)] }
+
+    /// Bytes a second, with or without a unit: `524288`, `512KiB`, `2 MiB`.
+    static func byteRate(from minimum: Int) -> Self {
+        let bytes = integer(minimum...(1 << 40))
+        return ValueKind(
+            "byte rate",
+            accepted: "bytes a second, at least \(minimum >> 10)KiB, such as 512KiB or 2MiB",
+            read: { (node) throws(Rejection) in
+                guard case .text(let text, isPlain: true) = node.content,
+                    let unit = byteUnits.first(where: { text.hasSuffix($0.suffix) })
+                else { return try bytes.read(node) }
+                let digits = text.dropLast(unit.suffix.count).filter { $0 != " " && $0 != "_" }
+                guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits) else {
+                    throw Rejection()
+                }
+                let (product, overflows) = number.multipliedReportingOverflow(by: unit.size)
+                guard !overflows, (minimum...(1 << 40)).contains(product) else { throw Rejection() }
+                return product
+            },
+            render: { rate in
+                byteUnits.first { rate.isMultiple(of: $0.size) }.map { "\(rate / $0.size)\($0.suffix)" } ?? "\(rate)"
+            })
+    }
+}
+
 extension ValueKind where Value == Double {
     static func number(from minimum: Int, to maximum: Int) -> Self {
         ValueKind(

@@ -6,6 +6,8 @@ package struct UploadSettings: Hashable, Sendable {
     package var settle: Duration
     /// Time between two scans of everything.
     package var rescan: Duration
+    /// Bytes a second, for all uploads together; `nil` for no limit.
+    package var bandwidthLimit: Int?
 }
 
 extension UploadSettings {
@@ -13,5 +15,6 @@ extension UploadSettings {
         batchSize = reader.value(ConfigKeys.batchSize)
         settle = reader.value(ConfigKeys.settle)
         rescan = reader.value(ConfigKeys.rescan)
+        bandwidthLimit = reader.value(ConfigKeys.bandwidthLimit)
     }
 }

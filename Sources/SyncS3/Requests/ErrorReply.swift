@@ -6,6 +6,10 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
     /// In `PermanentRedirect` and `AuthorizationHeaderMalformed`: where the bucket is.
     package var region: String?
     package var endpoint: String?
+    /// In `NotImplemented`: the header that is not known.
+    package var header: String?
+    /// In `InvalidArgument`: the header or query item.
+    package var argument: String?
 
     private enum CodingKeys: String, CodingKey {
         case code = "Code"
@@ -13,6 +17,8 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
         case requestID = "RequestId"
         case region = "Region"
         case endpoint = "Endpoint"
+        case header = "Header"
+        case argument = "ArgumentName"
     }
 
     /// Headers fill in what the body does not say: the reply to a HEAD has none.
@@ -21,6 +27,8 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
         code = decoded?.code
         message = decoded?.message
         endpoint = decoded?.endpoint
+        header = decoded?.header
+        argument = decoded?.argument
         region = decoded?.region ?? response.headers["x-amz-bucket-region"]
         requestID = decoded?.requestID ?? response.headers["x-amz-request-id"]
     }

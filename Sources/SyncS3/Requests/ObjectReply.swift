@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import SyncCore
 
 /// What the headers of HeadObject, GetObject and PutObject say of an object.
@@ -21,7 +22,7 @@ package struct ObjectReply: Hashable, Sendable {
     package func info(for key: ObjectKey) -> ObjectInfo? {
         guard let size else { return nil }
         return ObjectInfo(
-            key: key, size: size, md5: md5,
+            key: key, size: size, md5: md5, sha256: sha256,
             storageClass: headers["x-amz-storage-class"].map(StorageClass.init(rawValue:)) ?? .standard,
             restore: restore, contentType: headers["Content-Type"], metadata: S3Metadata.values(in: headers),
             modified: headers["Last-Modified"].flatMap(S3Date.http))
@@ -43,6 +44,13 @@ package struct ObjectReply: Hashable, Sendable {
             return nil
         }
         return headers["ETag"].flatMap(Self.md5(eTag:))
+    }
+
+    /// The SHA-256 that the store computed of the whole object. That of an object in parts is one of their digests, and is
+    /// written otherwise: `{digest}-{parts}` (S3 User Guide, "Checking object integrity").
+    package var sha256: SHA256Digest? {
+        guard let digest = headers["x-amz-checksum-sha256"].flatMap({ Data(base64Encoded: $0) }) else { return nil }
+        return SHA256Digest(bytes: Array(digest))
     }
 
     /// Whether the object cannot be read nor overwritten before it is restored. An INTELLIGENT_TIERING object tells it in

@@ -20,6 +20,7 @@ package struct S3Address: Hashable, Sendable {
     package let endpoint: String
     package let isAmazon: Bool
     private let base: HTTPURL
+    private let addressing: Addressing
     private let isPathStyle: Bool
 
     /// - Parameter endpoint: an `http` or `https` URL; `nil` for Amazon's of the region.
@@ -35,8 +36,7 @@ package struct S3Address: Hashable, Sendable {
         guard !region.isEmpty, region.utf8.allSatisfy(Self.isBucketByte) else {
             throw Self.invalid("store.region is \"\(region.escapingControls)\": write one such as eu-central-1")
         }
-        let suffix = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
-        let url = try Self.parse(endpoint ?? "https://s3.\(region).\(suffix)")
+        let url = try Self.parse(endpoint ?? Self.amazon(region))
         isAmazon = url.host.hasSuffix(".amazonaws.com") || url.host.hasSuffix(".amazonaws.com.cn")
         let isNumeric = url.host.hasPrefix("[") || url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
         switch addressing {
@@ -48,6 +48,7 @@ package struct S3Address: Hashable, Sendable {
             isPathStyle = false
         case .auto: isPathStyle = !isAmazon || !Self.fitsHostName(bucket)
         }
+        self.addressing = addressing
         self.bucket = bucket
         self.region = region
         self.endpoint = "\(url.scheme)://\(url.authority)"
@@ -66,6 +67,18 @@ package struct S3Address: Hashable, Sendable {
         if url.path.isEmpty { url.path = "/" }
         url.query = query
         return url
+    }
+
+    /// The same bucket where another region has it: at Amazon each has an endpoint of its own, in place of the one that
+    /// was set; elsewhere the region only counts for the signature.
+    package func moved(to region: String) throws(StoreError) -> S3Address {
+        try S3Address(
+            bucket: bucket, region: region, endpoint: isAmazon ? nil : "\(endpoint)\(base.path)", addressing: addressing
+        )
+    }
+
+    private static func amazon(_ region: String) -> String {
+        "https://s3.\(region).\(region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com")"
     }
 
     private static func parse(_ text: String) throws(StoreError) -> HTTPURL {

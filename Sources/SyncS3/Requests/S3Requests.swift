@@ -15,34 +15,55 @@ package struct S3Requests: Hashable, Sendable {
     }
 
     /// PutObject in one piece: plain bytes with their length, MD5 and (by the signature) SHA-256, never in chunks.
-    /// - Parameter ifAbsent: adds `If-None-Match: *`.
     package func put(
-        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, ifAbsent: Bool
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, features: PutFeatures
     ) throws(StoreError) -> HTTPRequest {
+        var headers = try headers(of: attributes, at: key, features: features)
+        headers["Content-MD5"] = body.digest.md5.base64
+        if features.contains(.checksum) {
+            headers["x-amz-checksum-sha256"] = Data(body.digest.sha256.bytes).base64EncodedString()
+        }
+        if features.contains(.condition) { headers["If-None-Match"] = "*" }
+        return HTTPRequest(.put, url(key), headers: headers, body: HTTPBody(body))
+    }
+
+    /// What is stored beside the bytes. The standard class needs no header.
+    func headers(
+        of attributes: ObjectAttributes, at key: ObjectKey, features: PutFeatures
+    ) throws(StoreError) -> HTTPHeaders {
         var headers: HTTPHeaders = ["Content-Type": try Self.contentType(attributes.contentType, key: key)]
-        headers["Content-MD5"] = Data(body.digest.md5.bytes).base64EncodedString()
-        if attributes.storageClass != .standard {
+        if features.contains(.storageClass), attributes.storageClass != .standard {
             headers["x-amz-storage-class"] = attributes.storageClass.rawValue
         }
-        if ifAbsent { headers["If-None-Match"] = "*" }
         for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
                 throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
             }
             headers.append(S3Metadata.headerPrefix + name, S3Metadata.encode(value))
         }
-        return HTTPRequest(.put, url(key), headers: headers, body: body)
+        return headers
+    }
+
+    /// HeadBucket: its reply names the region, whatever its status.
+    package func headBucket() -> HTTPRequest {
+        HTTPRequest(.head, address.url())
     }
 
     /// HeadObject.
-    package func head(_ key: ObjectKey) -> HTTPRequest {
-        HTTPRequest(.head, url(key))
+    /// - Parameter checksum: asks for the digest that the store computed.
+    package func head(_ key: ObjectKey, checksum: Bool) -> HTTPRequest {
+        var request = HTTPRequest(.head, url(key))
+        if checksum { request.headers["x-amz-checksum-mode"] = "ENABLED" }
+        return request
     }
 
     /// GetObject, whole or a part.
-    /// - Parameter range: not empty.
-    package func get(_ key: ObjectKey, range: Range<Int64>?) -> HTTPRequest {
+    /// - Parameters:
+    ///   - range: not empty.
+    ///   - checksum: asks for the digest that the store computed; there is none of a part.
+    package func get(_ key: ObjectKey, range: Range<Int64>?, checksum: Bool) -> HTTPRequest {
         var request = HTTPRequest(.get, url(key))
+        if checksum, range == nil { request.headers["x-amz-checksum-mode"] = "ENABLED" }
         if let range { request.headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)" }
         return request
     }
@@ -64,8 +85,8 @@ package struct S3Requests: Hashable, Sendable {
         HTTPRequest(.delete, url(key))
     }
 
-    private func url(_ key: ObjectKey) -> HTTPURL {
-        address.url(key: prefix + key.rawValue)
+    func url(_ key: ObjectKey, query: [HTTPQueryItem] = []) -> HTTPURL {
+        address.url(key: prefix + key.rawValue, query: query)
     }
 
     private static func contentType(_ text: String, key: ObjectKey) throws(StoreError) -> String {
@@ -78,4 +99,9 @@ package struct S3Requests: Hashable, Sendable {
     private static func invalid(_ key: ObjectKey, _ message: String) -> StoreError {
         StoreError(.invalidRequest, operation: "put", key: key.rawValue, message: message)
     }
+}
+
+extension MD5Digest {
+    /// As `Content-MD5` has it (RFC 1864).
+    var base64: String { Data(bytes).base64EncodedString() }
 }

@@ -9,11 +9,13 @@ package enum XMLReply {
         package let reason: String
     }
 
+    /// - Parameter variant: another root that some store writes.
     /// - Throws: ``Invalid``.
-    static func decode<Value: Decodable>(_ type: Value.Type, root: String, from body: [UInt8]) throws(Invalid) -> Value
-    {
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, root: String, or variant: String? = nil, from body: [UInt8]
+    ) throws(Invalid) -> Value {
         let found = rootName(of: body)
-        guard found == root else {
+        guard let found, found == root || found == variant else {
             throw Invalid(reason: "its XML begins with \(found.map { "<\($0)>" } ?? "nothing") in place of <\(root)>")
         }
         let decoder = XMLDecoder(trimValueWhitespaces: false, removeWhitespaceElements: true)

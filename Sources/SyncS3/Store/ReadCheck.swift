@@ -24,10 +24,11 @@ final class ReadCheck: Sendable {
 
     var count: Int64 { state.withLock { $0.count } }
 
-    /// Whether the bytes are those of the object: by the SHA-256 that its writer noted, else by the store's MD5. An object
-    /// with neither cannot be told from another.
+    /// Whether the bytes are those of the object: by the SHA-256 of the store or of its writer, else by the store's MD5. An
+    /// object with none of them cannot be told from another.
     func matches(_ info: ObjectInfo) -> Bool {
         guard let digest = state.withLock({ $0.hasher?.finalize() }) else { return true }
+        if let stored = info.sha256, stored != digest.sha256 { return false }
         if let noted = info.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) }) {
             return noted == digest.sha256
         }

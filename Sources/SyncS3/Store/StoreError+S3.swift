@@ -13,7 +13,7 @@ package struct S3RequestContext: Hashable, Sendable {
     }
 }
 
-/// The one place where replies and failures of the transport become ``StoreError``s.
+/// The one place where replies become ``StoreError``s.
 ///
 /// Source: Amazon S3 API Reference, "Error responses"; botocore's retry tables for what counts as throttling.
 extension StoreError {
@@ -26,23 +26,6 @@ extension StoreError {
         if let name = reply.code { detail += " \(name.escapingControls)" }
         if let id = reply.requestID { detail += ", request \(id.escapingControls)" }
         self.init(code, operation: context.operation, key: context.key, message: message, detail: detail)
-    }
-
-    package init(_ error: TransportError, in context: S3RequestContext) {
-        let endpoint = context.address.endpoint
-        let (code, message): (Code, String) =
-            switch error.code {
-            case .unreachable: (.unreachable, "cannot reach \(endpoint): \(error.message)")
-            case .insecure: (.unreachable, "no secure connection to \(endpoint): \(error.message)")
-            case .timedOut: (.timedOut, "\(endpoint) takes too long: \(error.message)")
-            case .connectionLost: (.connectionLost, "the connection to \(endpoint) broke: \(error.message)")
-            case .sourceChanged: (.sourceChanged, error.message)
-            case .digestMismatch: (.badDigest, error.message)
-            case .invalidReply: (.invalidResponse, "\(endpoint) sent no valid reply: \(error.message)")
-            case .failed: (.invalidRequest, "the request cannot be sent: \(error.message)")
-            case .closed: (.unreachable, error.message)
-            }
-        self.init(code, operation: context.operation, key: context.key, message: message)
     }
 
     package init(_ invalid: XMLReply.Invalid, _ response: HTTPResponse, in context: S3RequestContext) {
@@ -75,12 +58,13 @@ extension StoreError {
                 .credentialsRejected,
                 "\(address.endpoint) does not know the access key; correct AWS_ACCESS_KEY_ID or the profile"
             )
-        case "SignatureDoesNotMatch":
+        case "SignatureDoesNotMatch", "InvalidSignatureException":
             return (
                 .credentialsRejected,
                 "the secret key does not fit the access key; correct AWS_SECRET_ACCESS_KEY or the profile"
             )
-        case "ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidSecurity", "InvalidClientTokenId":
+        case "ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidToken", "TokenRefreshRequired",
+            "InvalidSecurity", "InvalidClientTokenId":
             return (.credentialsRejected, "the session token is invalid or has expired; get new credentials")
         case "AccessDenied", "AllAccessDisabled", "AccountProblem", "InvalidPayer", "NotSignedUp":
             return (.accessDenied, denied(context))
@@ -88,6 +72,8 @@ extension StoreError {
             return (.alreadyExists, "something is stored under this key already")
         case "ConditionalRequestConflict", "OperationAborted":
             return (.conflict, "another request was changing the same object; it is tried again")
+        case "NoSuchUpload":
+            return (.conflict, "the upload in parts was ended by somebody else; it begins anew")
         case "InvalidObjectState":
             return (.archived, "the object is archived; restore it first (sync-agent restore)")
         case "RequestTimeTooSkewed":
@@ -136,6 +122,10 @@ extension StoreError {
         case 403: return (.accessDenied, said ?? denied(context))
         case 404 where context.key == nil: return (.storeMissing, missingBucket(address))
         case 404: return (.notFound, "nothing is stored under this key")
+        case 407:
+            return (.unreachable, "the proxy asks for a user and password; write them into https_proxy or http_proxy")
+        case 400 where reply.code == nil && address.speaksPlain && response.mentionsTLS:
+            return (.unreachable, "\(address.endpoint) speaks TLS; write https:// in store.endpoint")
         case 405, 501: return (.unsupported, said ?? "\(address.endpoint) does not know this operation")
         case 408: return (.timedOut, "\(address.endpoint) waited too long for the bytes")
         case 409: return (.conflict, said ?? "another request was changing the same object")
@@ -171,4 +161,13 @@ extension StoreError {
         let place = reply.endpoint.map { " at \($0.escapingControls)" } ?? " elsewhere"
         return "the bucket \(address.bucket) is to be addressed\(place); correct store.region or store.endpoint"
     }
+}
+
+extension S3Address {
+    fileprivate var speaksPlain: Bool { endpoint.hasPrefix("http:") }
+}
+
+extension HTTPResponse {
+    /// What web servers say to plain HTTP on a port for TLS.
+    fileprivate var mentionsTLS: Bool { String(decoding: body, as: UTF8.self).contains("HTTPS") }
 }

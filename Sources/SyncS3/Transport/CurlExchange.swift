@@ -6,13 +6,15 @@ import SyncCore
 final class CurlExchange {
     var upload: UploadSource?
     private(set) var response = HTTPResponse(status: 0)
+    /// Whether the reply's head has come to its end. curl takes a connection that is closed within it for a reply.
+    private(set) var hasHead = false
     /// Why a callback ended the transfer; the caller hears of it in place of curl's "aborted by callback".
     private(set) var failure: (any Error)?
     private let target: HTTPResponseTarget
     /// Whether the sink takes this reply; asked once, at its first byte.
     private var isForSink: Bool?
 
-    init(body: ObjectBody?, target: HTTPResponseTarget) throws(TransportError) {
+    init(body: HTTPBody?, target: HTTPResponseTarget) throws(TransportError) {
         self.target = target
         upload = if let body { try UploadSource(body) } else { nil }
     }
@@ -52,6 +54,9 @@ final class CurlExchange {
             let status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) }
             response = HTTPResponse(status: status ?? 0)
             isForSink = nil
+            hasHead = false
+        } else if line.isEmpty {
+            hasHead = true
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             response.headers.append(String(line[..<colon]), String(value))

@@ -50,6 +50,7 @@ struct CurlLoop {
             let code = CSyncCurl_MultiAdd(multi, transfer.handle)
             guard code == 0 else { throw TransportError(.failed, "curl refused a transfer with code \(code)") }
             transfers[submission.id] = transfer
+            if transfer.isUpload { shareUploadSpeed() }
         } catch {
             submission.reply.resume(throwing: error)
         }
@@ -67,10 +68,20 @@ struct CurlLoop {
         for id in transfers.keys { end(id, .failure(error)) }
     }
 
+    /// curl limits each transfer by itself (CURLOPT_MAX_SEND_SPEED_LARGE), so the limit is dealt out anew whenever an
+    /// upload comes or goes. Those that wait for a connection send nothing.
+    private func shareUploadSpeed() {
+        guard let limit = settings.uploadBytesPerSecond else { return }
+        let uploads = transfers.values.filter(\.isUpload)
+        let share = max(limit / max(min(uploads.count, settings.hostConnections), 1), 1)
+        uploads.forEach { $0.limit(Int64(share)) }
+    }
+
     /// Curl lets go of the transfer, its file is closed, and only then the caller hears of it.
     private mutating func end(_ id: UInt64, _ outcome: Result<HTTPResponse, any Error>) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         CSyncCurl_MultiRemove(multi, transfer.handle)
+        if transfer.isUpload { shareUploadSpeed() }
         transfer.closeBody()
         transfer.reply.resume(with: outcome)
     }

@@ -7,10 +7,19 @@ extension CurlTransfer {
     private static let expectThreshold: Int64 = 1 << 20
     /// Bytes: how much of a file is read at a time. curl's own is 64 KiB, eight times the calls for the same file.
     private static let uploadBuffer: Int64 = 512 << 10
+    /// Bytes: curl takes no less.
+    private static let smallestUploadBuffer: Int64 = 16 << 10
+
+    /// Below a limit the buffer is what goes out between two pauses. A pause has to end before it passes for a stall.
+    private static func uploadBuffer(_ settings: TransportSettings) -> Int64 {
+        guard let limit = settings.uploadBytesPerSecond else { return uploadBuffer }
+        return min(max(Int64(limit) / 8, smallestUploadBuffer), uploadBuffer)
+    }
 
     /// Sets the handle up: curl_easy_setopt(3).
     func configure(for request: HTTPRequest, settings: TransportSettings) throws(TransportError) {
-        try configureConnection(settings)
+        try configureConnection(settings, patience: request.patience)
+        if request.isDirect { try configureDirect(patience: request.patience ?? settings.connectTimeout) }
         try set(.URL, "\(request.url)")
         switch request.method {
         case .get: try set(.httpGet, 1)
@@ -21,7 +30,7 @@ extension CurlTransfer {
             // The size is always known: without it curl would send chunks, which S3 refuses.
             try set(.upload, 1)
             try set(.uploadSize, body.size)
-            try set(.uploadBufferSize, Self.uploadBuffer)
+            try set(.uploadBufferSize, Self.uploadBuffer(settings))
             if body.size <= Self.expectThreshold { try add(header: "Expect:") }
         }
         for field in request.headers.fields where field.name.lowercased() != "host" {
@@ -33,7 +42,9 @@ extension CurlTransfer {
         }
     }
 
-    private func configureConnection(_ settings: TransportSettings) throws(TransportError) {
+    private func configureConnection(
+        _ settings: TransportSettings, patience: Duration?
+    ) throws(TransportError) {
         try set(.httpOneOnly, 1)
         // A signature is made for one host and path: following a redirect would only leak it.
         try set(.followLocation, 0)
@@ -49,8 +60,15 @@ extension CurlTransfer {
         try set(.maximumConnectionAge, settings.idleConnectionAge.components.seconds)
         try set(.connectTimeoutMilliseconds, Int64(settings.connectTimeout / .milliseconds(1)))
         try set(.lowSpeedLimit, Int64(settings.stallSpeed))
-        try set(.lowSpeedTime, Int64(max(settings.stallTimeout.components.seconds, 1)))
+        try set(.lowSpeedTime, Int64(max((patience ?? settings.stallTimeout).components.seconds, 1)))
         try add(header: "User-Agent: sync-agent")
+    }
+
+    /// A link-local endpoint answers at once or is not there; a proxy would ask its own, and see the reply.
+    private func configureDirect(patience: Duration) throws(TransportError) {
+        // Empty is how curl is told to use none, whatever the environment says.
+        try set(.proxy, "")
+        try set(.connectTimeoutMilliseconds, Int64(patience / .milliseconds(1)))
     }
 
     private func set(_ option: CSyncCurl_NumberOption, _ value: Int64) throws(TransportError) {

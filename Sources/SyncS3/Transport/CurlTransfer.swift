@@ -4,6 +4,9 @@ import CSyncCurl
 final class CurlTransfer {
     let reply: CurlMailbox.Reply
     let handle: OpaquePointer
+    /// Whether it has bytes to send.
+    let isUpload: Bool
+    private let host: HTTPURL
     private let exchange: CurlExchange
 
     /// - Throws: ``TransportError`` when the body cannot be read or curl refuses the request.
@@ -17,11 +20,18 @@ final class CurlTransfer {
         self.reply = submission.reply
         self.handle = handle
         self.exchange = exchange
+        isUpload = submission.request.body.map { $0.size > 0 } ?? false
+        host = submission.request.url
         try configure(for: submission.request, settings: settings)
     }
 
     deinit {
         CSyncCurl_TransferFree(handle)
+    }
+
+    /// Bytes a second, from now on.
+    func limit(_ speed: Int64) {
+        CSyncCurl_TransferSetNumber(handle, .maximumSendSpeed, speed)
     }
 
     /// The request's file is closed now and not when this object goes.
@@ -35,7 +45,10 @@ final class CurlTransfer {
         if let failure = exchange.failure { return .failure(failure) }
         guard code == 0 else {
             let text = String(cString: CSyncCurl_TransferErrorText(handle, code))
-            return .failure(TransportError(TransportError.Code(curl: code), text))
+            return .failure(TransportError(TransportError.Code(curl: code, text: text, host: host), text))
+        }
+        guard exchange.hasHead else {
+            return .failure(TransportError(.connectionLost, "the reply ended within its head"))
         }
         var response = exchange.response
         response.newConnections = Int(CSyncCurl_TransferNewConnections(handle))
@@ -45,21 +58,34 @@ final class CurlTransfer {
 
 extension TransportError.Code {
     /// libcurl-errors(3).
-    init(curl code: Int32) {
+    /// - Parameters:
+    ///   - text: curl's words. They alone tell a proxy that is down from a store that is.
+    ///   - host: whom the request was for.
+    package init(curl code: Int32, text: String, host: HTTPURL) {
         self =
             switch CSyncCurl_Code(rawValue: UInt32(bitPattern: code)) {
-            case CSyncCurl_CodeCouldNotResolveHost, CSyncCurl_CodeCouldNotResolveProxy, CSyncCurl_CodeCouldNotConnect,
-                CSyncCurl_CodeProxy:
-                .unreachable
-            case CSyncCurl_CodeTLSConnectError, CSyncCurl_CodeCertificateProblem, CSyncCurl_CodeTLSCipher,
-                CSyncCurl_CodePeerFailedVerification, CSyncCurl_CodeCABadFile, CSyncCurl_CodeTLSIssuerError:
-                .insecure
+            case CSyncCurl_CodeCouldNotConnect: Self.isOfProxy(text, host) ? .proxyFailed : .unreachable
+            case CSyncCurl_CodeCouldNotResolveHost: .unreachable
+            case CSyncCurl_CodeCouldNotResolveProxy, CSyncCurl_CodeProxy: .proxyFailed
+            case CSyncCurl_CodeTLSConnectError, CSyncCurl_CodeTLSCipher: .insecure
+            case CSyncCurl_CodeCertificateProblem, CSyncCurl_CodePeerFailedVerification, CSyncCurl_CodeCABadFile,
+                CSyncCurl_CodeTLSIssuerError:
+                .untrusted
             case CSyncCurl_CodeTimedOut: .timedOut
+            case CSyncCurl_CodeReceiveError where text.contains("CONNECT"): .proxyFailed
             case CSyncCurl_CodePartialFile, CSyncCurl_CodeGotNothing, CSyncCurl_CodeSendError,
                 CSyncCurl_CodeReceiveError, CSyncCurl_CodeSendFailedRewind:
                 .connectionLost
             case CSyncCurl_CodeWeirdServerReply, CSyncCurl_CodeUnsupportedProtocol: .invalidReply
             default: .failed
             }
+    }
+
+    /// "Failed to connect to HOST port PORT": of somebody else, or "via" somebody else.
+    private static func isOfProxy(_ text: String, _ host: HTTPURL) -> Bool {
+        let name = host.host.filter { $0 != "[" && $0 != "]" }
+        let port = host.port ?? (host.scheme == "https" ? 443 : 80)
+        return text.hasPrefix("Failed to connect to")
+            && (!text.contains("\(name) port \(port)") || text.contains(" via "))
     }
 }

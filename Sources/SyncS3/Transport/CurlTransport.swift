@@ -35,12 +35,19 @@ package final class CurlTransport: HTTPTransport {
     package func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse {
         let id = mailbox.nextID()
         defer { mailbox.forget(id) }
+        guard request.isCancellable else { return try await submit(request, target, id) }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { reply in
-                mailbox.submit(CurlMailbox.Submission(id: id, request: request, target: target, reply: reply))
-            }
+            try await submit(request, target, id)
         } onCancel: {
             mailbox.cancel(id)
+        }
+    }
+
+    private func submit(
+        _ request: HTTPRequest, _ target: HTTPResponseTarget, _ id: UInt64
+    ) async throws -> HTTPResponse {
+        try await withCheckedThrowingContinuation { reply in
+            mailbox.submit(CurlMailbox.Submission(id: id, request: request, target: target, reply: reply))
         }
     }
 

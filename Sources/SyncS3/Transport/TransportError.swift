@@ -3,8 +3,12 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
     package enum Code: String, Hashable, Sendable, CaseIterable {
         /// The name does not resolve, or nobody answers at the address.
         case unreachable
-        /// The TLS handshake failed, or the certificate is not trusted.
+        /// The proxy cannot be reached, or lets nothing through.
+        case proxyFailed
+        /// The TLS handshake failed.
         case insecure
+        /// The certificate is not trusted, or the file of trusted ones cannot be read.
+        case untrusted
         /// No connection in time, or no bytes for too long.
         case timedOut
         /// The connection broke, or ended before the reply did.

@@ -10,17 +10,21 @@ package struct TransportSettings: Hashable, Sendable {
     package var stallSpeed: Int
     /// Open connections to one host; further requests wait for one.
     package var hostConnections: Int
+    /// Bytes a second, for all uploads together; `nil` for no limit. At least 16 KiB: below it a transfer that has only
+    /// its share of it would pass for a stalled one.
+    package var uploadBytesPerSecond: Int?
     /// A PEM file of the authorities to trust, in place of the system's.
     package var caBundle: String?
 
     package init(
         connectTimeout: Duration = .seconds(10), stallTimeout: Duration = .seconds(60), stallSpeed: Int = 1_024,
-        hostConnections: Int = 8, caBundle: String? = nil
+        hostConnections: Int = 8, uploadBytesPerSecond: Int? = nil, caBundle: String? = nil
     ) {
         self.connectTimeout = connectTimeout
         self.stallTimeout = stallTimeout
         self.stallSpeed = stallSpeed
         self.hostConnections = hostConnections
+        self.uploadBytesPerSecond = uploadBytesPerSecond
         self.caBundle = caBundle
     }
 }

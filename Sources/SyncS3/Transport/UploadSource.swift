@@ -1,7 +1,5 @@
-import Glibc
 import SyncCore
 import SyncDigest
-import SystemPackage
 
 /// The bytes of one request's body, checked against their digest before the last of them is handed out: a body that is
 /// not what was promised never arrives whole, so the store keeps nothing, whether it checks digests itself or not.
@@ -10,7 +8,7 @@ import SystemPackage
 final class UploadSource {
     private enum Content {
         case bytes([UInt8])
-        case file(FileDescriptor, FilePath, FileStamp)
+        case file(SourceFile, from: Int64)
     }
 
     private let content: Content
@@ -20,22 +18,17 @@ final class UploadSource {
     private var hasher = ContentHasher()
 
     /// Opens the file. Bytes in memory, and an empty body, are checked at once.
-    init(_ body: ObjectBody) throws(TransportError) {
+    init(_ body: HTTPBody) throws(TransportError) {
         size = body.size
         expected = body.digest
         switch body.source {
         case .bytes(let bytes):
             content = .bytes(bytes)
             guard ContentDigest(of: bytes) == expected else { throw Self.digestMismatch }
-        case .file(let path, let stamp):
-            content = .file(try Self.open(path), path, stamp)
-            try checkStamp()
+        case .file(let path, let stamp, let start):
+            content = .file(try SourceFile(path, stamp: stamp), from: start)
             if size == 0, ContentDigest(of: []) != expected { throw Self.digestMismatch }
         }
-    }
-
-    deinit {
-        if case .file(let descriptor, _, _) = content { try? descriptor.close() }
     }
 
     /// The next bytes; 0 at the end.
@@ -49,12 +42,12 @@ final class UploadSource {
             }
             offset += Int64(wanted)
             return wanted
-        case .file(let descriptor, let path, _):
-            let count = try Self.read(descriptor, path, at: offset, into: .init(rebasing: buffer[..<wanted]))
+        case .file(let file, let start):
+            let count = try file.read(at: start + offset, into: .init(rebasing: buffer[..<wanted]))
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
             if offset == size {
-                try checkStamp()
+                try file.checkStamp()
                 guard hasher.finalize() == expected else { throw Self.digestMismatch }
             }
             return count
@@ -67,55 +60,6 @@ final class UploadSource {
         offset = 0
         _ = hasher.finalize()
         return true
-    }
-
-    private func checkStamp() throws(TransportError) {
-        guard case .file(let descriptor, let path, let expected) = content else { return }
-        var status = Glibc.stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else {
-            throw Self.failure("read", path, Errno(rawValue: errno))
-        }
-        let stamp = FileStamp(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
-        guard stamp == expected else {
-            throw TransportError(.sourceChanged, "\(path.string.escapingControls) was changed while it was being sent")
-        }
-    }
-
-    /// open(2). A symbolic link in the file's place is not followed; a FIFO does not block.
-    private static func open(_ path: FilePath) throws(TransportError) -> FileDescriptor {
-        do {
-            return try FileDescriptor.open(
-                path, .readOnly, options: [.noFollow, .closeOnExec, .nonBlocking], retryOnInterrupt: true)
-        } catch let error as Errno {
-            throw failure("open", path, error)
-        } catch {
-            throw TransportError(.failed, "cannot open \(path.string.escapingControls): \(error)")
-        }
-    }
-
-    private static func read(
-        _ descriptor: FileDescriptor, _ path: FilePath, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
-    ) throws(TransportError) -> Int {
-        do {
-            let count = try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
-            guard count > 0 else {
-                throw TransportError(
-                    .sourceChanged, "\(path.string.escapingControls) became shorter while it was being sent")
-            }
-            return count
-        } catch let error as TransportError {
-            throw error
-        } catch let error as Errno {
-            throw failure("read", path, error)
-        } catch {
-            throw TransportError(.failed, "cannot read \(path.string.escapingControls): \(error)")
-        }
-    }
-
-    private static func failure(_ verb: String, _ path: FilePath, _ error: Errno) -> TransportError {
-        TransportError(.sourceChanged, "cannot \(verb) \(path.string.escapingControls): \(error)")
     }
 
     private static var digestMismatch: TransportError {

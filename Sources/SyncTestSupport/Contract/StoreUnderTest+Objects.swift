@@ -118,6 +118,11 @@ extension StoreUnderTest {
                 if let number { winners.append(number) }
             }
         }
+        if gaps.contains(.losesRaces) {
+            let text = try await text(at: key)
+            try require(winners.contains { "text of \($0)" == text }, "\(text) is not of \(winners), which won")
+            return
+        }
         try requireEqual(winners.count, 1, "puts that won")
         try requireEqual(try await text(at: key), "text of \(winners[0])", "text")
     }
@@ -144,8 +149,14 @@ extension StoreUnderTest {
     func anArchivedObjectIsNotRead() async throws {
         let key = try key("archived.dat")
         try await put("cold", at: key, storageClass: .deepArchive)
-        try await requireError(.archived, from: "get") { _ = try await store.bytes(of: key) }
-        try await requireError(.archived, from: "get of a range") { _ = try await store.bytes(of: key, range: 0..<1) }
+        if gaps.contains(.readsArchived) {
+            try requireEqual(try await text(at: key), "cold", "text")
+        } else {
+            try await requireError(.archived, from: "get") { _ = try await store.bytes(of: key) }
+            try await requireError(.archived, from: "get of a range") {
+                _ = try await store.bytes(of: key, range: 0..<1)
+            }
+        }
         try requireEqual(try await store.head(key)?.restore, RestoreState.none, "restore state")
         try await store.delete(key)
         try requireEqual(try await store.head(key), nil, "head of a deleted archived object")

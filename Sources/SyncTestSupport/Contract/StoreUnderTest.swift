@@ -10,6 +10,18 @@ package struct StoreUnderTest: Sendable {
         case storesWrongDigest
         /// The server proves no SHA-256 of its own. What is left: the adapter claims none.
         case provesNoSHA256
+        /// The server ignores `If-None-Match` (rclone). What is left: what was there before is not overwritten, and of
+        /// puts that race one that won is there, whole.
+        case losesRaces
+        /// The server gives out archived objects like any other (Ceph, rclone). What is left: the bytes are right.
+        case readsArchived
+        /// A listing calls every class STANDARD (rclone). What is left: keys and sizes are right.
+        case listsNoClasses
+        /// Keys are paths of a file system (rclone): no object below another's key. What is left: the put is refused,
+        /// and what was there stays.
+        case keysArePaths
+        /// No part of a key between slashes is longer than 255 bytes (rclone). What is left: the put is refused.
+        case shortNames
     }
 
     package let name: String

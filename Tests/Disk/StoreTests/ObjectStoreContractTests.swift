@@ -11,8 +11,10 @@ struct ObjectStoreContractTests {
 
     @Test("Where servers are required, they are there")
     func serversAreThere() {
-        #expect(
-            TestServer.endpoint != nil || !TestServer.isRequired,
-            "SYNC_AGENT_TEST_S3_ENDPOINT is not set: run the tests by scripts/test-servers run")
+        for server in TestServer.required {
+            #expect(
+                server.endpoint != nil,
+                "\(server.variable) is not set: run the tests by scripts/test-servers run")
+        }
     }
 }

@@ -191,17 +191,6 @@ import Testing
         }
     }
 
-    @Test func `A server that stops sending is given up`() async throws {
-        try await withServer(settings: TransportSettings(stallTimeout: .seconds(1))) { connection in
-            guard connection.readHead() != nil else { return }
-            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
-            connection.waitForEnd()
-        } work: { transport, server in
-            let request = HTTPRequest(.get, url(server))
-            await expectFailure(.timedOut, of: request, over: transport)
-        }
-    }
-
     @Test(arguments: [
         ("127.0.0.1", "http", TransportError.Code.unreachable), ("nowhere.invalid", "http", .unreachable),
     ])

@@ -78,6 +78,12 @@ final class Connection {
         return bytes
     }
 
+    /// Reads as ``readBody(_:)`` does and keeps nothing.
+    func skipBody(_ count: Int) {
+        var left = count
+        while left > 0, let more = read(left) { left -= more.count }
+    }
+
     func write(_ text: String) {
         _ = text.withCString { send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
     }

@@ -29,7 +29,8 @@ import Testing
         var code: TransportError.Code?
         do {
             #expect(
-                try await transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0)).status == 200)
+                try await transport.send(HTTPRequest(.put, url, body: HTTPBody(body)), target: .memory(limit: 0)).status
+                    == 200)
         } catch let error as TransportError {
             code = error.code
         }
@@ -88,6 +89,31 @@ import Testing
         #expect(try await put(body) == (nil, .sourceChanged))
     }
 
+    @Test func `A part of a file arrives with nothing before or behind it`() async throws {
+        let tree = try TemporaryTree()
+        let bytes = [UInt8].noise(3_000_000)
+        try tree.write(bytes, to: "photo.jpg")
+        guard case .file(let path, let stamp) = try tree.body("photo.jpg").source else {
+            return #expect(Bool(false), "no file")
+        }
+        let range: Range<Int64> = 1_000_001..<2_500_000
+        let part = Array(bytes[1_000_001..<2_500_000])
+        let body = HTTPBody(file: path, stamp: stamp, range: range, digest: ContentDigest(of: part))
+        let arrivals = Noted<[UInt8]>()
+        let server = try LoopbackServer { connection in
+            guard let head = connection.readHead() else { return }
+            connection.write("HTTP/1.1 100 Continue\r\n\r\n")
+            arrivals.note(connection.readBody(head.length))
+            connection.write(Self.stored)
+        }
+        let transport = try CurlTransport()
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
+        _ = try await transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0))
+        await transport.close()
+        server.stop()
+        #expect(arrivals.all == [part])
+    }
+
     @Test func `A refusal before the body costs no upload`() async throws {
         let server = try LoopbackServer { connection in
             guard let head = connection.readHead(), head.headers["expect"] == "100-continue" else { return }
@@ -96,7 +122,7 @@ import Testing
         }
         let transport = try CurlTransport()
         let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
-        let request = HTTPRequest(.put, url, body: ObjectBody([UInt8].noise(8 << 20)))
+        let request = HTTPRequest(.put, url, body: HTTPBody(bytes: [UInt8].noise(8 << 20)))
         #expect(try await transport.send(request, target: .memory(limit: 0)).status == 412)
         await transport.close()
         server.stop()
@@ -121,7 +147,7 @@ import Testing
         let bytes = [UInt8].noise(100_000)
         try tree.write(bytes, to: "photo.jpg")
         for _ in 0..<2 {
-            let request = HTTPRequest(.put, url, body: try tree.body("photo.jpg"))
+            let request = HTTPRequest(.put, url, body: HTTPBody(try tree.body("photo.jpg")))
             #expect(try await transport.send(request, target: .memory(limit: 0)).status == 200)
         }
         #expect(bodies.all == [bytes, bytes])

@@ -44,7 +44,8 @@ import Testing
             ("store.restore_seconds", "5"),
             ("retention.at", "\"00:00\""), ("retention.time_zone", "America/Los_Angeles"),
             ("restore.poll_minutes", "15"),
-            ("upload.settle_seconds", "2"), ("upload.rescan_minutes", "60"), ("notify.command", "[]"),
+            ("upload.settle_seconds", "2"), ("upload.rescan_minutes", "60"), ("upload.bandwidth_limit", "null"),
+            ("notify.command", "[]"),
             ("store.prefix", "\"\""), ("restore.max_cost_usd", "null"), ("tiers.minimum_archive_bytes", "131072"),
         ])
     func defaults(key: String, expected: String) {

@@ -71,6 +71,7 @@ import Testing
         Row("upload.batch_size", "16", "16") { $0.upload.batchSize },
         Row("upload.settle_seconds", "0.25", "0.25 seconds") { $0.upload.settle },
         Row("upload.rescan_minutes", "1", "60.0 seconds") { $0.upload.rescan },
+        Row("upload.bandwidth_limit", "512KiB", "524288") { $0.upload.bandwidthLimit },
         Row("tiers.mode", "off", "off") { $0.tiers.mode },
         Row("tiers.archive_after_days", "0", "0") { $0.tiers.archiveAfterDays },
         Row("tiers.minimum_archive_bytes", "1_048_576", "1048576") { $0.tiers.minimumArchiveBytes },
@@ -110,6 +111,20 @@ import Testing
         let without = try ConfigText(row.text(nil)).settings()
         #expect(try ConfigText(row.text(fallback)).settings() == without)
         #expect(try ConfigText(row.text(row.yaml)).settings() != without)
+    }
+
+    @Test(
+        "A byte rate has a unit or none",
+        arguments: [
+            ("16384", 16_384), ("1_000_000", 1_000_000), ("16KiB", 16_384), ("512 KiB", 524_288), ("2MiB", 2 << 20),
+            ("null", nil), ("16383", nil), ("15KiB", nil), ("2MB", nil), ("-1MiB", nil),
+            ("KiB", nil), ("9223372036854775807MiB", nil), ("\"2MiB\"", nil),
+        ] as [(String, Int?)])
+    func byteRates(yaml: String, expected: Int?) {
+        let problems = ConfigText("user: ana\nupload: {bandwidth_limit: \(yaml)}").problems
+        let settings = try? ConfigText("user: ana\nupload: {bandwidth_limit: \(yaml)}").settings()
+        #expect(settings?.upload.bandwidthLimit == expected)
+        #expect(problems.isEmpty == (expected != nil || yaml == "null"))
     }
 
     @Test("The configuration of the design is accepted whole")

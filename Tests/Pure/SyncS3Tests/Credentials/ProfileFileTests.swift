@@ -38,6 +38,24 @@ import Testing
             ])
     }
 
+    @Test func `A services section has settings of each service`() {
+        let file = ProfileFile(
+            "[services office]\nregion = ignored\n  endpoint_url = http://behind-region\ns3 = \n"
+                + "\tendpoint_url = http://s3 # why\n# a comment\n  Addressing_Style = path\nec2 =\n"
+                + "  endpoint_url = http://ec2\n[services \"my other\"]\n[default]\ns3 =\n  endpoint_url = http://no\n",
+            kind: .config)
+        #expect(
+            file.services == [
+                "office": [
+                    "region": ["endpoint_url": "http://behind-region"],
+                    "s3": ["endpoint_url": "http://s3", "addressing_style": "path"],
+                    "ec2": ["endpoint_url": "http://ec2"],
+                ],
+                "my other": [:],
+            ])
+        #expect(file.profiles == ["default": ["s3": ""]])
+    }
+
     @Test(arguments: ["", "no section = x", "[", "[]", "[a", "=\n[x]\n=\nname\n"])
     func `Broken files have no settings`(text: String) {
         #expect(ProfileFile(text, kind: .credentials).profiles.values.allSatisfy { $0.filter { $0.key != "" }.isEmpty })

@@ -18,21 +18,23 @@ import Testing
     @Test func `A put carries type, MD5, class, condition and metadata`() throws {
         let attributes = ObjectAttributes(
             contentType: "image/jpeg", metadata: ["taken-at": "2024", "b": "Zürich 100%"], storageClass: .deepArchive)
-        let put = try requests.put(body, at: key, attributes: attributes, ifAbsent: true)
+        let put = try requests.put(
+            body, at: key, attributes: attributes, features: [.condition, .checksum, .storageClass])
         #expect(put.method == .put)
         #expect("\(put.url)" == "http://localhost:9000/b/backup/users/ana/a%20b.jpg")
         #expect(
             put.headers == [
-                "Content-Type": "image/jpeg", "Content-MD5": "XUFAKrxLKna5cZ2REBfFkg==",
-                "x-amz-storage-class": "DEEP_ARCHIVE", "If-None-Match": "*",
+                "Content-Type": "image/jpeg", "x-amz-storage-class": "DEEP_ARCHIVE",
                 "x-amz-meta-b": "Z%C3%BCrich%20100%25", "x-amz-meta-taken-at": "2024",
+                "Content-MD5": "XUFAKrxLKna5cZ2REBfFkg==",
+                "x-amz-checksum-sha256": "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", "If-None-Match": "*",
             ])
-        #expect(put.body == body)
+        #expect(put.body == HTTPBody(body))
     }
 
     @Test func `The standard class and an unconditional put need no header`() throws {
         let put = try requests.put(
-            body, at: key, attributes: ObjectAttributes(contentType: "text/plain"), ifAbsent: false)
+            body, at: key, attributes: ObjectAttributes(contentType: "text/plain"), features: .storageClass)
         #expect(put.headers.fields.map(\.name) == ["Content-Type", "Content-MD5"])
     }
 
@@ -43,15 +45,29 @@ import Testing
     func `What cannot stand in a header is refused`(contentType: String, name: String) {
         let attributes = ObjectAttributes(contentType: contentType, metadata: [name: "value"])
         let error = #expect(throws: StoreError.self) {
-            try requests.put(body, at: key, attributes: attributes, ifAbsent: false)
+            try requests.put(body, at: key, attributes: attributes, features: [])
         }
         #expect(error?.code == .invalidRequest)
     }
 
+    @Test func `A put asks for nothing that it may not`() throws {
+        let attributes = ObjectAttributes(contentType: "text/plain", storageClass: .glacier)
+        let put = try requests.put(body, at: key, attributes: attributes, features: [])
+        #expect(put.headers.fields.map(\.name) == ["Content-Type", "Content-MD5"])
+    }
+
+    @Test func `The digest of the store is asked for where there is one`() {
+        #expect(requests.head(key, checksum: true).headers["x-amz-checksum-mode"] == "ENABLED")
+        #expect(requests.head(key, checksum: false).headers["x-amz-checksum-mode"] == nil)
+        #expect(requests.get(key, range: nil, checksum: true).headers["x-amz-checksum-mode"] == "ENABLED")
+        #expect(requests.get(key, range: 0..<1, checksum: true).headers["x-amz-checksum-mode"] == nil)
+    }
+
     @Test func `A range names its last byte`() {
-        #expect(requests.get(key, range: 0..<1).headers["range"] == "bytes=0-0")
-        #expect(requests.get(key, range: 5..<Int64.max).headers["range"] == "bytes=5-9223372036854775806")
-        #expect(requests.get(key, range: nil).headers["range"] == nil)
+        #expect(requests.get(key, range: 0..<1, checksum: false).headers["range"] == "bytes=0-0")
+        #expect(
+            requests.get(key, range: 5..<Int64.max, checksum: false).headers["range"] == "bytes=5-9223372036854775806")
+        #expect(requests.get(key, range: nil, checksum: false).headers["range"] == nil)
     }
 
     @Test func `A listing asks below the prefix, encoded, in pages`() {

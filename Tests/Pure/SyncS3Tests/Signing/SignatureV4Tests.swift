@@ -23,9 +23,7 @@ import Testing
             HTTPRequest(
                 .put, example("/test%24file.text"),
                 headers: ["Date": "Fri, 24 May 2013 00:00:00 GMT", "x-amz-storage-class": "REDUCED_REDUNDANCY"],
-                body: ObjectBody(
-                    bytes: Array("Welcome to Amazon S3.".utf8),
-                    digest: ContentDigest(of: Array("Welcome to Amazon S3.".utf8)))),
+                body: HTTPBody(bytes: Array("Welcome to Amazon S3.".utf8))),
             "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"
         ),
         (
@@ -72,7 +70,7 @@ import Testing
         let put = try requests.put(
             ObjectBody(bytes: hello, digest: ContentDigest(of: hello)), at: ObjectKey("a b/plus+&ü~.jpg"),
             attributes: ObjectAttributes(contentType: "image/jpeg", metadata: ["a-b": "2", "a": "1"]),
-            ifAbsent: false)
+            features: [])
         let signed = signer.signed(put, at: Self.laterDate)
         #expect(
             signed.headers["Authorization"]

@@ -58,6 +58,8 @@ import Testing
             (.overwrite, amazon, [restored, stored], ["HEAD", "PUT"], nil),
             (.overwrite, amazon, [archived], ["HEAD"], .archived),
             (.overwrite, amazon, [.reply(500)], ["HEAD"], .serverFailed),
+            (.ifAbsent, amazon, [.reply(501), nothing, stored], ["PUT", "HEAD", "PUT"], nil),
+            (.ifAbsent, amazon, [.reply(501), there], ["PUT", "HEAD"], .alreadyExists),
             (.overwrite, amazon, [nothing, .reply(204)], ["HEAD", "PUT"], .invalidResponse),
         ] as [Put])
     func `A put looks first where the condition is not enough`(row: Put) async throws {
@@ -166,44 +168,8 @@ import Testing
         #expect(error?.key == "a")
     }
 
-    @Test func `After a wrong clock the next request takes the time of the store`() async throws {
-        let (store, transport) = try make([
-            .error(403, "RequestTimeTooSkewed", headers: ["Date": "Sun, 23 Dec 2012 04:05:06 GMT"]),
-            .reply(200, [:], "<ListBucketResult></ListBucketResult>"),
-        ])
-        let error = await #expect(throws: StoreError.self) { try await store.check() }
-        #expect(error?.code == .clockSkew && error?.isTransient == true)
-        try await store.check()
-        #expect(transport.requests.map { $0.headers["x-amz-date"] } == ["20121221T000000Z", "20121223T040506Z"])
-    }
-
-    @Test func `Refused credentials are read anew`() async throws {
-        let reads = Mutex(0)
-        let transport = ScriptedTransport([
-            .error(403, "InvalidAccessKeyId"), .reply(200, [:], "<ListBucketResult></ListBucketResult>"),
-            .reply(200, [:], "<ListBucketResult></ListBucketResult>"),
-        ])
-        let environment = AWSEnvironment(variables: ["HOME": "/h"], profile: nil) { path throws(StoreError) in
-            guard path == "/h/.aws/credentials" else { return nil }
-            let count = reads.withLock { count in
-                count += 1
-                return count
-            }
-            return "[default]\naws_access_key_id = KEY\(count)\naws_secret_access_key = s\n"
-        }
-        let store = try S3Store(
-            settings: S3Settings(bucket: "b", region: "us-east-1"), environment: environment, transport: transport,
-            now: { Date(timeIntervalSince1970: 0) })
-        await #expect(throws: StoreError.self) { try await store.check() }
-        try await store.check()
-        try await store.check()
-        let used = transport.requests.map { $0.headers["Authorization"]?.contains("KEY1") }
-        #expect(used == [true, false, false])
-        #expect(reads.withLock { $0 } == 2)
-    }
-
     @Test func `Without credentials nothing is sent`() async throws {
-        let (store, transport) = try make([], variables: ["HOME": "/h"])
+        let (store, transport) = try make([], variables: ["HOME": "/h", "AWS_EC2_METADATA_DISABLED": "true"])
         let error = await #expect(throws: StoreError.self) { try await store.check() }
         #expect(error?.code == .credentialsMissing)
         #expect(transport.requests.isEmpty)

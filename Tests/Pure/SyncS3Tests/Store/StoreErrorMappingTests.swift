@@ -28,6 +28,10 @@ import Testing
             (403, "SignatureDoesNotMatch", .credentialsRejected, "AWS_SECRET_ACCESS_KEY"),
             (400, "ExpiredToken", .credentialsRejected, "get new credentials"),
             (403, "AccessDenied", .accessDenied, "grant s3:ListBucket"),
+            (400, "ExpiredTokenException", .credentialsRejected, "get new credentials"),
+            (403, "RequestExpired", .credentialsRejected, "get new credentials"),
+            (403, "InvalidSignatureException", .credentialsRejected, "AWS_SECRET_ACCESS_KEY"),
+            (404, "NoSuchUpload", .conflict, "begins anew"), (407, nil, .unreachable, "https_proxy"),
             (412, "PreconditionFailed", .alreadyExists, "already"),
             (409, "ConditionalRequestConflict", .conflict, "another request"),
             (403, "InvalidObjectState", .archived, "restore it first"),
@@ -86,15 +90,36 @@ import Testing
     }
 
     @Test(arguments: [
-        (TransportError.Code.unreachable, StoreError.Code.unreachable), (.insecure, .unreachable),
-        (.timedOut, .timedOut), (.connectionLost, .connectionLost), (.sourceChanged, .sourceChanged),
-        (.digestMismatch, .badDigest), (.invalidReply, .invalidResponse), (.failed, .invalidRequest),
-        (.closed, .unreachable),
+        (TransportError.Code.unreachable, StoreError.Code.unreachable, "check the network"),
+        (.proxyFailed, .unreachable, "correct https_proxy"), (.insecure, .unreachable, "write http://"),
+        (.untrusted, .unreachable, "AWS_CA_BUNDLE"), (.timedOut, .timedOut, "takes too long"),
+        (.connectionLost, .connectionLost, "broke"), (.sourceChanged, .sourceChanged, ""),
+        (.digestMismatch, .badDigest, ""), (.invalidReply, .invalidResponse, "no valid reply"),
+        (.failed, .invalidRequest, "cannot be sent"), (.closed, .unreachable, ""),
     ])
-    func `A failure of the transport keeps its words`(code: TransportError.Code, expected: StoreError.Code) throws {
+    func `A failure of the transport keeps its words and tells what to do`(
+        code: TransportError.Code, expected: StoreError.Code, words: String
+    ) throws {
         let error = StoreError(TransportError(code, "curl's words"), in: try context())
         #expect(error.code == expected)
         #expect(error.message.contains("curl's words"))
+        #expect(words.isEmpty || error.message.contains(words), "\(error.message)")
+    }
+
+    @Test func `Plain HTTP to a port that speaks TLS is told`() throws {
+        let plain = S3RequestContext(
+            operation: "check", key: nil,
+            address: try S3Address(bucket: "b", region: "r", endpoint: "http://nas:9000", addressing: .auto))
+        for words in [
+            "<html>The plain HTTP request was sent to HTTPS port</html>",
+            "Client sent an HTTP request to an HTTPS server.\n",
+        ] {
+            let error = StoreError(HTTPResponse(status: 400, body: Array(words.utf8)), in: plain)
+            #expect(error.code == .unreachable)
+            #expect(error.message == "http://nas:9000 speaks TLS; write https:// in store.endpoint")
+        }
+        let silent = StoreError(TransportError(.invalidReply, "HTTP/0.9"), in: plain)
+        #expect(silent.message.hasSuffix("where its port speaks TLS, write https:// in store.endpoint"))
     }
 
     @Test(arguments: [

@@ -1,0 +1,65 @@
+import SyncCore
+import SystemPackage
+
+/// The program that a profile names in `credential_process`. No shell runs it.
+///
+/// Source: AWS SDKs and Tools Reference Guide, "Process credential provider".
+struct CredentialProcess: Sendable {
+    /// Such programs ask services on the network.
+    static let timeout = Duration.seconds(60)
+    /// Bytes.
+    static let outputLimit = 64 << 10
+
+    let command: String
+    let profile: String
+    let environment: AWSEnvironment
+
+    /// Blocks until the program has ended.
+    /// - Throws: `StoreError` `.credentialsRejected` that names the profile and says what the program did. Of the command
+    ///   it tells the first word only: people put secrets into arguments.
+    func credentials(_ flag: CancellationFlag) throws -> AWSCredentials {
+        let words: [String]
+        do {
+            words = try CommandWords(command).words
+        } catch {
+            throw failure("cannot be split into words: \(error.rawValue)")
+        }
+        guard let program = words.first else { throw failure("names no program") }
+        let name = program.escapingControls
+        let child = ChildProcess(
+            words: words, environment: environment.allVariables, timeout: Self.timeout, outputLimit: Self.outputLimit)
+        do {
+            let ending = try child.run(flag)
+            let said = Redaction(known: environment.secrets).text(ending.errors)
+            let reason = said.isEmpty ? "; run it by hand to see why" : ": \(said)"
+            switch ending.status {
+            case .exited(0): return try credentials(printed: ending.output, by: name)
+            case .exited(let code): throw failure("(\(name)) exited with \(code)\(reason)")
+            case .signalled(let signal): throw failure("(\(name)) was ended by signal \(signal)\(reason)")
+            }
+        } catch let error as ChildProcess.Failure {
+            switch error {
+            case .notStarted(let error): throw failure("(\(name)) cannot be started: \(error)")
+            case .tooSlow: throw failure("(\(name)) did not end within \(Self.timeout.components.seconds) seconds")
+            case .tooMuch: throw failure("(\(name)) printed more than \(Self.outputLimit) bytes")
+            }
+        }
+    }
+
+    private func credentials(printed output: [UInt8], by name: String) throws -> AWSCredentials {
+        do {
+            let reply = try CredentialReply(output)
+            guard reply.version == 1 else {
+                let version = reply.version.map { "Version \($0)" } ?? "no Version"
+                throw failure("(\(name)) printed credentials of \(version); Version 1 is known")
+            }
+            return try reply.credentials(from: .process(profile: profile))
+        } catch let error as CredentialReply.Invalid {
+            throw failure("(\(name)): what it printed \(error.reason)")
+        }
+    }
+
+    private func failure(_ what: String) -> StoreError {
+        StoreError(.credentialsRejected, "\(CredentialSource.process(profile: profile)) \(what)")
+    }
+}

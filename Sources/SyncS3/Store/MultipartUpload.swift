@@ -1,0 +1,124 @@
+import SyncCore
+import SystemPackage
+
+/// A file on its way in parts. The object comes into being when all are there; before that, a failure or cancellation
+/// takes the parts back.
+struct MultipartUpload: Sendable {
+    private static let partsInFlight = 3
+    private static let abortAttempts = 3
+
+    let client: S3Client
+    let context: S3RequestContext
+    let key: ObjectKey
+    let body: ObjectBody
+    let path: FilePath
+    let stamp: FileStamp
+    let attributes: ObjectAttributes
+    let parts: [Range<Int64>]
+
+    /// - Parameter wanted: features of the request that makes the object.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    func run(wanting wanted: PutFeatures) async throws {
+        let upload = try await create()
+        do {
+            let tags = try await sendParts(of: upload)
+            try await onceMore { try await complete(upload, tags, wanting: wanted) }
+        } catch {
+            throw await abort(upload) ? error : Self.telling(of: upload, error)
+        }
+    }
+
+    private func create() async throws -> MultipartID {
+        let response = try await client.store(
+            context, wanting: .storageClass, storageClass: attributes.storageClass, beforeUnconditional: {}
+        ) { try $0.createUpload(at: key, attributes: attributes, features: $1) }
+        guard response.status == 200 else { throw client.failure(response, context) }
+        do {
+            return try MultipartReply.created(response.body, key: key)
+        } catch {
+            throw StoreError(error, response, in: context)
+        }
+    }
+
+    /// The parts follow each other from the disk, so that no more of the file is in memory than curl's buffers.
+    /// - Returns: the ETag of each part.
+    private func sendParts(of upload: MultipartID) async throws -> [String] {
+        // Reading a file blocks. The thread ends with the pool.
+        let pool = BlockingPool(name: "parts", threads: 1)
+        return try await withThrowingTaskGroup(of: (Int, String).self) { group in
+            var tags = [String](repeating: "", count: parts.count)
+            do {
+                let hasher = try await pool.run { [path, stamp] in try PartHasher(path, stamp: stamp) }
+                for (index, range) in parts.enumerated() {
+                    let part = try await pool.run { try hasher.body(of: range) }
+                    if index >= Self.partsInFlight, let (sent, tag) = try await group.next() { tags[sent] = tag }
+                    group.addTask {
+                        (index, try await onceMore { try await send(part, number: index + 1, of: upload) })
+                    }
+                }
+                for try await (sent, tag) in group { tags[sent] = tag }
+                guard hasher.finish() == body.digest else {
+                    throw TransportError(
+                        .digestMismatch, "the bytes that were read are not those that were hashed before")
+                }
+            } catch let error as TransportError {
+                throw StoreError(error, in: context)
+            }
+            return tags
+        }
+    }
+
+    private func send(_ part: HTTPBody, number: Int, of upload: MultipartID) async throws -> String {
+        let response = try await client.send(context) { $0.part(part, number: number, of: upload) }
+        guard response.status == 200 else { throw client.failure(response, context) }
+        guard let tag = response.headers["ETag"], !tag.isEmpty else {
+            throw client.error(.invalidResponse, context, "the store took part \(number) and gave it no ETag")
+        }
+        return tag
+    }
+
+    private func complete(
+        _ upload: MultipartID, _ tags: [String], wanting wanted: PutFeatures
+    ) async throws {
+        let response = try await client.store(
+            context, wanting: wanted, storageClass: attributes.storageClass, beforeUnconditional: {}
+        ) { $0.complete(upload, tags: tags, features: $1) }
+        guard response.status == 200 else { throw client.failure(response, context) }
+        do {
+            try MultipartReply.completed(response.body)
+        } catch {
+            throw StoreError(error, response, in: context)
+        }
+    }
+
+    /// A failure that may pass costs one more try here and not the whole file; what fails twice is for the caller to retry.
+    private func onceMore<Result>(_ work: () async throws -> Result) async throws -> Result {
+        do {
+            return try await work()
+        } catch let error as StoreError where error.isTransient {
+            return try await work()
+        }
+    }
+
+    /// - Returns: whether the parts are gone.
+    private func abort(_ upload: MultipartID) async -> Bool {
+        for _ in 0..<Self.abortAttempts where await client.abort(upload) { return true }
+        return false
+    }
+
+    private static func telling(of upload: MultipartID, _ error: any Error) -> any Error {
+        guard var failure = error as? StoreError else { return error }
+        failure.message +=
+            "; the parts that were sent (upload \(upload.rawValue.escapingControls)) could not be removed, "
+            + "a later upload tries again"
+        return failure
+    }
+}
+
+extension S3Client {
+    /// - Returns: whether the parts of an upload are gone.
+    func abort(_ upload: MultipartID) async -> Bool {
+        let response = try? await send(context("abort", upload.key)) { $0.abort(upload) }
+        return response.map { [200, 204, 404].contains($0.status) } ?? false
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import SyncCore
+import SyncS3
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// The endpoints of containers and instances, over HTTP on the loopback interface.
+@Suite struct CredentialEndpointTests {
+    private static let keys = #"""
+        {"Code": "Success", "AccessKeyId": "A", "SecretAccessKey": "S", "Token": "T", "Expiration": "2100-01-01T00:00:00Z"}
+        """#
+
+    /// Runs `work` with a chain that knows the server, and ends everything.
+    private func withChain(
+        variables: @Sendable (Int) -> [String: String], _ reply: @escaping @Sendable (RequestHead) -> (Int, String)?,
+        work: (CredentialChain) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer { connection in
+            while let head = connection.readHead() {
+                guard let (status, body) = reply(head) else { return connection.waitForEnd() }
+                connection.write("HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            }
+        }
+        let environment = AWSEnvironment(variables: variables(server.port), profile: nil) { path throws(StoreError) in
+            try? String(contentsOfFile: path, encoding: .utf8)
+        }
+        let transport = try CurlTransport()
+        let chain = CredentialChain(
+            environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
+            now: { Date(timeIntervalSince1970: 0) })
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await work(chain))
+        } catch {
+            outcome = .failure(error)
+        }
+        await transport.close()
+        server.stop()
+        try outcome.get()
+    }
+
+    @Test func `A container's token is read anew each time`() async throws {
+        let tree = try TemporaryTree()
+        let token = try tree.write("first\n", to: "token").string
+        let heads = Noted<RequestHead>()
+        try await withChain { port in
+            [
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:\(port)/v1/keys?a=b",
+                "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": token,
+            ]
+        } _: { head in
+            heads.note(head)
+            return (200, Self.keys)
+        } work: { chain in
+            #expect(try await chain.resolve().source == .container)
+            try tree.write("second", to: "token")
+            #expect(try await chain.resolve().sessionToken == "T")
+        }
+        #expect(heads.all.map(\.line) == Array(repeating: "GET /v1/keys?a=b HTTP/1.1", count: 2))
+        #expect(heads.all.map { $0.headers["authorization"] } == ["first", "second"])
+    }
+
+    @Test func `An instance gives its role's keys for a token`() async throws {
+        let heads = Noted<RequestHead>()
+        try await withChain { port in
+            ["AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:\(port)"]
+        } _: { head in
+            heads.note(head)
+            if head.line.hasPrefix("PUT") { return (200, "TOKEN") }
+            return head.line.contains("/photos ") ? (200, Self.keys) : (200, "photos")
+        } work: { chain in
+            let credentials = try await chain.resolve()
+            #expect(credentials.source == .instanceRole("photos"))
+            #expect(credentials.accessKeyID == "A")
+        }
+        let path = "/latest/meta-data/iam/security-credentials/"
+        #expect(
+            heads.all.map(\.line) == [
+                "PUT /latest/api/token HTTP/1.1", "GET \(path) HTTP/1.1", "GET \(path)photos HTTP/1.1",
+            ])
+        #expect(heads.all.map { $0.headers["x-aws-ec2-metadata-token"] } == [nil, "TOKEN", "TOKEN"])
+    }
+
+    @Test func `A service that is silent is given up, and no instance is assumed`() async throws {
+        try await withChain { port in
+            ["AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:\(port)", "HOME": "/nonexistent"]
+        } _: { _ in
+            nil
+        } work: { chain in
+            let error = await #expect(throws: StoreError.self) { try await chain.resolve() }
+            #expect(error?.code == .credentialsMissing)
+            #expect(error?.message.contains("no instance metadata at http://127.0.0.1:") == true)
+            // curl tells after how long it gave up.
+            #expect(error?.message.contains("the last 1 seconds") == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test func `A container's endpoint that refuses ends the search`() async throws {
+        try await withChain { port in
+            [
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:\(port)/", "HOME": "/nonexistent",
+                "AWS_EC2_METADATA_SERVICE_ENDPOINT": "http://127.0.0.1:\(port)",
+            ]
+        } _: { _ in
+            (403, "not you")
+        } work: { chain in
+            let error = await #expect(throws: StoreError.self) { try await chain.resolve() }
+            #expect(error?.code == .credentialsRejected)
+            #expect(error?.message.hasSuffix(" answered 403: not you") == true)
+        }
+    }
+
+    @Test func `Such requests go past the proxy of the environment`() async {
+        // In a process of its own, whose environment nobody else reads.
+        await #expect(processExitsWith: .success) {
+            setenv("http_proxy", "http://127.0.0.1:1", 1)
+            let server = try LoopbackServer { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            }
+            let transport = try CurlTransport()
+            var request = HTTPRequest(
+                .get, HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/"))
+            await #expect(throws: TransportError.self) { try await transport.send(request, target: .memory(limit: 0)) }
+            request.isDirect = true
+            #expect(try await transport.send(request, target: .memory(limit: 0)).status == 200)
+            await transport.close()
+            server.stop()
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import SyncCore
+import SyncDigest
+import SyncS3
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct MultipartUploadTests {
+    typealias Fault = PartServer.Fault
+
+    private static let size = 2_500_000
+    private static let attributes = ObjectAttributes(
+        contentType: "video/mp4", metadata: ["sha256": "ab"], storageClass: .standardIA)
+    private static let keys = [
+        "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "s", "HOME": "/nonexistent",
+    ]
+
+    /// Runs `work` with a store that sends 2.5 MB in three parts, and ends both whatever happens.
+    private func withStore(
+        _ serve: @escaping @Sendable (Connection) -> Void, smallestPart: Int64 = 1_000_000,
+        work: (S3Store) async throws -> Void
+    ) async throws {
+        let server = try LoopbackServer(serve)
+        let store = try S3Store(
+            settings: S3Settings(bucket: "b", region: "us-east-1", endpoint: "http://127.0.0.1:\(server.port)"),
+            environment: AWSEnvironment(variables: Self.keys, profile: nil) { _ throws(StoreError) in nil },
+            transport: try CurlTransport(), parts: PartSizes(threshold: 1_000_000, smallestPart: smallestPart),
+            now: { Date() })
+        do {
+            try await work(store)
+        } catch {
+            await store.close()
+            server.stop()
+            throw error
+        }
+        await store.close()
+        server.stop()
+    }
+
+    /// - Returns: a file with the bytes, as a body.
+    private func file(_ tree: TemporaryTree, _ bytes: [UInt8]) throws -> ObjectBody {
+        try tree.write(bytes, to: "film.mp4")
+        return try tree.body("film.mp4")
+    }
+
+    @Test func `A large file arrives in parts, and becomes one object`() async throws {
+        let tree = try TemporaryTree()
+        let bytes = [UInt8].noise(Self.size)
+        let body = try file(tree, bytes)
+        let server = PartServer()
+        try await withStore(server.serve) { store in
+            let receipt = try await store.put(
+                body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
+            #expect(receipt == PutReceipt())
+            // The second one does not look for leftovers again.
+            _ = try await store.put(
+                body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .overwrite)
+        }
+        #expect(server.bytes == bytes)
+        let steps = server.steps
+        #expect(Array(steps.prefix(3)) == ["head", "list", "create"])
+        #expect(Set(steps[3..<6]) == ["part 1", "part 2", "part 3"])
+        #expect(Array(steps[6..<9]) == ["complete", "head", "create"])
+        #expect(steps.last == "complete")
+        let create = try #require(server.head(of: "create"))
+        #expect(create.headers["content-length"] == "0")
+        #expect(create.headers["content-type"] == "video/mp4")
+        #expect(create.headers["x-amz-meta-sha256"] == "ab")
+        #expect(create.headers["x-amz-storage-class"] == "STANDARD_IA")
+        let part = try #require(server.head(of: "part 3"))
+        let last = ContentDigest(of: Array(bytes[2_000_000...]))
+        #expect(part.headers["content-md5"] == Data(last.md5.bytes).base64EncodedString())
+        #expect(part.headers["x-amz-content-sha256"] == "\(last.sha256)")
+        #expect(part.headers["transfer-encoding"] == nil)
+        #expect(server.head(of: "list")?.line.contains("prefix=f%2F&uploads=") == true)
+    }
+
+    @Test func `A file below the threshold, and bytes in memory, go in one piece`() async throws {
+        let tree = try TemporaryTree()
+        let server = PartServer(["part ": [.reply(200), .reply(200)]])
+        try await withStore(server.serve) { store in
+            for body in [try file(tree, [UInt8].noise(999_999)), ObjectBody([UInt8].noise(1_000_001))] {
+                _ = try await store.put(
+                    body, at: try ObjectKey("k"), attributes: Self.attributes, condition: .overwrite)
+            }
+        }
+        #expect(server.steps == ["head", "part ", "head", "part "])
+    }
+
+    typealias Row = (faults: [String: [Fault]], error: StoreError.Code?, aborts: Int, completes: Int)
+
+    private static let slow = Fault.reply(503, "<Error><Code>SlowDown</Code></Error>")
+    private static let failed = Fault.reply(200, "\n <Error><Code>InternalError</Code></Error>")
+    private static let short = Fault.reply(200, "<CompleteMultipartUploadResult><ETag>")
+
+    @Test(
+        arguments: [
+            (["part 2": [slow]], nil, 0, 1), (["part 2": [.cut]], nil, 0, 1),
+            (["part 1": [.reply(200)]], nil, 0, 1), (["complete": [failed]], nil, 0, 2),
+            (["complete": [short]], nil, 0, 2), (["complete": [.cut]], nil, 0, 2),
+            (["complete": [.reply(501)]], nil, 0, 2),
+            (["list": [.reply(403)]], nil, 0, 1), (["list": [.cut]], nil, 0, 1),
+            (["part 2": [slow, slow]], .throttled, 1, 0), (["part 2": [.reply(403)]], .accessDenied, 1, 0),
+            (["part 3": [.reply(200), .reply(200)]], .invalidResponse, 1, 0),
+            // curl repeats a request by itself when a connection that was kept dies under it.
+            (["part 1": [.cut, .cut, .cut, .cut, .cut]], .connectionLost, 1, 0),
+            (["complete": [failed, failed]], .serverFailed, 1, 2),
+            (["complete": [.reply(412)]], .alreadyExists, 1, 1),
+            (["complete": [failed], "abort": [slow, slow]], nil, 0, 2),
+            (["complete": [.reply(412)], "abort": [slow, slow]], .alreadyExists, 3, 1),
+            (["complete": [.reply(412)], "abort": [.reply(404)]], .alreadyExists, 1, 1),
+            (["create": [.reply(403)]], .accessDenied, 0, 0),
+            (["create": [.reply(200, "<Init")]], .invalidResponse, 0, 0),
+            (["head": [.reply(200)]], .alreadyExists, 0, 0),
+        ] as [Row])
+    func `An upload is there whole, or its parts are taken back`(row: Row) async throws {
+        let tree = try TemporaryTree()
+        let bytes = [UInt8].noise(Self.size)
+        let body = try file(tree, bytes)
+        let server = PartServer(row.faults)
+        try await withStore(server.serve) { store in
+            var code: StoreError.Code?
+            do {
+                _ = try await store.put(
+                    body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+                #expect(server.bytes == bytes)
+            } catch let error as StoreError {
+                code = error.code
+                #expect(error.operation == "put" && error.key == "film")
+            }
+            #expect(code == row.error)
+        }
+        #expect(server.steps.count { $0 == "abort" } == row.aborts)
+        #expect(server.steps.count { $0 == "complete" } == row.completes)
+    }
+
+    @Test func `Parts that cannot be taken back are named`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let server = PartServer(["part 1": [.reply(403)], "abort": [.reply(500), .reply(500), .reply(500)]])
+        try await withStore(server.serve) { store in
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await store.put(
+                    body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+            }
+            #expect(error?.message.contains("(upload up-1) could not be removed") == true)
+        }
+        #expect(server.steps.count { $0 == "abort" } == 3)
+    }
+
+    @Test func `Bytes that are not the promised ones become no object`() async throws {
+        let tree = try TemporaryTree()
+        guard case .file(let path, let stamp) = try file(tree, [UInt8].noise(Self.size)).source else {
+            return #expect(Bool(false), "no file")
+        }
+        let wrong = ObjectBody(file: path, stamp: stamp, digest: ContentDigest(of: [1]))
+        let server = PartServer()
+        try await withStore(server.serve) { store in
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await store.put(
+                    wrong, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+            }
+            #expect(error?.code == .badDigest)
+        }
+        #expect(server.steps.last == "abort")
+        #expect(!server.steps.contains("complete"))
+    }
+
+    @Test func `A file that was changed since becomes no object`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        try tree.age("film.mp4", bySeconds: 100)
+        let server = PartServer()
+        try await withStore(server.serve) { store in
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await store.put(
+                    body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+            }
+            #expect(error?.code == .sourceChanged)
+        }
+        #expect(server.steps == ["head", "list", "create", "abort"])
+    }
+
+    @Test func `A cancelled upload takes its parts back`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let arrived = Noted<Bool>()
+        let server = PartServer(["part 1": [.silence { arrived.note(true) }]])
+        try await withStore(server.serve) { store in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await #expect(throws: CancellationError.self) {
+                        _ = try await store.put(
+                            body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+                    }
+                }
+                #expect(await arrived.next() == true)
+                group.cancelAll()
+            }
+        }
+        #expect(server.steps.last == "abort")
+        #expect(!server.steps.contains("complete"))
+    }
+
+    @Test func `What an earlier run left behind in the folder is removed`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        func upload(_ id: String, _ date: String) -> String {
+            "<Upload><Key>film</Key><UploadId>\(id)</UploadId><Initiated>\(date)</Initiated></Upload>"
+        }
+        let server = PartServer(
+            leftovers: upload("old", "2012-12-20T00:00:00.000Z") + upload("new", "2999-12-20T00:00:00.000Z"))
+        try await withStore(server.serve) { store in
+            _ = try await store.put(
+                body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+        }
+        #expect(Array(server.steps.prefix(4)) == ["head", "list", "abort", "create"])
+        #expect(server.head(of: "abort")?.line == "DELETE /b/film?uploadId=old HTTP/1.1")
+    }
+
+    @Test func `No part is ever in memory`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let transport = NotingTransport()
+        let store = try S3Store(
+            settings: S3Settings(bucket: "b", region: "us-east-1", endpoint: "http://127.0.0.1:9"),
+            environment: AWSEnvironment(variables: Self.keys, profile: nil) { _ throws(StoreError) in nil },
+            transport: transport, parts: PartSizes(threshold: 1_000_000, smallestPart: 1_000_000), now: { Date() })
+        let code = await #expect(throws: StoreError.self) {
+            _ = try await store.put(
+                body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+        }
+        #expect(code?.code == .invalidResponse)
+        let parts = transport.requests.filter { $0.method == .put }.compactMap(\.body)
+        #expect(Set(parts.map(\.size)) == [1_000_000, 500_000])
+        for part in parts {
+            guard case .file(let path, _, let start) = part.source else {
+                #expect(Bool(false), "a part in memory")
+                continue
+            }
+            #expect(path == tree.path("film.mp4") && start.isMultiple(of: 1_000_000))
+        }
+    }
+}
+
+/// Takes everything, says 200, and keeps what was asked.
+private final class NotingTransport: HTTPTransport {
+    private static let created = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
+
+    private let noted = Mutex<[HTTPRequest]>([])
+
+    var requests: [HTTPRequest] { noted.withLock { $0 } }
+
+    func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse {
+        noted.withLock { $0.append(request) }
+        if request.method == .head { return HTTPResponse(status: 404) }
+        return HTTPResponse(status: 200, headers: ["ETag": "\"t\""], body: Array(Self.created.utf8))
+    }
+
+    func close() async {}
+}

@@ -1,0 +1,101 @@
+import Foundation
+import SyncCore
+
+/// Takes an upload in parts over loopback connections. To chosen requests it does what a test scripts.
+final class PartServer: Sendable {
+    enum Fault: Sendable {
+        /// Answers with this in place of its own reply.
+        case reply(Int, String = "")
+        /// Closes the connection when the request has arrived.
+        case cut
+        /// Says that the request has arrived, and answers never.
+        case silence(@Sendable () -> Void)
+    }
+
+    private struct State {
+        var faults: [String: [Fault]]
+        var steps: [String] = []
+        var heads: [String: RequestHead] = [:]
+        var parts: [Int: [UInt8]] = [:]
+    }
+
+    private let state: Mutex<State>
+    private let listing: String
+
+    /// - Parameters:
+    ///   - faults: by step (`create`, `part 2`, `complete`, `abort`, `list`, `head`), in the order of its requests.
+    ///   - leftovers: `<Upload>` elements of the listing.
+    init(_ faults: [String: [Fault]] = [:], leftovers: String = "") {
+        state = Mutex(State(faults: faults))
+        listing = "<ListMultipartUploadsResult>\(leftovers)</ListMultipartUploadsResult>"
+    }
+
+    /// What was asked, in the order in which it was answered.
+    var steps: [String] { state.withLock { $0.steps } }
+    /// Of the last request of a step.
+    func head(of step: String) -> RequestHead? { state.withLock { $0.heads[step] } }
+    /// What has arrived, part after part.
+    var bytes: [UInt8] { state.withLock { state in state.parts.keys.sorted().flatMap { state.parts[$0] ?? [] } } }
+
+    func serve(_ connection: Connection) {
+        while let head = connection.readHead() {
+            if head.headers["expect"] != nil { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
+            let body = connection.readBody(head.length)
+            let step = Self.step(of: head.line)
+            let fault = state.withLock { state in
+                state.steps.append(step)
+                state.heads[step] = head
+                if let number = Self.partNumber(step) { state.parts[number] = body }
+                return state.faults[step]?.isEmpty == false ? state.faults[step]?.removeFirst() : nil
+            }
+            switch fault {
+            case .cut: return
+            case .silence(let arrived):
+                arrived()
+                return connection.waitForEnd()
+            case .reply(let status, let text): Self.answer(connection, status, text)
+            case nil: answer(connection, step)
+            }
+        }
+    }
+
+    private func answer(_ connection: Connection, _ step: String) {
+        switch step {
+        case "head": connection.write("HTTP/1.1 404 No\r\n\r\n")
+        case "list": Self.answer(connection, 200, listing)
+        case "abort": connection.write("HTTP/1.1 204 Gone\r\n\r\n")
+        case "create":
+            Self.answer(
+                connection, 200,
+                "<InitiateMultipartUploadResult><UploadId>up-1</UploadId></InitiateMultipartUploadResult>")
+        case "complete":
+            Self.answer(
+                connection, 200,
+                "<CompleteMultipartUploadResult><ETag>\"x-3\"</ETag></CompleteMultipartUploadResult>")
+        default:
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nETag: \"tag of \(step)\"\r\n\r\n")
+        }
+    }
+
+    private static func answer(_ connection: Connection, _ status: Int, _ text: String) {
+        connection.write("HTTP/1.1 \(status) Said\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+    }
+
+    /// `PUT /b/k?partNumber=2&uploadId=up-1 HTTP/1.1` is `part 2`.
+    private static func step(of line: String) -> String {
+        let words = line.split(separator: " ")
+        let query = words[1].split(separator: "?").dropFirst().first ?? ""
+        return switch (words[0], query) {
+        case ("HEAD", _): "head"
+        case ("GET", _): "list"
+        case ("DELETE", _): "abort"
+        case ("POST", "uploads="): "create"
+        case ("POST", _): "complete"
+        default: "part \(query.dropFirst("partNumber=".count).prefix { $0 != "&" })"
+        }
+    }
+
+    private static func partNumber(_ step: String) -> Int? {
+        step.hasPrefix("part ") ? Int(step.dropFirst(5)) : nil
+    }
+}

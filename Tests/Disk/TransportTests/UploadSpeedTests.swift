@@ -1,0 +1,65 @@
+import SyncCore
+import SyncS3
+import SyncTestSupport
+import Testing
+
+@Suite struct UploadSpeedTests {
+    private static let stored = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    /// - Returns: how long the uploads took together.
+    private func time(_ sizes: [Int], limit: Int?) async throws -> Duration {
+        let server = try LoopbackServer { connection in
+            while let head = connection.readHead() {
+                connection.skipBody(head.length)
+                connection.write(Self.stored)
+            }
+        }
+        let transport = try CurlTransport(
+            settings: TransportSettings(stallTimeout: .seconds(2), uploadBytesPerSecond: limit))
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for size in sizes {
+                let request = HTTPRequest(.put, url, body: HTTPBody(bytes: [UInt8].noise(size)))
+                group.addTask { try await transport.send(request, target: .memory(limit: 0)).status }
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+        let elapsed = start.duration(to: clock.now)
+        await transport.close()
+        server.stop()
+        return elapsed
+    }
+
+    @Test(arguments: [[600_000], [300_000, 300_000], [500_000, 50_000, 50_000]])
+    func `All uploads together keep to the limit`(sizes: [Int]) async throws {
+        // 600,000 bytes at 400,000 a second. curl lets the first buffers out at once.
+        let elapsed = try await time(sizes, limit: 400_000)
+        #expect(elapsed > .seconds(1))
+    }
+
+    @Test func `A slow limit is no stall`() async throws {
+        // A share of the smallest limit: 48 KiB at 16 KiB a second, with two seconds of patience.
+        let elapsed = try await time([24 << 10, 24 << 10], limit: 16 << 10)
+        #expect(elapsed > .milliseconds(500))
+    }
+
+    @Test func `What is received is not limited`() async throws {
+        let text = String(repeating: "x", count: 400_000)
+        let server = try LoopbackServer { connection in
+            guard connection.readHead() != nil else { return }
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 400000\r\n\r\n\(text)")
+        }
+        let transport = try CurlTransport(
+            settings: TransportSettings(stallTimeout: .seconds(2), uploadBytesPerSecond: 16 << 10))
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
+        let start = ContinuousClock().now
+        let response = try await transport.send(HTTPRequest(.get, url), target: .memory(limit: 400_000))
+        #expect(response.body.count == 400_000)
+        // At the limit it would take 24 seconds.
+        #expect(start.duration(to: ContinuousClock().now) < .seconds(12))
+        await transport.close()
+        server.stop()
+    }
+}
