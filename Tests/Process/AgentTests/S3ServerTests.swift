@@ -81,7 +81,7 @@ struct S3Server: Sendable, CustomTestStringConvertible {
         environment["SYNC_AGENT_TEST_S3_ENDPOINT"].map { [S3Server(endpoint: $0)] } ?? []
     }
     /// Whether its absence is a failure: in CI, and where one says so.
-    static let isRequired = environment["CI"] == "true" || environment["SYNC_AGENT_REQUIRE_SERVERS"] == "1"
+    static let isRequired = environment["CI"] == "true" || environment["SYNC_AGENT_REQUIRED_SERVERS"] != nil
 
     let bucket = "agent-\(UUID())".lowercased()
     let endpoint: String
