@@ -25,16 +25,19 @@ extension Ledger {
         let (seen, id) = try read(operation) { db in
             let path = try directory.relative(to: db.folder(folder).path)
             let id = try DirectoryTable(db).find(path, in: folder)
-            let known = try id.map(PhotoTable(db).rows) ?? []
-            return (DirectoryPlan(known: known, files: files, settled: settled), id)
+            var plan = DirectoryPlan(files: files)
+            if let id { try PhotoTable(db).forEachRow(in: id) { plan.meet($0, settled) } }
+            plan.finish(settled)
+            return (plan, id)
         }
         if seen.isEmpty { return DirectoryDifference(seen, directoryID: id) }
         return try write(operation) { db in
             let record = try db.folder(folder)
             let path = directory.relative(to: record.path)
             let id = try DirectoryTable(db).findOrAdd(path, in: folder)
-            let known = try PhotoTable(db).rows(in: id)
-            let plan = DirectoryPlan(known: known, files: files, settled: settled)
+            var plan = DirectoryPlan(files: files)
+            try PhotoTable(db).forEachRow(in: id) { plan.meet($0, settled) }
+            plan.finish(settled)
             let names = Set(files.map(\.name.bytes))
             let intake = Intake(db: db, folder: record, directory: id, time: time)
             return try intake.carryOut(

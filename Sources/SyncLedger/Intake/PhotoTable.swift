@@ -16,6 +16,10 @@ struct PhotoTable {
         try db.rows(LedgerQuery.rowsOfDirectory, [directory.rawValue])
     }
 
+    func forEachRow(in directory: DirectoryID, _ visit: (PhotoRow) throws -> Void) throws {
+        try db.forEachRow(LedgerQuery.rowsOfDirectory, [directory.rawValue], visit)
+    }
+
     func row(in directory: DirectoryID, named name: FilePath.Component) throws -> PhotoRow? {
         try db.row(LedgerQuery.rowOfFile, [directory.rawValue, Data(name.bytes)])
     }

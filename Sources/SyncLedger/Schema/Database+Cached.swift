@@ -14,6 +14,14 @@ extension Database {
         try Record.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// As ``rows(_:_:as:)``, one after the other, so that they need not all be in memory.
+    func forEachRow<Record: FetchableRecord>(
+        _ sql: String, _ arguments: StatementArguments, _ visit: (Record) throws -> Void
+    ) throws {
+        let rows = try Record.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        while let row = try rows.next() { try visit(row) }
+    }
+
     func row<Record: FetchableRecord>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
     ) throws -> Record? {
