@@ -7,7 +7,7 @@ import Testing
         try await ScriptedS3Server.run { server in
             let temporary = ServerCredentials(
                 accessKeyID: "ASIA", secretAccessKey: "s", sessionToken: "tok/en+=",
-                expires: server.now.addingTimeInterval(60))
+                expires: server.now.addingTimeInterval(800))
             server.setCredentials([.usual, temporary])
             var wrongSecret = ServerCredentials.usual
             wrongSecret.secretAccessKey = "wrong"
@@ -28,7 +28,7 @@ import Testing
                 let reply = try await client.send("GET", query: "list-type=2")
                 #expect(reply.status == status && reply["Code"] == code, "\(reply.text)")
             }
-            server.setClock(ahead: .seconds(61))
+            server.setClock(ahead: .seconds(801))
             let late = try await RawClient(server: server, credentials: temporary).send("GET", query: "list-type=2")
             #expect(late.status == 400 && late["Code"] == "ExpiredToken")
             let nobody = try await RawClient(server: server).exchange(
