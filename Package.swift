@@ -116,6 +116,7 @@ let package = Package(
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
+        suite("BadDayTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
     ],
     swiftLanguageModes: [.v6]

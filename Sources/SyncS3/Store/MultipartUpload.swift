@@ -70,7 +70,7 @@ struct MultipartUpload: Sendable {
 
     private func send(_ part: HTTPBody, number: Int, of upload: MultipartID) async throws -> String {
         let response = try await client.send(context) { $0.part(part, number: number, of: upload) }
-        guard response.status == 200 else { throw client.failure(response, context) }
+        guard response.status == 200, !response.isErrorDocument else { throw client.failure(response, context) }
         guard let tag = response.headers["ETag"], !tag.isEmpty else {
             throw client.error(.invalidResponse, context, "the store took part \(number) and gave it no ETag")
         }

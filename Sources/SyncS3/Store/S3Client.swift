@@ -56,7 +56,6 @@ final class S3Client: Sendable {
                 corrected.insert(correction.kind).inserted,
                 try await apply(correction, knowledge, credentials, context)
             else { return response }
-            learn { $0.corrections += 1 }
         }
     }
 

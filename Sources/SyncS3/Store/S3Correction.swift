@@ -17,6 +17,9 @@ package enum S3Correction: Hashable, Sendable {
 
     /// A signature is taken for 15 minutes. Below this, something else was wrong with it.
     private static let tolerance: TimeInterval = 240
+    /// Beyond this, every store refuses a signature, whatever reason it gives. rclone's gives AccessDenied to a clock that
+    /// is behind.
+    private static let limit: TimeInterval = 900
 
     /// `nil` when nothing is known that would help.
     /// - Parameters:
@@ -62,10 +65,12 @@ package enum S3Correction: Hashable, Sendable {
     ) -> TimeInterval? {
         guard let there = response.headers["Date"].flatMap(S3Date.http) else { return nil }
         let offset = there.timeIntervalSince(date)
+        let change = abs(offset - knowledge.clockOffset)
         switch reply.code {
         case "RequestTimeTooSkewed": return offset
         case "RequestExpired", "InvalidSignatureException":
-            return abs(offset - knowledge.clockOffset) > tolerance ? offset : nil
+            return change > tolerance ? offset : nil
+        case "AccessDenied": return change > limit ? offset : nil
         default: return nil
         }
     }

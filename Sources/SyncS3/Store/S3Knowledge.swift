@@ -7,8 +7,6 @@ package struct S3Knowledge: Hashable, Sendable {
     /// What has to be added to our clock to get the store's, in seconds. 0 until a request was refused for it.
     package internal(set) var clockOffset: TimeInterval = 0
     package internal(set) var capabilities: S3Capabilities
-    /// How often something was set right.
-    package internal(set) var corrections = 0
 
     package init(address: S3Address) {
         self.address = address

@@ -89,7 +89,7 @@ package final class S3Store: ObjectStore {
             storageClass: attributes.storageClass,
             beforeUnconditional: { if !looksFirst { try await checkBeforePut(condition, key, context) } }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
-        guard response.status == 200 else { throw client.failure(response, context) }
+        guard response.status == 200, !response.isErrorDocument else { throw client.failure(response, context) }
         let reply = ObjectReply(response)
         return PutReceipt(md5: reply.md5, sha256: reply.sha256)
     }
@@ -182,12 +182,12 @@ extension S3Store {
     }
 
     private func headReply(_ key: ObjectKey, _ context: S3RequestContext) async throws -> ObjectReply? {
-        let corrections = client.knowledge.corrections
         var response = try await sendHead(key, context)
         if [301, 400, 401, 403].contains(response.status) {
             // The reply to a HEAD has no body and does not say why; a listing meets the same and does.
+            // Where it succeeds, what was wrong has been set right meanwhile: by the listing, or by a request beside it.
             _ = try await list(prefix: key.rawValue, after: nil, limit: 1, operation: context.operation)
-            if client.knowledge.corrections != corrections { response = try await sendHead(key, context) }
+            response = try await sendHead(key, context)
         }
         switch response.status {
         case 200: return ObjectReply(response)

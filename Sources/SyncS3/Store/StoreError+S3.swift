@@ -29,10 +29,8 @@ extension StoreError {
     }
 
     package init(_ invalid: XMLReply.Invalid, _ response: HTTPResponse, in context: S3RequestContext) {
-        // Some stores find their error after they have said 200.
-        if XMLReply.rootName(of: response.body) == "Error" {
+        if response.isErrorDocument {
             self.init(response, in: context)
-            if code == .invalidResponse { code = .serverFailed }
         } else {
             self.init(
                 .invalidResponse, operation: context.operation, key: context.key,
@@ -115,6 +113,7 @@ extension StoreError {
         let address = context.address
         let said = reply.message.map { "\(address.endpoint) says: \($0.escapingControls)" }
         switch response.status {
+        case 200 where response.isErrorDocument: return (.serverFailed, failed(reply, address))
         case 301, 302, 307, 308: return (.wrongRegion, elsewhere(reply, address))
         case 400 where reply.code == nil && reply.region.map({ $0 != address.region }) == true:
             return (.wrongRegion, elsewhere(reply, address))
@@ -168,6 +167,9 @@ extension S3Address {
 }
 
 extension HTTPResponse {
+    /// Some stores find their error after they have said 200.
+    var isErrorDocument: Bool { XMLReply.rootName(of: body) == "Error" }
+
     /// What web servers say to plain HTTP on a port for TLS.
     fileprivate var mentionsTLS: Bool { String(decoding: body, as: UTF8.self).contains("HTTPS") }
 }

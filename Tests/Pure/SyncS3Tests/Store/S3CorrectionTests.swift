@@ -8,6 +8,8 @@ import Testing
     typealias Row = (status: Int, code: String?, headers: HTTPHeaders, inside: String, expected: S3Correction?)
 
     private static let minuteLater: HTTPHeaders = ["Date": "Fri, 21 Dec 2012 00:01:00 GMT"]
+    private static let quarterLater: HTTPHeaders = ["Date": "Fri, 21 Dec 2012 00:15:00 GMT"]
+    private static let hourEarlier: HTTPHeaders = ["Date": "Thu, 20 Dec 2012 23:00:00 GMT"]
     private static let hourLater: HTTPHeaders = ["Date": "Fri, 21 Dec 2012 01:00:00 GMT"]
     private static let elsewhere: HTTPHeaders = ["x-amz-bucket-region": "eu-west-1"]
 
@@ -29,6 +31,8 @@ import Testing
             (403, "InvalidSignatureException", minuteLater, "", .credentials(haveExpired: false)),
             (403, "RequestExpired", hourLater, "", .clock(3_600)),
             (403, "RequestExpired", minuteLater, "", .credentials(haveExpired: true)),
+            (403, "AccessDenied", hourLater, "", .clock(3_600)), (400, "AccessDenied", hourLater, "", .clock(3_600)),
+            (403, "AccessDenied", quarterLater, "", nil), (403, "AccessDenied", hourEarlier, "", .clock(-3_600)),
             (400, "ExpiredToken", hourLater, "", .credentials(haveExpired: true)),
             (403, "ExpiredTokenException", [:], "", .credentials(haveExpired: true)),
             (403, "InvalidAccessKeyId", [:], "", .credentials(haveExpired: false)),

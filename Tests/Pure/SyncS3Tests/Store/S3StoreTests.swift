@@ -32,6 +32,7 @@ import Testing
     private static let keys = ["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret"]
     private static let stored = Answer.reply(200, ["ETag": "\"5d41402abc4b2a76b9719d911017c592\""])
     private static let nothing = Answer.reply(404)
+    private static let emptyList = ScriptedStore.emptyList
     private static let there = Answer.reply(200, ["Content-Length": "5"])
     private static let archived = Answer.reply(200, ["Content-Length": "5", "x-amz-storage-class": "DEEP_ARCHIVE"])
     private static let restored = Answer.reply(
@@ -162,10 +163,34 @@ import Testing
     }
 
     @Test func `A head that alone is refused says so`() async throws {
-        let (store, _) = try make([.reply(403), .reply(200, [:], "<ListBucketResult></ListBucketResult>")])
+        let (store, transport) = try make([.reply(403), Self.emptyList, .reply(403)])
         let error = await #expect(throws: StoreError.self) { try await store.head(self.key) }
         #expect(error?.code == .accessDenied)
         #expect(error?.key == "a")
+        #expect(transport.lines == ["HEAD /b/a", "GET /b", "HEAD /b/a"])
+    }
+
+    @Test func `A head is sent again where the listing is not refused any more`() async throws {
+        let (store, transport) = try make([.reply(403), Self.emptyList, Self.there])
+        #expect(try await store.head(key)?.size == 5)
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test(
+        arguments: [
+            ("<Error><Code>InternalError</Code></Error>", .serverFailed),
+            ("<Error><Code>SlowDown</Code></Error>", .throttled),
+            ("<Error><Code>Unheard</Code></Error>", .serverFailed),
+            ("<?xml version=\"1.0\"?><Error/>", .serverFailed), ("", nil), ("<Other/>", nil),
+        ] as [(String, StoreError.Code?)])
+    func `A put that is answered with 200 and an error has failed`(document: String, expected: StoreError.Code?)
+        async throws
+    {
+        let (store, _) = try make([.reply(200, ["ETag": "\"5d41402abc4b2a76b9719d911017c592\""], document)])
+        let code = try await code {
+            _ = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+        }
+        #expect(code == expected)
     }
 
     @Test func `Without credentials nothing is sent`() async throws {
