@@ -180,7 +180,7 @@ import Testing
         bench.disk.write("half", to: path)
         let disk = bench.disk
         let now = Int64(bench.time.now.timeIntervalSince1970)
-        disk.onReduce { changed in
+        disk.onReduce { [unowned disk] changed in
             if disk.reduced.count == 1 { disk.write("the whole photo", to: changed, modifiedSeconds: now) }
         }
         try await bench.pass()
