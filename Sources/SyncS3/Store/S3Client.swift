@@ -10,7 +10,7 @@ final class S3Client: Sendable {
     /// Ends with `/`, or is empty.
     let prefix: String
     let now: @Sendable () -> Date
-    let credentials: CredentialCache
+    private let credentials: CredentialCache
     private let transport: any HTTPTransport
     private let learned: Mutex<S3Knowledge>
 

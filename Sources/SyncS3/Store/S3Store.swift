@@ -57,12 +57,6 @@ package final class S3Store: ObjectStore {
     /// What the store has learned so far of its endpoint.
     package var knowledge: S3Knowledge { client.knowledge }
 
-    /// Where the credentials come from that sign requests now.
-    /// - Throws: ``StoreError`` when there are none.
-    package func credentialSource() async throws -> CredentialSource {
-        try await client.credentials.current(for: "check").source
-    }
-
     /// Ends what is under way and waits until thread and connections are gone.
     package func close() async {
         await client.close()
