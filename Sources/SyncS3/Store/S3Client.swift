@@ -2,7 +2,8 @@ import FoundationEssentials
 import SyncCore
 
 /// Signs and sends the requests of one store, and sets right what a request can be refused for: a wrong region, a wrong
-/// clock, credentials that have expired. Each of them once for a request, and at once; no other request is repeated.
+/// clock, credentials that have expired. Each of them once for a request, and at once; no other request is repeated here.
+/// (curl itself sends a request again when a connection that it used before ends without a byte of a reply.)
 final class S3Client: Sendable {
     /// Bytes of a listing: 1,000 keys of the longest kind, escaped.
     private static let replyLimit = 16 << 20
