@@ -109,7 +109,7 @@ enum ConfigKeys {
         "restore.days", .integer(1...3_650), default: 30, traits: KeyTraits(isForLater: true),
         "How long a restored copy stays readable.")
     static let restoreTier = ConfigKey(
-        "restore.tier", .choice, default: RestoreSettings.Tier.standard, traits: KeyTraits(isForLater: true),
+        "restore.tier", .choice, default: RestoreTier.standard, traits: KeyTraits(isForLater: true),
         "How fast, and how dear, a restore is when nothing is said.")
     static let restorePoll = ConfigKey(
         "restore.poll_minutes", .minutes(1...1_440), default: .seconds(900), traits: KeyTraits(isForLater: true),

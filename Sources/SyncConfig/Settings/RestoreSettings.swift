@@ -1,12 +1,10 @@
+package import SyncCore
+
 /// How archived photos come back.
 package struct RestoreSettings: Hashable, Sendable {
-    package enum Tier: String, Hashable, Sendable, CaseIterable {
-        case bulk, standard, expedited
-    }
-
     /// How long the copy stays.
     package var days: Int
-    package var tier: Tier
+    package var tier: RestoreTier
     package var poll: Duration
     /// US dollars; `nil` for no limit.
     package var maximumCostUSD: Double?

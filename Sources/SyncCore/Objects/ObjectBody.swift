@@ -57,10 +57,15 @@ package struct PutReceipt: Hashable, Sendable {
     package var md5: MD5Digest?
     /// The SHA-256 that the store itself computed, where it says so.
     package var sha256: SHA256Digest?
+    /// The class that the object is in now: another than was asked for where the store does not have that one.
+    package var storageClass: StorageClass
 
-    package init(md5: MD5Digest? = nil, sha256: SHA256Digest? = nil) {
+    package init(
+        md5: MD5Digest? = nil, sha256: SHA256Digest? = nil, storageClass: StorageClass = .standard
+    ) {
         self.md5 = md5
         self.sha256 = sha256
+        self.storageClass = storageClass
     }
 }
 

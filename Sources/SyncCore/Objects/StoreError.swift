@@ -2,7 +2,7 @@
 package struct StoreError: Error, Hashable, Sendable {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         // The object
-        case notFound, alreadyExists, archived, invalidRange, badDigest, tooLarge
+        case notFound, alreadyExists, archived, notArchived, tierUnavailable, invalidRange, badDigest, tooLarge
         // The source file was changed while it was sent.
         case sourceChanged
         // The store as a whole
@@ -15,7 +15,7 @@ package struct StoreError: Error, Hashable, Sendable {
     }
 
     package var code: Code
-    /// `put`, `head`, `get`, `list`, `delete`, `check`.
+    /// `put`, `head`, `get`, `list`, `delete`, `check`, `copy`, `restore`, `lifecycle`, `link`, `tidy`.
     package var operation: String
     /// The key or prefix that was asked for, when there was one.
     package var key: String?
@@ -40,7 +40,8 @@ package struct StoreError: Error, Hashable, Sendable {
         case .unreachable, .timedOut, .connectionLost, .throttled, .serverFailed, .conflict, .invalidResponse,
             .badDigest, .clockSkew:
             true
-        case .notFound, .alreadyExists, .archived, .invalidRange, .tooLarge, .sourceChanged, .storeMissing,
+        case .notFound, .alreadyExists, .archived, .notArchived, .tierUnavailable, .invalidRange, .tooLarge,
+            .sourceChanged, .storeMissing,
             .accessDenied, .credentialsMissing, .credentialsRejected, .noSpace, .wrongRegion, .unsupported,
             .invalidRequest:
             false

@@ -9,7 +9,7 @@ extension S3Call {
         guard abilities.restores != .notImplemented else {
             throw S3Failure(501, "NotImplemented", "This store does not restore objects.")
         }
-        let asked = try RestoreWish(body.bytes, abilities.restores)
+        let asked = try RestoreRequestBody(body.bytes, abilities.restores)
         let object = try bucket.object(key, at: now)
         try checkClass(object, asked)
         if let running = object.restore, running.isOngoing(at: now) {
@@ -30,7 +30,7 @@ extension S3Call {
         return ServerReply(status: 202)
     }
 
-    private func checkClass(_ object: StoredObject, _ asked: RestoreWish) throws(S3Failure) {
+    private func checkClass(_ object: StoredObject, _ asked: RestoreRequestBody) throws(S3Failure) {
         if object.storageClass == .intelligentTiering {
             guard object.accessTier != nil else {
                 throw S3Failure(
@@ -60,7 +60,7 @@ extension S3Call {
 
     /// A running job takes a faster tier and the same days, and nothing else.
     private func upgrade(
-        of running: RestoreRecord, to asked: RestoreWish, _ object: StoredObject
+        of running: RestoreRecord, to asked: RestoreRequestBody, _ object: StoredObject
     ) throws(S3Failure) -> RestoreRecord {
         guard asked.tier > running.tier, asked.days == running.days else {
             throw S3Failure(

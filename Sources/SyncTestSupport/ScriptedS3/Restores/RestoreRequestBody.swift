@@ -1,5 +1,5 @@
 /// The body of RestoreObject.
-struct RestoreWish {
+struct RestoreRequestBody {
     let days: Int?
     let tier: RestoreRecord.Tier
 

@@ -1,0 +1,22 @@
+/// What a store can do, as far as it is known.
+package struct StoreCapabilities: Hashable, Sendable {
+    /// Who carries lifecycle rules out.
+    package enum Lifecycle: Hashable, Sendable {
+        /// The store does, by rules that are kept in it.
+        case byRules
+        /// Whoever uses the store: it keeps no rules (the embedded store).
+        case byAgent
+    }
+
+    package var lifecycle: Lifecycle
+    /// Whether listings tell of restores: `true` once one did, `nil` as long as none has.
+    package var restoresInLists: Bool?
+    /// Whether ``ObjectStore/link(to:lasting:)`` gives links.
+    package var links: Bool
+
+    package init(lifecycle: Lifecycle = .byAgent, restoresInLists: Bool? = nil, links: Bool = false) {
+        self.lifecycle = lifecycle
+        self.restoresInLists = restoresInLists
+        self.links = links
+    }
+}

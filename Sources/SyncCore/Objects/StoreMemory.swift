@@ -1,0 +1,30 @@
+package import FoundationEssentials
+
+/// Where a store keeps what has to survive the process: uploads that it began and has not ended, and what it learned of
+/// its server. All calls block shortly; the store makes them on threads of its own. A failed call costs at most a later
+/// request more, so none throws.
+package protocol StoreMemory: Sendable {
+    /// Notes an upload in parts before its first part is sent.
+    func noteUpload(_ upload: StoredUpload)
+    /// The upload is complete, or its parts are gone.
+    func forgetUpload(_ id: String)
+    /// Those that were noted and not forgotten, the oldest first.
+    func unfinishedUploads() -> [StoredUpload]
+
+    /// What was remembered under these names, for the server at `place`.
+    func facts(of place: String) -> [String: String]
+    func remember(_ fact: String, value: String, of place: String)
+}
+
+/// An upload in parts, as the store names it.
+package struct StoredUpload: Hashable, Sendable {
+    package var id: String
+    package var key: ObjectKey
+    package var began: Date
+
+    package init(id: String, key: ObjectKey, began: Date) {
+        self.id = id
+        self.key = key
+        self.began = began
+    }
+}
