@@ -15,7 +15,9 @@ package enum ConfigFile {
 
     /// - Throws: ``ConfigError`` with everything that is wrong.
     package static func load(_ location: ConfigLocation) throws(ConfigError) -> LoadedSettings {
-        let (bytes, mode) = try read(location.file)
+        let (bytes, mode) = try read(
+            location.file,
+            ifMissing: "there is no configuration; run `sync-agent init` to write one, or name another with --config")
         return try parse(bytes, mode: mode, location: location)
     }
 
@@ -37,7 +39,7 @@ package enum ConfigFile {
         return LoadedSettings(settings: settings, warnings: warnings(reader, mode: mode))
     }
 
-    private static func text(_ bytes: [UInt8]) throws(ConfigProblem) -> String {
+    static func text(_ bytes: [UInt8]) throws(ConfigProblem) -> String {
         guard bytes.count <= maximumSize else {
             throw ConfigProblem(message: "the file is larger than \(maximumSize) bytes: this is no configuration")
         }
@@ -63,7 +65,10 @@ package enum ConfigFile {
         return warnings.inFileOrder
     }
 
-    private static func read(_ file: FilePath) throws(ConfigError) -> ([UInt8], FilePermissions) {
+    /// - Parameter message: what to say when the file is not there.
+    static func read(
+        _ file: FilePath, ifMissing message: String
+    ) throws(ConfigError) -> ([UInt8], FilePermissions) {
         do {
             let descriptor = try FileDescriptor.open(file, .readOnly, options: [.closeOnExec])
             return try descriptor.closeAfter {
@@ -71,7 +76,7 @@ package enum ConfigFile {
                 return (try contents(of: descriptor), mode)
             }
         } catch let error as Errno {
-            throw ConfigError(file: file, problems: [ConfigProblem(message: reason(for: error))])
+            throw ConfigError(file: file, problems: [ConfigProblem(message: reason(for: error, ifMissing: message))])
         } catch {
             throw ConfigError(file: file, problems: [ConfigProblem(message: "cannot be read: \(error)")])
         }
@@ -89,10 +94,9 @@ package enum ConfigFile {
         return bytes
     }
 
-    private static func reason(for error: Errno) -> String {
+    private static func reason(for error: Errno, ifMissing message: String) -> String {
         switch error {
-        case .noSuchFileOrDirectory, .notDirectory:
-            "there is no configuration; run `sync-agent init` to write one, or name another with --config"
+        case .noSuchFileOrDirectory, .notDirectory: message
         case .isDirectory: "this is a folder; name the configuration file in it"
         case .permissionDenied, .notPermitted:
             "cannot be read: \(error.description.lowercased()); give this user the right to read it"

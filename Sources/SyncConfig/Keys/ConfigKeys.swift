@@ -17,7 +17,7 @@ enum ConfigKeys {
         "Where the embedded store keeps its objects.")
     static let restoreSeconds = ConfigKey(
         "store.restore_seconds", .seconds(from: 0, to: 604_800), default: .seconds(5),
-        traits: KeyTraits(store: .directory, isForLater: true),
+        traits: KeyTraits(store: .directory),
         "How long a restore takes in the embedded store.")
     static let bucket = ConfigKey(
         "store.bucket", ValueKind.bucket.orNull(), default: nil,
@@ -42,6 +42,24 @@ enum ConfigKeys {
         "store.profile", ValueKind.awsProfile.orNull(), default: nil, traits: KeyTraits(store: .s3, example: "default"),
         "Which profile of the shared AWS files gives the credentials. Without it AWS_PROFILE is asked, then the "
             + "profile \"default\" taken.")
+
+    static let encryption = ConfigKey(
+        "store.encryption", .choice, default: S3StoreSettings.Encryption.none,
+        traits: KeyTraits(store: .s3, example: "sse-kms"),
+        "What the store is asked to encrypt with: keys of its own (sse-s3), or a key of its key service (sse-kms); "
+            + "nothing is stored where it does not. none, the default, leaves it to the bucket.")
+    static let encryptionKey = ConfigKey(
+        "store.kms_key", ValueKind.kmsKey.orNull(), default: nil,
+        traits: KeyTraits(store: .s3, example: "alias/photos"),
+        "The key for sse-kms, by id, alias or ARN. Without it the store takes the account's own.")
+    static let checksums = ConfigKey(
+        "store.checksums", .choice, default: S3StoreSettings.Switch.auto, traits: KeyTraits(store: .s3),
+        "Whether a SHA-256 that the store keeps goes with every object. auto sends it to Amazon and not to others; the "
+            + "bytes are checked on their way in any case.")
+    static let conditionalWrites = ConfigKey(
+        "store.conditional_writes", .choice, default: S3StoreSettings.Switch.auto, traits: KeyTraits(store: .s3),
+        "Whether the store refuses to overwrite when it is told to (If-None-Match). auto finds out, and looks first "
+            + "until it knows.")
 
     static let watchKind = ConfigKey(
         "watch[].kind", .choice, required: WatchedFolder.Kind.gallery,
@@ -81,14 +99,13 @@ enum ConfigKeys {
         "How much of the line all uploads together may take; null for all of it. The embedded store needs no limit.")
 
     static let tierMode = ConfigKey(
-        "tiers.mode", .choice, default: TierSettings.Mode.bucket, traits: KeyTraits(isForLater: true),
+        "tiers.mode", .choice, default: TierMode.bucket,
         "Who moves old photos to the archive: rules of the bucket, the agent, or nobody (off).")
     static let archiveAfterDays = ConfigKey(
-        "tiers.archive_after_days", .integer(0...36_500), default: 180, traits: KeyTraits(isForLater: true),
+        "tiers.archive_after_days", .integer(0...36_500), default: 180,
         "The age at which a photo moves to the archive; 0 means at the next pass.")
     static let minimumArchiveBytes = ConfigKey(
         "tiers.minimum_archive_bytes", .integer(0...1_099_511_627_776), default: 131_072,
-        traits: KeyTraits(isForLater: true),
         "Smaller objects stay where they are: archiving them costs more than it saves.")
 
     static let eventDays = ConfigKey(
@@ -106,18 +123,22 @@ enum ConfigKeys {
         "The time zone of that time.")
 
     static let restoreDays = ConfigKey(
-        "restore.days", .integer(1...3_650), default: 30, traits: KeyTraits(isForLater: true),
+        "restore.days", .integer(1...3_650), default: 30,
         "How long a restored copy stays readable.")
     static let restoreTier = ConfigKey(
-        "restore.tier", .choice, default: RestoreTier.standard, traits: KeyTraits(isForLater: true),
+        "restore.tier", .choice, default: RestoreTier.standard,
         "How fast, and how dear, a restore is when nothing is said.")
     static let restorePoll = ConfigKey(
-        "restore.poll_minutes", .minutes(1...1_440), default: .seconds(900), traits: KeyTraits(isForLater: true),
+        "restore.poll_minutes", .minutes(1...1_440), default: .seconds(900),
         "How often the store is asked how far a restore is.")
     static let maximumCost = ConfigKey(
         "restore.max_cost_usd", ValueKind.number(from: 0, to: 1_000_000).orNull(), default: nil,
-        traits: KeyTraits(isForLater: true, example: "5.50"),
+        traits: KeyTraits(example: "5.50"),
         "A restore that would cost more is refused; null for no limit.")
+
+    static let prices = ConfigKey(
+        "cost.prices", ValueKind.path.orNull(), default: nil, traits: KeyTraits(example: "~/prices.yaml"),
+        "A file with the prices that estimates are made from; null for Amazon's list prices in us-east-1.")
 
     static let sharePhotos = ConfigKey(
         "share.max_photos", .integer(1...10_000), default: 50, traits: KeyTraits(isForLater: true),
@@ -131,11 +152,11 @@ enum ConfigKeys {
         "Where the shares can be read by everybody, if they can; links then have no end of their own.")
 
     static let notifyCommand = ConfigKey(
-        "notify.command", .command, default: [], traits: KeyTraits(isForLater: true, example: "[notify-send, done]"),
-        "A program to start when something needs attention or a restore is ready. No shell comes between.")
+        "notify.command", .command, default: [], traits: KeyTraits(example: "[notify-send, done]"),
+        "A program to start when a restore is ready, has failed or ends soon. No shell comes between.")
     static let notifyWebhook = ConfigKey(
         "notify.webhook", ValueKind.address(isSecret: true).orNull(), default: nil,
-        traits: KeyTraits(isSecret: true, isForLater: true, example: "https://hooks.example.net/T0/B1"),
+        traits: KeyTraits(isSecret: true, example: "https://hooks.example.net/T0/B1"),
         "An address that gets the same news. It counts as a secret: the file should have mode 0600.")
 
     /// In the order of the reference.
@@ -143,12 +164,14 @@ enum ConfigKeys {
         user.description,
         storeType.description, storePath.description, restoreSeconds.description, bucket.description,
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
+        encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
         watchKind.description, watchPath.description, watchProfile.description,
         maximumDimension.description, quality.description, keepOriginals.description, stripLocation.description,
         batchSize.description, settle.description, rescan.description, bandwidthLimit.description,
         tierMode.description, archiveAfterDays.description, minimumArchiveBytes.description,
         eventDays.description, retentionBatch.description, retentionTime.description, retentionZone.description,
         restoreDays.description, restoreTier.description, restorePoll.description, maximumCost.description,
+        prices.description,
         sharePhotos.description, shareDays.description, shareBaseURL.description,
         notifyCommand.description, notifyWebhook.description,
     ]

@@ -8,8 +8,9 @@ enum ConfigSections {
         "tiers": "When photos move to the archive.",
         "retention": "When gallery events are archived and their text is deleted.",
         "restore": "How archived photos come back.",
+        "cost": "What estimates of a bill are made from.",
         "share": "The bounds of a shared vacation.",
-        "notify": "Who is told when something needs attention.",
+        "notify": "Who is told of restores that are ready, have failed, or end soon.",
     ]
 
     /// - Parameter section: as in the paths of keys, with `[]` for a list.

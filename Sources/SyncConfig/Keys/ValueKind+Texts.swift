@@ -66,6 +66,15 @@ extension ValueKind where Value == String {
         }
     }
 
+    /// A key of KMS or a like of it (AWS KMS Developer Guide, "Key identifiers").
+    static var kmsKey: Self {
+        text(accepted: "a key's id, alias or ARN") { (text) throws(Rejection) in
+            guard (1...2_048).contains(text.utf8.count),
+                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ":/_-.+=@".utf8.contains($0) })
+            else { throw Rejection() }
+        }
+    }
+
     /// A path as it is written; ``ConfigLocation/resolve(_:)`` makes it absolute.
     static var path: Self {
         text("path", accepted: "an absolute path, one below \"~/\", or one relative to this file") {

@@ -39,16 +39,15 @@ struct SettingsReader {
 
     /// The absolute path that a key gives, or its default; `nil` when it was refused.
     mutating func path(_ key: ConfigKey<String>, entry: Int? = nil) -> FilePath? {
-        let path = Self.path(key.path, entry: entry)
         let knownProblems = problems.count
         let text = value(key, entry: entry)
         guard problems.count == knownProblems else { return nil }
-        do {
-            return try location.resolve(text)
-        } catch {
-            refuse(values[path]?.summary ?? text, at: path, accepted: key.kind.accepted, reason: error.reason)
-            return nil
-        }
+        return resolve(text, of: Self.path(key.path, entry: entry), accepted: key.kind.accepted)
+    }
+
+    /// The same for a key that may have none.
+    mutating func optionalPath(_ key: ConfigKey<String?>) -> FilePath? {
+        value(key).flatMap { resolve($0, of: key.path, accepted: key.kind.accepted) }
     }
 
     /// The path in messages: `watch[1].kind` for entry 1 of `watch[].kind`.
@@ -78,6 +77,15 @@ struct SettingsReader {
             return try key.kind.read(node)
         } catch {
             refuse(found, at: path, accepted: key.kind.accepted, reason: error.reason)
+            return nil
+        }
+    }
+
+    private mutating func resolve(_ text: String, of path: String, accepted: String) -> FilePath? {
+        do {
+            return try location.resolve(text)
+        } catch {
+            refuse(values[path]?.summary ?? text, at: path, accepted: accepted, reason: error.reason)
             return nil
         }
     }

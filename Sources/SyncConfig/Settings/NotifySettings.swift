@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// Who is told when something needs attention.
+/// Who is told of restores that are ready, have failed, or end soon.
 package struct NotifySettings: Hashable, Sendable {
     /// Program and arguments; empty for none.
     package var command: [String]

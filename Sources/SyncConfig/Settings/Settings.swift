@@ -12,6 +12,7 @@ package struct Settings: Hashable, Sendable {
     package var tiers: TierSettings
     package var retention: RetentionSettings
     package var restore: RestoreSettings
+    package var cost: CostSettings
     package var share: ShareSettings
     package var notify: NotifySettings
 }
@@ -26,6 +27,7 @@ extension Settings {
         tiers = TierSettings(from: &reader)
         retention = RetentionSettings(from: &reader)
         restore = RestoreSettings(from: &reader)
+        cost = CostSettings(from: &reader)
         share = ShareSettings(from: &reader)
         notify = NotifySettings(from: &reader)
     }

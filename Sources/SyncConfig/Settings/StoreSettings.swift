@@ -30,6 +30,19 @@ package struct S3StoreSettings: Hashable, Sendable {
         case auto, path, virtual
     }
 
+    package enum Encryption: String, Hashable, Sendable, CaseIterable {
+        case none
+        case ownKeys = "sse-s3"
+        case keyService = "sse-kms"
+    }
+
+    package enum Switch: String, Hashable, Sendable, CaseIterable {
+        case auto, on, off
+
+        /// `nil` for auto.
+        package var isOn: Bool? { self == .auto ? nil : self == .on }
+    }
+
     package var bucket: String
     package var region: String?
     package var endpoint: URL?
@@ -38,10 +51,16 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var prefix: String
     /// Of the shared AWS files.
     package var profile: String?
+    package var encryption: Encryption
+    /// Only with ``Encryption/keyService``.
+    package var encryptionKey: String?
+    package var checksums: Switch
+    package var conditionalWrites: Switch
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
-        prefix: String = "", profile: String? = nil
+        prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
+        checksums: Switch = .auto, conditionalWrites: Switch = .auto
     ) {
         self.bucket = bucket
         self.region = region
@@ -49,6 +68,10 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.addressing = addressing
         self.prefix = prefix
         self.profile = profile
+        self.encryption = encryption
+        self.encryptionKey = encryptionKey
+        self.checksums = checksums
+        self.conditionalWrites = conditionalWrites
     }
 }
 
@@ -70,7 +93,10 @@ extension StoreSettings {
         let s3 = S3StoreSettings(
             bucket: reader.value(ConfigKeys.bucket) ?? "", region: reader.value(ConfigKeys.region),
             endpoint: reader.value(ConfigKeys.endpoint), addressing: reader.value(ConfigKeys.addressing),
-            prefix: reader.value(ConfigKeys.prefix), profile: reader.value(ConfigKeys.awsProfile))
+            prefix: reader.value(ConfigKeys.prefix), profile: reader.value(ConfigKeys.awsProfile),
+            encryption: reader.value(ConfigKeys.encryption), encryptionKey: reader.value(ConfigKeys.encryptionKey),
+            checksums: reader.value(ConfigKeys.checksums),
+            conditionalWrites: reader.value(ConfigKeys.conditionalWrites))
         switch type {
         case .directory:
             let path = reader.path(ConfigKeys.storePath) ?? ""
@@ -80,6 +106,11 @@ extension StoreSettings {
                 reader.add(
                     "is missing; a store of type s3 needs the bucket's name", at: ConfigKeys.bucket.path,
                     line: reader.line(of: ConfigKeys.storeType.path))
+            }
+            if s3.encryptionKey != nil, s3.encryption != .keyService {
+                reader.add(
+                    "goes with encryption: \(S3StoreSettings.Encryption.keyService.rawValue); this one is "
+                        + s3.encryption.rawValue, at: ConfigKeys.encryptionKey.path)
             }
             self = .s3(s3)
         }

@@ -1,10 +1,8 @@
+package import SyncCore
+
 /// When photos move to the archive.
 package struct TierSettings: Hashable, Sendable {
-    package enum Mode: String, Hashable, Sendable, CaseIterable {
-        case bucket, agent, off
-    }
-
-    package var mode: Mode
+    package var mode: TierMode
     /// 0: at the next pass.
     package var archiveAfterDays: Int
     package var minimumArchiveBytes: Int

@@ -60,6 +60,10 @@ package struct ConfigTemplate: Sendable {
             set(ConfigKeys.addressing, s3.addressing)
             set(ConfigKeys.prefix, s3.prefix)
             set(ConfigKeys.awsProfile, s3.profile)
+            set(ConfigKeys.encryption, s3.encryption)
+            set(ConfigKeys.encryptionKey, s3.encryptionKey)
+            set(ConfigKeys.checksums, s3.checksums)
+            set(ConfigKeys.conditionalWrites, s3.conditionalWrites)
         }
         return values
     }

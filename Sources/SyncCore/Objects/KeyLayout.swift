@@ -13,6 +13,9 @@ package struct KeyLayout: Hashable, Sendable {
         try ObjectKey(segments: ["users", user, "photos", "\(id).dat"])
     }
 
+    /// The beginnings of all keys that are this user's.
+    package var ownPrefixes: [String] { ["users/\(user)/", "gallery-archive/\(user)/"] }
+
     /// A file of a project, kept under its own name: `projects.json`, `{id}.jpg`, `{id}-metadata.json`.
     ///
     /// - Parameter relativePath: the path below the projects folder, `/`-separated.

@@ -11,6 +11,9 @@ package struct ObjectInfo: Hashable, Sendable {
     package var sha256: SHA256Digest?
     package var storageClass: StorageClass
     package var restore: RestoreState
+    /// Whether an INTELLIGENT_TIERING object is in one of its archive tiers (S3 API, `x-amz-archive-status`). A listing does
+    /// not tell it.
+    package var isInArchiveTier: Bool
     /// Media type, as in `Content-Type`. A listing does not tell it.
     package var contentType: String?
     /// User metadata, decoded; names are lower case. A listing does not tell it.
@@ -19,7 +22,8 @@ package struct ObjectInfo: Hashable, Sendable {
 
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest? = nil, sha256: SHA256Digest? = nil,
-        storageClass: StorageClass = .standard, restore: RestoreState = .none, contentType: String? = nil,
+        storageClass: StorageClass = .standard, restore: RestoreState = .none, isInArchiveTier: Bool = false,
+        contentType: String? = nil,
         metadata: [String: String] = [:], modified: Date? = nil
     ) {
         self.key = key
@@ -28,6 +32,7 @@ package struct ObjectInfo: Hashable, Sendable {
         self.sha256 = sha256
         self.storageClass = storageClass
         self.restore = restore
+        self.isInArchiveTier = isInArchiveTier
         self.contentType = contentType
         self.metadata = metadata
         self.modified = modified

@@ -13,10 +13,16 @@ package struct StoreCapabilities: Hashable, Sendable {
     package var restoresInLists: Bool?
     /// Whether ``ObjectStore/link(to:lasting:)`` gives links.
     package var links: Bool
+    /// How long every restore takes, where the store fixes that itself; `nil` where class and tier decide.
+    package var restoreDuration: Duration?
 
-    package init(lifecycle: Lifecycle = .byAgent, restoresInLists: Bool? = nil, links: Bool = false) {
+    package init(
+        lifecycle: Lifecycle = .byAgent, restoresInLists: Bool? = nil, links: Bool = false,
+        restoreDuration: Duration? = nil
+    ) {
         self.lifecycle = lifecycle
         self.restoresInLists = restoresInLists
         self.links = links
+        self.restoreDuration = restoreDuration
     }
 }

@@ -8,6 +8,8 @@ package struct StoreError: Error, Hashable, Sendable {
         // The store as a whole
         case storeMissing, accessDenied, credentialsMissing, credentialsRejected, noSpace, wrongRegion
         case clockSkew
+        // The configuration demands what the store does not do: nothing is stored until one of them changes.
+        case settingRefused
         // The way to it
         case unreachable, timedOut, connectionLost, throttled, serverFailed, conflict
         // The answer makes no sense, or the store does not know the operation.
@@ -43,7 +45,7 @@ package struct StoreError: Error, Hashable, Sendable {
         case .notFound, .alreadyExists, .archived, .notArchived, .tierUnavailable, .invalidRange, .tooLarge,
             .sourceChanged, .storeMissing,
             .accessDenied, .credentialsMissing, .credentialsRejected, .noSpace, .wrongRegion, .unsupported,
-            .invalidRequest:
+            .invalidRequest, .settingRefused:
             false
         }
     }
@@ -52,7 +54,7 @@ package struct StoreError: Error, Hashable, Sendable {
     package var concernsWholeStore: Bool {
         switch code {
         case .unreachable, .timedOut, .storeMissing, .accessDenied, .credentialsMissing, .credentialsRejected,
-            .noSpace, .wrongRegion, .clockSkew:
+            .noSpace, .wrongRegion, .clockSkew, .settingRefused:
             true
         default:
             false

@@ -33,6 +33,13 @@ package final class BlockingPool: Sendable {
         try await runChecking { _ in try work() }
     }
 
+    /// As ``run(_:)``, for work that has to be done whether its task was cancelled or not.
+    package func finish<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.add { continuation.resume(returning: work()) }
+        }
+    }
+
     /// As ``run(_:)``, for long work that asks now and then whether its task was cancelled.
     package func runChecking<Value: Sendable>(
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value

@@ -27,6 +27,11 @@ package struct LifecycleRule: Hashable, Sendable {
         self.id = id
         self.content = content
     }
+
+    /// `nil` for a rule of others.
+    package var own: TierRule? {
+        if case .own(let rule) = content { rule } else { nil }
+    }
 }
 
 /// What is to happen to objects as they grow old, for one part of the store.

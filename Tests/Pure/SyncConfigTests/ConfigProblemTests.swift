@@ -115,6 +115,26 @@ import Testing
                     + "its ends, or \"\" (an empty name between two \"/\" is not allowed)"
             ),
             (
+                "user: ana\nstore: {type: s3, bucket: photos, encryption: aes}",
+                "line 2: store.encryption: found aes; accepted: none, sse-s3 or sse-kms"
+            ),
+            (
+                "user: ana\nstore: {type: s3, bucket: photos, checksums: yes}",
+                "line 2: store.checksums: found yes; accepted: auto, on or off"
+            ),
+            (
+                "user: ana\nstore: {type: s3, bucket: photos, encryption: sse-s3, kms_key: alias/x}",
+                "line 2: store.kms_key: goes with encryption: sse-kms; this one is sse-s3"
+            ),
+            (
+                "user: ana\nstore: {type: s3, bucket: photos, kms_key: alias/x}",
+                "line 2: store.kms_key: goes with encryption: sse-kms; this one is none"
+            ),
+            (
+                "user: ana\nstore: {type: s3, bucket: photos, encryption: sse-kms, kms_key: a b}",
+                "line 2: store.kms_key: found a b; accepted: a key's id, alias or ARN, or null"
+            ),
+            (
                 "user: ana\nnotify: {webhook: ftp://secret}",
                 "line 2: notify.webhook: found a value that is not shown here; accepted: an http or https address, or null"
             ),
@@ -140,8 +160,9 @@ import Testing
                 "photos.colour: there is no such key; accepted: max_dimension, quality, keep_originals, strip_location"
             ),
             (
-                "store: {type: s3, bucket: abc, encryption: x}",
-                "store.encryption: there is no such key; accepted: type, path, restore_seconds, bucket, region, endpoint, addressing, prefix, profile"
+                "store: {type: s3, bucket: abc, tls: x}",
+                "store.tls: there is no such key; accepted: type, path, restore_seconds, bucket, region, endpoint, "
+                    + "addressing, prefix, profile, encryption, kms_key, checksums, conditional_writes"
             ),
             (
                 "upload.batch_size: 3",
@@ -159,7 +180,7 @@ import Testing
             ),
             (
                 "? user.name\n: 1",
-                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, share, notify"
+                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, notify"
             ),
         ])
     func unknownKeys(text: String, expected: String) {

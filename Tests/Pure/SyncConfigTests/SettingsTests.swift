@@ -33,6 +33,8 @@ import Testing
             case "watch[].kind": return "user: ana\nwatch: [\(flow(["path: /p"]))]"
             case "watch[].path": return "user: ana\nwatch: [\(flow(["kind: gallery"]))]"
             case "watch[].profile": return "user: ana\nwatch: [\(flow(["kind: gallery", "path: /p"]))]"
+            case "store.kms_key":
+                return "user: ana\nstore: " + flow(["type: s3", "bucket: photos", "encryption: sse-kms"])
             case let key where key.hasPrefix("store."):
                 return "user: ana\nstore: " + flow(["type: s3", "bucket: photos"])
             default: return "user: ana\n\(key.prefix { $0 != "." }): " + flow([])
@@ -61,6 +63,10 @@ import Testing
         Row("store.addressing", "virtual", "virtual") { s3($0)?.addressing },
         Row("store.prefix", "backups/photos", "backups/photos") { s3($0)?.prefix },
         Row("store.profile", "ana", "ana") { s3($0)?.profile },
+        Row("store.encryption", "sse-s3", "ownKeys") { s3($0)?.encryption },
+        Row("store.kms_key", "alias/photos", "alias/photos") { s3($0)?.encryptionKey },
+        Row("store.checksums", "on", "true") { s3($0)?.checksums.isOn },
+        Row("store.conditional_writes", "off", "false") { s3($0)?.conditionalWrites.isOn },
         Row("watch[].kind", "vacations", "vacations") { $0.watch.first?.kind },
         Row("watch[].path", "~/Bilder", "/home/ana/Bilder") { $0.watch.first?.path },
         Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },
@@ -83,6 +89,7 @@ import Testing
         Row("restore.tier", "bulk", "bulk") { $0.restore.tier },
         Row("restore.poll_minutes", "2", "120.0 seconds") { $0.restore.poll },
         Row("restore.max_cost_usd", "5.5", "5.5") { $0.restore.maximumCostUSD },
+        Row("cost.prices", "~/prices.yaml", "/home/ana/prices.yaml") { $0.cost.prices },
         Row("share.max_photos", "12", "12") { $0.share.maximumPhotos },
         Row("share.expire_days", "1", "1") { $0.share.expireDays },
         Row("share.public_base_url", "https://a.example/s", "https://a.example/s") { $0.share.publicBaseURL },

@@ -1,0 +1,30 @@
+package import FoundationEssentials
+
+/// News for people, in words, with the facts behind them for programs.
+package struct Notice: Hashable, Sendable, Codable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable, Codable {
+        /// Archived photos can be read again, or have been downloaded.
+        case restoreReady
+        /// Some photos of a restore cannot be brought back.
+        case restoreFailed
+        /// Restored photos go back to the archive soon.
+        case restoreExpiring
+    }
+
+    package var kind: Kind
+    /// A few words, without a full stop.
+    package var title: String
+    /// One or two sentences. Names of files stand in it as they are: who shows it, escapes them.
+    package var message: String
+    /// By camelCase names, such as `jobId`.
+    package var facts: [String: String]
+    package var at: Date
+
+    package init(_ kind: Kind, title: String, message: String, facts: [String: String] = [:], at: Date) {
+        self.kind = kind
+        self.title = title
+        self.message = message
+        self.facts = facts
+        self.at = at
+    }
+}
