@@ -21,6 +21,12 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
         case argument = "ArgumentName"
     }
 
+    /// An error within a reply.
+    package init(code: String?, message: String?) {
+        self.code = code
+        self.message = message
+    }
+
     /// Headers fill in what the body does not say: the reply to a HEAD has none.
     package init(_ response: HTTPResponse) {
         let decoded = try? XMLReply.decode(Self.self, root: "Error", from: response.body)

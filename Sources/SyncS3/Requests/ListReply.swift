@@ -4,6 +4,8 @@ package import SyncCore
 /// `<ListBucketResult>` of ListObjectsV2.
 package struct ListReply: Hashable, Sendable {
     package let page: ObjectPage
+    /// Whether it says of any object that it is or was being restored.
+    package let tellsRestores: Bool
 
     /// - Parameter prefix: the store's own, which the keys of the page do not have.
     /// - Throws: `XMLReply.Invalid`.
@@ -16,15 +18,14 @@ package struct ListReply: Hashable, Sendable {
                 throw XMLReply.Invalid(reason: "the key \"\(content.key.escapingControls)\" cannot be decoded")
             }
             // Keys that we could not have written, such as the "folder/" of a console, are not ours to see.
-            guard name.hasPrefix(prefix), let key = try? ObjectKey(String(name.dropFirst(prefix.count))) else {
-                continue
-            }
+            guard let rest = name.below(prefix), let key = try? ObjectKey(rest) else { continue }
             objects.append(content.info(for: key))
         }
         let isTruncated = reply.isTruncated?.lowercased() == "true"
         if isTruncated, reply.nextContinuationToken?.isEmpty != false {
             throw XMLReply.Invalid(reason: "it is cut off and has no token to go on with")
         }
+        tellsRestores = reply.contents.contains { $0.restoreStatus != nil }
         page = ObjectPage(
             objects: objects,
             next: isTruncated ? reply.nextContinuationToken.map(PageToken.init(rawValue:)) : nil)

@@ -40,7 +40,7 @@ package enum MultipartReply {
         return reply.uploads.compactMap { upload in
             guard let begun = S3Date.iso8601(upload.initiated), begun < before,
                 let name = isEncoded ? upload.key.percentDecoded(plusIsSpace: true) : upload.key,
-                name.hasPrefix(prefix), let key = try? ObjectKey(String(name.dropFirst(prefix.count)))
+                let rest = name.below(prefix), let key = try? ObjectKey(rest)
             else { return nil }
             return MultipartID(key: key, rawValue: upload.uploadID)
         }

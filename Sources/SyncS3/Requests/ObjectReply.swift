@@ -24,7 +24,8 @@ package struct ObjectReply: Hashable, Sendable {
         return ObjectInfo(
             key: key, size: size, md5: md5, sha256: sha256,
             storageClass: headers["x-amz-storage-class"].map(StorageClass.init(rawValue:)) ?? .standard,
-            restore: restore, contentType: headers["Content-Type"], metadata: S3Metadata.values(in: headers),
+            restore: restore, isInArchiveTier: headers["x-amz-archive-status"] != nil,
+            contentType: headers["Content-Type"], metadata: S3Metadata.values(in: headers),
             modified: headers["Last-Modified"].flatMap(S3Date.http))
     }
 

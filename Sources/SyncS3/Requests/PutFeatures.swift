@@ -12,13 +12,21 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
     package static let checksum = PutFeatures(rawValue: 2)
     /// `x-amz-storage-class`
     package static let storageClass = PutFeatures(rawValue: 4)
+    /// ``S3Encryption``
+    package static let encryption = PutFeatures(rawValue: 8)
 
     /// The one of these that a reply refuses: by its words, else, where the store only says that it does not implement
     /// something, the one that stores most often lack.
-    package func refused(by response: HTTPResponse) -> PutFeatures? {
+    /// - Parameter demanded: those of them that are not to be guessed as long as there are others.
+    package func refused(by response: HTTPResponse, demanded: PutFeatures = []) -> PutFeatures? {
         guard response.status == 400 || response.status == 501 else { return nil }
         let reply = ErrorReply(response)
-        if reply.code == "InvalidStorageClass" { return contains(.storageClass) ? .storageClass : nil }
+        switch reply.code {
+        case "InvalidStorageClass": return contains(.storageClass) ? .storageClass : nil
+        case "InvalidEncryptionAlgorithmError", "KMSNotConfigured", "XMinioKMSNotConfigured":
+            return contains(.encryption) ? .encryption : nil
+        default: break
+        }
         // 400 has many other reasons; a digest that does not fit also speaks of checksums.
         let isAboutRequest = [nil, "InvalidArgument", "InvalidRequest", "NotImplemented"].contains(reply.code)
         guard response.status == 501 || isAboutRequest else { return nil }
@@ -27,10 +35,21 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
             return feature
         }
         guard response.status == 501 else { return nil }
-        return Self.words.map(\.feature).first(where: contains)
+        let order = Self.words.map(\.feature).filter(contains)
+        return order.first { !demanded.contains($0) } ?? order.first
     }
 
     private static let words: [(word: String, feature: PutFeatures)] = [
-        ("none-match", .condition), ("checksum", .checksum), ("storage", .storageClass),
+        ("none-match", .condition), ("checksum", .checksum), ("storage", .storageClass), ("encryption", .encryption),
     ]
+
+    /// How a single feature goes over the wire, and the key of the configuration that demands it.
+    var demand: (header: String, key: String)? {
+        switch self {
+        case .condition: ("If-None-Match", "store.conditional_writes")
+        case .checksum: ("x-amz-checksum-sha256", "store.checksums")
+        case .encryption: ("x-amz-server-side-encryption", "store.encryption")
+        default: nil
+        }
+    }
 }

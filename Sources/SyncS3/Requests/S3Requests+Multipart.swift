@@ -37,7 +37,7 @@ extension S3Requests {
             "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(tag.xmlEscaped)</ETag></Part>"
         }
         let document =
-            "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\(parts.joined())"
+            "<CompleteMultipartUpload xmlns=\"\(Self.namespace)\">\(parts.joined())"
             + "</CompleteMultipartUpload>"
         var headers: HTTPHeaders = ["Content-Type": "application/xml"]
         if features.contains(.condition) { headers["If-None-Match"] = "*" }
@@ -64,11 +64,5 @@ extension S3Requests {
                 HTTPQueryItem("uploads"), HTTPQueryItem("encoding-type", "url"),
                 HTTPQueryItem("prefix", self.prefix + prefix),
             ]))
-    }
-}
-
-extension String {
-    fileprivate var xmlEscaped: String {
-        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

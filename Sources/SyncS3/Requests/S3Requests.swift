@@ -5,13 +5,17 @@ package import SyncCore
 ///
 /// Source: Amazon S3 API Reference; docs/design.md, section 5, for keys and metadata.
 package struct S3Requests: Hashable, Sendable {
+    static let listAttributesHeader = "x-amz-optional-object-attributes"
+
     package let address: S3Address
     /// Ends with `/`, or is empty.
     package let prefix: String
+    package let encryption: S3Encryption
 
-    package init(address: S3Address, prefix: String) {
+    package init(address: S3Address, prefix: String, encryption: S3Encryption = .byBucket) {
         self.address = address
         self.prefix = prefix
+        self.encryption = encryption
     }
 
     /// PutObject in one piece: plain bytes with their length, MD5 and (by the signature) SHA-256, never in chunks.
@@ -34,6 +38,9 @@ package struct S3Requests: Hashable, Sendable {
         var headers: HTTPHeaders = ["Content-Type": try Self.contentType(attributes.contentType, key: key)]
         if features.contains(.storageClass), attributes.storageClass != .standard {
             headers["x-amz-storage-class"] = attributes.storageClass.rawValue
+        }
+        if features.contains(.encryption) {
+            for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
         for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
@@ -69,7 +76,8 @@ package struct S3Requests: Hashable, Sendable {
     }
 
     /// ListObjectsV2. Keys come back form-encoded: XML 1.0 cannot carry every one.
-    package func list(prefix: String, after token: PageToken?, limit: Int) -> HTTPRequest {
+    /// - Parameter restores: asks for the restore of each object, too.
+    package func list(prefix: String, after token: PageToken?, limit: Int, restores: Bool = false) -> HTTPRequest {
         var query = [
             HTTPQueryItem("list-type", "2"), HTTPQueryItem("encoding-type", "url"),
             HTTPQueryItem("max-keys", "\(min(max(limit, 1), 1_000))"),
@@ -77,7 +85,9 @@ package struct S3Requests: Hashable, Sendable {
         let prefix = self.prefix + prefix
         if !prefix.isEmpty { query.append(HTTPQueryItem("prefix", prefix)) }
         if let token { query.append(HTTPQueryItem("continuation-token", token.rawValue)) }
-        return HTTPRequest(.get, address.url(query: query))
+        var request = HTTPRequest(.get, address.url(query: query))
+        if restores { request.headers[Self.listAttributesHeader] = "RestoreStatus" }
+        return request
     }
 
     /// DeleteObject.

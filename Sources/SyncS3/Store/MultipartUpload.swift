@@ -23,6 +23,7 @@ struct MultipartUpload: Sendable {
         do {
             let tags = try await sendParts(of: upload)
             try await onceMore { try await complete(upload, tags, wanting: wanted) }
+            await client.memory?.forget(upload)
         } catch {
             throw await abort(upload) ? error : Self.telling(of: upload, error)
         }
@@ -30,14 +31,21 @@ struct MultipartUpload: Sendable {
 
     private func create() async throws -> MultipartID {
         let response = try await client.store(
-            context, wanting: .storageClass, storageClass: attributes.storageClass, beforeUnconditional: {}
+            context, wanting: [.storageClass, .encryption], storageClass: attributes.storageClass,
+            beforeUnconditional: {}
         ) { try $0.createUpload(at: key, attributes: attributes, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
+        let upload: MultipartID
         do {
-            return try MultipartReply.created(response.body, key: key)
+            upload = try MultipartReply.created(response.body, key: key)
         } catch {
             throw StoreError(error, response, in: context)
         }
+        await client.memory?.note(upload)
+        if let failure = await client.encryptionFailure(response, context) {
+            throw await abort(upload) ? failure : Self.telling(of: upload, failure)
+        }
+        return upload
     }
 
     /// The parts follow each other from the disk, so that no more of the file is in memory than curl's buffers.
@@ -103,6 +111,7 @@ struct MultipartUpload: Sendable {
     /// - Returns: whether the parts are gone.
     private func abort(_ upload: MultipartID) async -> Bool {
         for _ in 0..<Self.abortAttempts where await client.abort(upload) { return true }
+        client.memory?.disown(upload)
         return false
     }
 
@@ -118,7 +127,15 @@ struct MultipartUpload: Sendable {
 extension S3Client {
     /// - Returns: whether the parts of an upload are gone.
     func abort(_ upload: MultipartID) async -> Bool {
-        let response = try? await send(context("abort", upload.key)) { $0.abort(upload) }
-        return response.map { [200, 204, 404].contains($0.status) } ?? false
+        (try? await takeBack(upload)) ?? false
+    }
+
+    /// - Returns: whether the parts are gone. Then the upload is forgotten, too.
+    /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
+    func takeBack(_ upload: MultipartID) async throws -> Bool {
+        let response = try await send(context("tidy", upload.key)) { $0.abort(upload) }
+        guard [200, 204, 404].contains(response.status) else { return false }
+        await memory?.forget(upload)
+        return true
     }
 }

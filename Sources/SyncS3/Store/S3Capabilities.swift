@@ -3,7 +3,7 @@ package import SyncCore
 /// What an endpoint can do beyond plain S3, as far as we know: at first by its kind, then by what it answers.
 package struct S3Capabilities: Hashable, Sendable {
     /// What the endpoint makes of `If-None-Match: *` on a put.
-    package enum ConditionalPut: Hashable, Sendable {
+    package enum ConditionalPut: String, Hashable, Sendable {
         /// It answers 412 where something is stored: no other check is needed.
         case honoured
         /// Unknown, and a 200 proves nothing: some stores ignore the header and overwrite.
@@ -12,19 +12,60 @@ package struct S3Capabilities: Hashable, Sendable {
         case refused
     }
 
-    package private(set) var conditionalPut: ConditionalPut
+    package internal(set) var conditionalPut: ConditionalPut
     /// Whether it takes `x-amz-checksum-sha256`, keeps it, and tells it when asked.
-    package private(set) var checksums: Bool
+    package internal(set) var checksums: Bool
     /// Storage classes that it does not have. What was to go there is stored in its standard class.
-    package private(set) var refusedClasses: Set<StorageClass> = []
+    package internal(set) var refusedClasses: Set<StorageClass> = []
+    /// Storage classes in which objects were seen after they were copied there.
+    package internal(set) var provenClasses: Set<StorageClass> = []
+    /// Storage classes in which objects were seen after they were stored there. That says nothing of copies.
+    package internal(set) var takenClasses: Set<StorageClass> = []
+    /// Whether it takes the header that asks a listing for restores.
+    package internal(set) var takesListAttributes = true
+    /// Whether a listing has told of a restore: `nil` as long as none has.
+    package internal(set) var restoresInLists: Bool?
+    /// Whether it has DeleteObjects.
+    package internal(set) var deletesMany = true
+    /// Whether it takes the element of RestoreObject that names a tier.
+    package internal(set) var takesRestoreTiers = true
+    /// Whether it was seen to store without the encryption that was asked for.
+    package internal(set) var ignoresEncryption = false
+    /// Whether a copy was seen to be encrypted as it was asked for: `nil` as long as none was looked at.
+    package internal(set) var encryptsCopies: Bool?
+    /// What is never left out, whatever the endpoint answers: rather nothing is stored.
+    package let demanded: PutFeatures
+    /// What the configuration decides, so that nothing is to be learned of it.
+    let settled: PutFeatures
 
     /// Amazon documents conditional writes and checksums. Any other endpoint has to prove the first, and we do not ask it
     /// to by writing something twice: until a 412 is seen in passing, each conditional put has a HEAD before it and carries
     /// the header too. That costs a round trip; a probe would cost a second upload of an object that may be billed or
     /// versioned. Checksums prove nothing there that the signed SHA-256 and Content-MD5 do not, and have been refused.
-    package init(isAmazon: Bool) {
-        conditionalPut = isAmazon ? .honoured : .unproven
-        checksums = isAmazon
+    ///
+    /// - Parameters:
+    ///   - conditionalPut: what the configuration says of it; `nil` to find out.
+    ///   - checksums: likewise.
+    ///   - encryption: whether encryption is asked for.
+    package init(
+        isAmazon: Bool, conditionalPut: Bool? = nil, checksums: Bool? = nil, encryption: Bool = false
+    ) {
+        self.conditionalPut = conditionalPut.map { $0 ? .honoured : .refused } ?? (isAmazon ? .honoured : .unproven)
+        self.checksums = checksums ?? isAmazon
+        var demanded: PutFeatures = []
+        if conditionalPut == true { demanded.insert(.condition) }
+        if checksums == true { demanded.insert(.checksum) }
+        if encryption { demanded.insert(.encryption) }
+        self.demanded = demanded
+        var settled = demanded
+        if conditionalPut != nil { settled.insert(.condition) }
+        if checksums != nil { settled.insert(.checksum) }
+        self.settled = settled
+    }
+
+    /// Whether the configuration says that `If-None-Match` is honoured; `nil` where it leaves us to find out.
+    package var configuredCondition: Bool? {
+        settled.contains(.condition) ? demanded.contains(.condition) : nil
     }
 
     /// What a put into a class may ask for.
@@ -32,17 +73,20 @@ package struct S3Capabilities: Hashable, Sendable {
         var features: PutFeatures = []
         if conditionalPut != .refused { features.insert(.condition) }
         if checksums { features.insert(.checksum) }
-        if !refusedClasses.contains(storageClass) { features.insert(.storageClass) }
+        // The standard class goes without a header.
+        if storageClass != .standard, !refusedClasses.contains(storageClass) { features.insert(.storageClass) }
+        if demanded.contains(.encryption) { features.insert(.encryption) }
         return features
     }
 
     /// Learns from the status of a put that carried the condition.
     package mutating func noteConditionalPut(status: Int) {
-        if status == 412 { conditionalPut = .honoured }
+        if status == 412, !settled.contains(.condition) { conditionalPut = .honoured }
     }
 
     /// - Parameter storageClass: that of the put that was refused.
     package mutating func noteRefusal(of feature: PutFeatures, storageClass: StorageClass) {
+        let feature = feature.subtracting(settled)
         if feature.contains(.condition) { conditionalPut = .refused }
         if feature.contains(.checksum) { checksums = false }
         if feature.contains(.storageClass) { refusedClasses.insert(storageClass) }

@@ -8,32 +8,83 @@ final class S3Client: Sendable {
     /// Bytes of a listing: 1,000 keys of the longest kind, escaped.
     private static let replyLimit = 16 << 20
 
+    private struct Learned {
+        var knowledge: S3Knowledge
+        /// Whether it has what earlier runs learned.
+        var isRecalled: Bool
+        /// Counts the changes, so that an older state is not remembered over a newer one.
+        var version = 0
+    }
+
     /// Ends with `/`, or is empty.
     let prefix: String
+    let encryption: S3Encryption
     let now: @Sendable () -> Date
-    private let credentials: CredentialCache
-    private let transport: any HTTPTransport
-    private let learned: Mutex<S3Knowledge>
+    let credentials: CredentialCache
+    /// `nil` where nobody keeps anything.
+    let memory: S3Memory?
+    let transport: any HTTPTransport
+    private let learned: Mutex<Learned>
 
     init(
-        address: S3Address, prefix: String, credentials: CredentialCache, transport: any HTTPTransport,
-        now: @escaping @Sendable () -> Date
+        knowledge: S3Knowledge, prefix: String, encryption: S3Encryption, credentials: CredentialCache,
+        transport: any HTTPTransport, memory: (any StoreMemory)?, now: @escaping @Sendable () -> Date
     ) {
         self.prefix = prefix
+        self.encryption = encryption
         self.credentials = credentials
         self.transport = transport
         self.now = now
-        learned = Mutex(S3Knowledge(address: address))
+        self.memory = memory.map {
+            S3Memory(
+                $0, of: "\(knowledge.address.endpoint)/\(knowledge.address.bucket)",
+                initial: knowledge.capabilities.facts, now: now)
+        }
+        learned = Mutex(Learned(knowledge: knowledge, isRecalled: memory == nil))
     }
 
     func close() async {
         await transport.close()
     }
 
-    var knowledge: S3Knowledge { learned.withLock { $0 } }
+    /// What is known by now; ``capabilities()`` has earlier runs in it from the first.
+    var knowledge: S3Knowledge { learned.withLock { $0.knowledge } }
 
-    func learn(_ change: (inout S3Knowledge) -> Void) {
-        learned.withLock { change(&$0) }
+    /// What the store can do, as far as this run or an earlier one knows.
+    func capabilities() async -> S3Capabilities {
+        if let memory, !learned.withLock({ $0.isRecalled }) {
+            let facts = await memory.recall()
+            learned.withLock { learned in
+                if !learned.isRecalled { learned.knowledge.capabilities.recall(facts) }
+                learned.isRecalled = true
+            }
+        }
+        return knowledge.capabilities
+    }
+
+    /// Changes what is known, and remembers what of it outlives the process.
+    func learn(_ change: (inout S3Knowledge) -> Void) async {
+        let (facts, version) = changed(change)
+        await memory?.remember(facts, version: version)
+    }
+
+    /// Remembers all that is known in place of what earlier runs learned.
+    func rememberAll(_ change: (inout S3Knowledge) -> Void) async {
+        let (facts, version) = changed(change)
+        await memory?.rewrite(facts, version: version)
+    }
+
+    private func changed(_ change: (inout S3Knowledge) -> Void) -> (facts: [String: String], version: Int) {
+        learned.withLock { learned in
+            change(&learned.knowledge)
+            learned.version += 1
+            return (learned.knowledge.capabilities.facts, learned.version)
+        }
+    }
+
+    /// The requests as they are made now.
+    func requests(_ address: S3Address) -> S3Requests {
+        S3Requests(address: address, prefix: prefix, encryption: encryption)
     }
 
     func context(_ operation: String, _ key: ObjectKey?) -> S3RequestContext {
@@ -47,16 +98,30 @@ final class S3Client: Sendable {
         _ context: S3RequestContext, target: HTTPResponseTarget = .memory(limit: replyLimit),
         _ make: (S3Requests) throws -> HTTPRequest
     ) async throws -> HTTPResponse {
+        _ = await capabilities()
         var corrected: Set<S3Correction.Kind> = []
         while true {
             let knowledge = knowledge
             let credentials = try await self.credentials.current(for: context.operation)
-            let request = try make(S3Requests(address: knowledge.address, prefix: prefix))
+            let request = try make(requests(knowledge.address))
             let response = try await transmit(request, knowledge, credentials, context, target)
             guard let correction = S3Correction(response, sentWith: knowledge, at: now()),
                 corrected.insert(correction.kind).inserted,
                 try await apply(correction, knowledge, credentials, context)
             else { return response }
+        }
+    }
+
+    /// Sends one request without a signature, once.
+    /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
+    func sendUnsigned(
+        _ context: S3RequestContext, _ make: (S3Requests) -> HTTPRequest
+    ) async throws -> HTTPResponse {
+        do {
+            return try await transport.send(
+                make(requests(knowledge.address)), target: .memory(limit: HTTPResponseTarget.errorLimit))
+        } catch let error as TransportError {
+            throw StoreError(error, in: context)
         }
     }
 
@@ -104,10 +169,10 @@ final class S3Client: Sendable {
             if region == nil { region = try await bucketRegion(knowledge, credentials, context) }
             guard let region, let address = try? knowledge.address.moved(to: region), address != knowledge.address
             else { return false }
-            learn { $0.address = address }
+            await learn { $0.address = address }
             return true
         case .clock(let offset):
-            learn { $0.clockOffset = offset }
+            await learn { $0.clockOffset = offset }
             return true
         case .credentials(let haveExpired):
             let found = try await self.credentials.current(for: context.operation, insteadOf: credentials)
@@ -119,7 +184,7 @@ final class S3Client: Sendable {
     private func bucketRegion(
         _ knowledge: S3Knowledge, _ credentials: AWSCredentials, _ context: S3RequestContext
     ) async throws -> String? {
-        let request = S3Requests(address: knowledge.address, prefix: prefix).headBucket()
+        let request = requests(knowledge.address).headBucket()
         let response = try await transmit(
             request, knowledge, credentials, context, .memory(limit: HTTPResponseTarget.errorLimit))
         return ErrorReply(response).region

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// What a store learns of its endpoint on the way, for as long as it lives.
+/// What a store learns of its endpoint on the way. Only the capabilities outlive it.
 package struct S3Knowledge: Hashable, Sendable {
     /// Where the bucket is: as it was configured, until a redirect told better.
     package internal(set) var address: S3Address
@@ -8,8 +8,8 @@ package struct S3Knowledge: Hashable, Sendable {
     package internal(set) var clockOffset: TimeInterval = 0
     package internal(set) var capabilities: S3Capabilities
 
-    package init(address: S3Address) {
+    package init(address: S3Address, capabilities: S3Capabilities? = nil) {
         self.address = address
-        capabilities = S3Capabilities(isAmazon: address.isAmazon)
+        self.capabilities = capabilities ?? S3Capabilities(isAmazon: address.isAmazon)
     }
 }

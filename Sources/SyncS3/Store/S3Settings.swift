@@ -1,3 +1,5 @@
+package import SyncCore
+
 /// The `store` section of the configuration, for `type: s3`. What is `nil` comes from the AWS environment.
 package struct S3Settings: Hashable, Sendable {
     package var bucket: String
@@ -9,10 +11,16 @@ package struct S3Settings: Hashable, Sendable {
     package var prefix: String
     /// A profile of the shared AWS files. Naming one leaves the key pair of the environment aside.
     package var profile: String?
+    package var encryption: S3Encryption
+    /// Whether `x-amz-checksum-sha256` goes with every put: always or never; `nil` where the store is known to keep it.
+    package var checksums: Bool?
+    /// Whether the store honours `If-None-Match: *`: surely or surely not; `nil` to find out.
+    package var conditionalWrites: Bool?
 
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
-        prefix: String = "", profile: String? = nil
+        prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
+        conditionalWrites: Bool? = nil
     ) {
         self.bucket = bucket
         self.region = region
@@ -20,5 +28,21 @@ package struct S3Settings: Hashable, Sendable {
         self.addressing = addressing
         self.prefix = prefix
         self.profile = profile
+        self.encryption = encryption
+        self.checksums = checksums
+        self.conditionalWrites = conditionalWrites
+    }
+
+    /// Whether the store is Amazon's own, and bills as it does.
+    /// - Parameter variables: the process's environment.
+    /// - Throws: ``StoreError`` when a setting cannot be used.
+    package func isAmazon(environment variables: [String: String]) throws(StoreError) -> Bool {
+        try address(in: AWSEnvironment(variables: variables, profile: profile, readFile: SharedFile.read)).isAmazon
+    }
+
+    func address(in environment: AWSEnvironment) throws(StoreError) -> S3Address {
+        try S3Address(
+            bucket: bucket, region: try environment.region(configured: region),
+            endpoint: environment.endpoint(configured: endpoint), addressing: addressing)
     }
 }

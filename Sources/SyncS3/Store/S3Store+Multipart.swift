@@ -21,10 +21,23 @@ extension S3Store {
             parts: sizes.parts(of: body.size))
         try await upload.run(wanting: condition == .ifAbsent ? .condition : [])
         // The ETag of an object in parts is no digest of its bytes.
-        return PutReceipt()
+        return PutReceipt(storageClass: storedClass(attributes.storageClass))
     }
 
-    /// Takes back the parts of uploads that a kill or an outage left behind: once in each folder of keys, and only there,
+    /// Takes back the parts of uploads that were begun and given up, by this process or an earlier one, as the memory
+    /// tells. What cannot be taken back now stays for the next time. No other process may be uploading meanwhile.
+    package func tidy() async throws {
+        guard let memory = client.memory else { return }
+        for upload in await memory.leftovers() {
+            do {
+                _ = try await client.takeBack(upload)
+            } catch let error as StoreError where !error.concernsWholeStore {
+                continue
+            }
+        }
+    }
+
+    /// Takes back the parts of uploads that nobody remembers: once in each folder of keys, and only there,
     /// since the bucket may be shared with programs whose uploads take long. A store that does not let us is left alone.
     private func removeLeftovers(beside key: ObjectKey) async {
         let folder = String(key.rawValue.dropLast(key.lastSegment.count))

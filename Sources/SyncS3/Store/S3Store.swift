@@ -16,10 +16,11 @@ package final class S3Store: ObjectStore {
     /// - Parameters:
     ///   - environment: the process's, as `ProcessInfo` gives it.
     ///   - uploadBytesPerSecond: for all uploads together; `nil` for no limit.
+    ///   - memory: keeps what has to outlive the process; `nil` to forget it.
     /// - Throws: ``StoreError`` when a setting cannot be used. Missing credentials are found only by a request.
     package convenience init(
         settings: S3Settings, environment variables: [String: String], uploadBytesPerSecond: Int? = nil,
-        now: @escaping @Sendable () -> Date
+        memory: (any StoreMemory)? = nil, now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let environment = AWSEnvironment(
             variables: variables, profile: settings.profile, readFile: SharedFile.read)
@@ -31,16 +32,14 @@ package final class S3Store: ObjectStore {
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)
         }
-        try self.init(settings: settings, environment: environment, transport: transport, now: now)
+        try self.init(settings: settings, environment: environment, transport: transport, memory: memory, now: now)
     }
 
     package init(
         settings: S3Settings, environment: AWSEnvironment, transport: any HTTPTransport,
-        parts sizes: PartSizes = PartSizes(), now: @escaping @Sendable () -> Date
+        memory: (any StoreMemory)? = nil, parts sizes: PartSizes = PartSizes(), now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
-        let address = try S3Address(
-            bucket: settings.bucket, region: try environment.region(configured: settings.region),
-            endpoint: environment.endpoint(configured: settings.endpoint), addressing: settings.addressing)
+        let address = try settings.address(in: environment)
         let prefix = try Self.prefix(settings.prefix)
         identity = StoreIdentity(
             type: "s3",
@@ -48,14 +47,23 @@ package final class S3Store: ObjectStore {
         let chain = CredentialChain(
             environment: environment, transport: transport, pool: BlockingPool(name: "credentials", threads: 1),
             now: now)
+        let capabilities = S3Capabilities(
+            isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
+            encryption: settings.encryption != .byBucket)
         client = S3Client(
-            address: address, prefix: prefix, credentials: CredentialCache(chain: chain, now: now),
-            transport: transport, now: now)
+            knowledge: S3Knowledge(address: address, capabilities: capabilities), prefix: prefix,
+            encryption: settings.encryption, credentials: CredentialCache(chain: chain, now: now),
+            transport: transport, memory: memory, now: now)
         self.sizes = sizes
     }
 
     /// What the store has learned so far of its endpoint.
     package var knowledge: S3Knowledge { client.knowledge }
+
+    package var capabilities: StoreCapabilities {
+        StoreCapabilities(
+            lifecycle: .byRules, restoresInLists: client.knowledge.capabilities.restoresInLists, links: true)
+    }
 
     /// Ends what is under way and waits until thread and connections are gone.
     package func close() async {
@@ -63,29 +71,47 @@ package final class S3Store: ObjectStore {
     }
 
     package func check() async throws {
-        _ = try await list(prefix: "", after: nil, limit: 1, operation: "check")
+        _ = try await list(prefix: "", after: nil, limit: 1, restores: false, operation: "check")
     }
 
     package func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {
         let context = client.context("put", key)
+        do {
+            return try await put(body, at: key, attributes: attributes, condition: condition, context)
+        } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
+            throw try await unencryptedObstacle(at: key, context) ?? error
+        }
+    }
+
+    private func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition,
+        _ context: S3RequestContext
+    ) async throws -> PutReceipt {
         if let receipt = try await putInParts(
             body, at: key, attributes: attributes, condition: condition, context)
         {
             return receipt
         }
-        let looksFirst = condition == .overwrite || client.knowledge.capabilities.conditionalPut != .honoured
+        let honours = await client.capabilities().conditionalPut == .honoured
+        let looksFirst = condition == .overwrite || !honours
         if looksFirst { try await checkBeforePut(condition, key, context) }
         let response = try await client.store(
             context,
-            wanting: condition == .ifAbsent ? [.condition, .checksum, .storageClass] : [.checksum, .storageClass],
+            wanting: [.checksum, .storageClass, .encryption, condition == .ifAbsent ? .condition : []],
             storageClass: attributes.storageClass,
             beforeUnconditional: { if !looksFirst { try await checkBeforePut(condition, key, context) } }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
-        guard response.status == 200, !response.isErrorDocument else { throw client.failure(response, context) }
+        guard response.status == 200, !response.isErrorDocument else { throw putFailure(response, context) }
+        if let failure = await client.encryptionFailure(response, context) {
+            // What was there before an overwrite is gone; taking this away too would help nobody.
+            if condition == .ifAbsent, await takeBack(key, context) { throw failure }
+            throw failure.adding(Self.isStillThere)
+        }
         let reply = ObjectReply(response)
-        return PutReceipt(md5: reply.md5, sha256: reply.sha256)
+        return PutReceipt(
+            md5: reply.md5, sha256: reply.sha256, storageClass: storedClass(attributes.storageClass))
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
@@ -104,7 +130,7 @@ package final class S3Store: ObjectStore {
             check.update(bytes)
             try sink(bytes)
         }
-        let checksum = client.knowledge.capabilities.checksums
+        let checksum = await client.capabilities().checksums
         let response = try await client.send(context, target: target) {
             $0.get(key, range: range, checksum: checksum)
         }
@@ -122,7 +148,9 @@ package final class S3Store: ObjectStore {
     }
 
     package func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
-        try await list(prefix: prefix, after: after, limit: limit, operation: "list")
+        let takesAttributes = await client.capabilities().takesListAttributes
+        return try await list(
+            prefix: prefix, after: after, limit: limit, restores: takesAttributes, operation: "list")
     }
 
     package func delete(_ key: ObjectKey) async throws {
@@ -146,17 +174,45 @@ extension S3Store {
         }
     }
 
-    private func list(
-        prefix: String, after: PageToken?, limit: Int, operation: String
-    ) async throws -> ObjectPage {
-        let context = client.context(operation, nil)
-        let response = try await client.send(context) { $0.list(prefix: prefix, after: after, limit: limit) }
-        guard response.status == 200 else { throw client.failure(response, context) }
-        do {
-            return try ListReply(response.body, prefix: client.prefix).page
-        } catch {
-            throw StoreError(error, response, in: context)
+    /// Where something is that was put into a class: what a store refuses is learned with the put.
+    func storedClass(_ wanted: StorageClass) -> StorageClass {
+        client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
+    }
+
+    static let isStillThere = "what was sent is still stored under this key, and not encrypted as asked"
+
+    /// Removes what should not have been stored, as well as it can be done.
+    /// - Returns: whether it is gone.
+    func takeBack(_ key: ObjectKey, _ context: S3RequestContext) async -> Bool {
+        let response = try? await client.send(context) {
+            var request = $0.delete(key)
+            request.isCancellable = false
+            return request
         }
+        return response.map { [200, 204, 404].contains($0.status) } ?? false
+    }
+
+    /// What lies under a key already may pass for the photo, but not where it has to be encrypted and is not: it may be
+    /// what could not be taken back.
+    /// - Returns: the error; `nil` when it is encrypted as asked, or gone.
+    private func unencryptedObstacle(at key: ObjectKey, _ context: S3RequestContext) async throws -> StoreError? {
+        guard client.knowledge.capabilities.demanded.contains(.encryption),
+            let existing = try await headReply(key, context),
+            !client.encryption.isMet(by: existing.headers)
+        else { return nil }
+        return client.error(
+            .invalidRequest, context,
+            "what is stored under this key is not encrypted as store.encryption asks; remove it, and it is sent again")
+    }
+
+    /// A server that takes no puts at all takes none of the next photos, either.
+    private func putFailure(_ response: HTTPResponse, _ context: S3RequestContext) -> StoreError {
+        var failure = client.failure(response, context)
+        if response.status == 405 || response.status == 501, failure.code == .unsupported {
+            failure.code = .settingRefused
+            failure.message += "; nothing can be stored there, correct store.endpoint"
+        }
+        return failure
     }
 
     /// What `If-None-Match` does not do: where it is not proven to work, and for archived objects.
@@ -175,12 +231,13 @@ extension S3Store {
         }
     }
 
-    private func headReply(_ key: ObjectKey, _ context: S3RequestContext) async throws -> ObjectReply? {
+    func headReply(_ key: ObjectKey, _ context: S3RequestContext) async throws -> ObjectReply? {
         var response = try await sendHead(key, context)
         if [301, 400, 401, 403].contains(response.status) {
             // The reply to a HEAD has no body and does not say why; a listing meets the same and does.
             // Where it succeeds, what was wrong has been set right meanwhile: by the listing, or by a request beside it.
-            _ = try await list(prefix: key.rawValue, after: nil, limit: 1, operation: context.operation)
+            _ = try await list(
+                prefix: key.rawValue, after: nil, limit: 1, restores: false, operation: context.operation)
             response = try await sendHead(key, context)
         }
         switch response.status {
@@ -191,7 +248,7 @@ extension S3Store {
     }
 
     private func sendHead(_ key: ObjectKey, _ context: S3RequestContext) async throws -> HTTPResponse {
-        let checksum = client.knowledge.capabilities.checksums
+        let checksum = await client.capabilities().checksums
         return try await client.send(context) { $0.head(key, checksum: checksum) }
     }
 
@@ -207,7 +264,7 @@ extension S3Store {
         return info
     }
 
-    private func info(_ reply: ObjectReply, _ key: ObjectKey, _ context: S3RequestContext) throws -> ObjectInfo {
+    func info(_ reply: ObjectReply, _ key: ObjectKey, _ context: S3RequestContext) throws -> ObjectInfo {
         guard let info = reply.info(for: key) else {
             throw client.error(
                 .invalidResponse, context, "\(client.knowledge.address.endpoint) does not tell the object's size")
@@ -222,5 +279,13 @@ extension [Substring] {
         while parts.first?.isEmpty == true { parts.removeFirst() }
         while parts.last?.isEmpty == true { parts.removeLast() }
         return parts
+    }
+}
+
+extension StoreError {
+    func adding(_ words: String) -> StoreError {
+        var error = self
+        error.message += "; \(words)"
+        return error
     }
 }

@@ -28,6 +28,17 @@ extension StoreError {
         self.init(code, operation: context.operation, key: context.key, message: message, detail: detail)
     }
 
+    /// For one of the errors in a reply that says 200 as a whole.
+    package init(_ reply: ErrorReply, in context: S3RequestContext) {
+        let response = HTTPResponse(status: 200)
+        let (code, message) =
+            Self.named(reply, response, context)
+            ?? (.serverFailed, Self.failed(reply, context.address))
+        self.init(
+            code, operation: context.operation, key: context.key, message: message,
+            detail: reply.code.map(\.escapingControls))
+    }
+
     package init(_ invalid: XMLReply.Invalid, _ response: HTTPResponse, in context: S3RequestContext) {
         if response.isErrorDocument {
             self.init(response, in: context)
@@ -65,14 +76,32 @@ extension StoreError {
             "InvalidSecurity", "InvalidClientTokenId":
             return (.credentialsRejected, "the session token is invalid or has expired; get new credentials")
         case "AccessDenied", "AllAccessDisabled", "AccountProblem", "InvalidPayer", "NotSignedUp":
-            return (.accessDenied, denied(context))
+            return (.accessDenied, denied(context, reply))
+        case let code? where code.hasPrefix("KMS."):
+            return (
+                .accessDenied,
+                "the key of store.kms_key cannot be used\(words(reply)); correct store.kms_key, or let the credentials "
+                    + "use it"
+            )
         case "PreconditionFailed":
             return (.alreadyExists, "something is stored under this key already")
         case "ConditionalRequestConflict", "OperationAborted":
             return (.conflict, "another request was changing the same object; it is tried again")
         case "NoSuchUpload":
             return (.conflict, "the upload in parts was ended by somebody else; it begins anew")
-        case "InvalidObjectState":
+        case "InvalidObjectState" where context.operation == "restore", "ObjectAlreadyInActiveTierError":
+            return (.notArchived, "the object is not archived; it can be read as it is")
+        case "GlacierExpeditedRetrievalNotAvailable":
+            return (
+                .tierUnavailable,
+                "\(address.endpoint) has no room for expedited restores now; ask for another tier, or later"
+            )
+        case "InvalidTier":
+            return (.tierUnavailable, unknownTier(address))
+        case _ where reply.message?.contains("Retrieval option is not supported") == true:
+            // Amazon's words; the code beside them is not documented.
+            return (.tierUnavailable, unknownTier(address))
+        case "InvalidObjectState", "ObjectNotInActiveTierError":
             return (.archived, "the object is archived; restore it first (sync-agent restore)")
         case "RequestTimeTooSkewed":
             let there = response.headers["Date"].map { "it is \($0) there" } ?? "it tells another time"
@@ -81,6 +110,16 @@ extension StoreError {
             return (.wrongRegion, elsewhere(reply, address))
         case "AuthorizationHeaderMalformed" where reply.region != nil:
             return (.wrongRegion, elsewhere(reply, address))
+        case "AuthorizationHeaderMalformed" where reply.message?.lowercased().contains("region") == true:
+            return (
+                .wrongRegion,
+                "\(address.endpoint) does not take region \(address.region)\(words(reply)); correct store.region"
+            )
+        case "AuthorizationHeaderMalformed":
+            return (
+                .credentialsRejected,
+                "\(address.endpoint) cannot read the access key\(words(reply)); correct AWS_ACCESS_KEY_ID or the profile"
+            )
         case "SlowDown", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
             "RequestThrottledException", "TooManyRequests", "TooManyRequestsException", "RequestLimitExceeded",
             "BandwidthLimitExceeded", "LimitExceededException", "ServiceUnavailable":
@@ -118,7 +157,7 @@ extension StoreError {
         case 400 where reply.code == nil && reply.region.map({ $0 != address.region }) == true:
             return (.wrongRegion, elsewhere(reply, address))
         case 401: return (.credentialsRejected, said ?? "\(address.endpoint) does not accept the credentials")
-        case 403: return (.accessDenied, said ?? denied(context))
+        case 403: return (.accessDenied, said ?? denied(context, reply))
         case 404 where context.key == nil: return (.storeMissing, missingBucket(address))
         case 404: return (.notFound, "nothing is stored under this key")
         case 407:
@@ -140,16 +179,33 @@ extension StoreError {
     }
 
     private static func failed(_ reply: ErrorReply, _ address: S3Address) -> String {
-        "\(address.endpoint) failed" + (reply.message.map { ": \($0.escapingControls)" } ?? "")
+        "\(address.endpoint) failed\(words(reply))"
+    }
+
+    /// What the store itself says, to go on a sentence with.
+    private static func words(_ reply: ErrorReply) -> String {
+        reply.message.map { ": \($0.escapingControls)" } ?? ""
     }
 
     private static func missingBucket(_ address: S3Address) -> String {
         "the bucket \(address.bucket) does not exist at \(address.endpoint); create it or correct store.bucket"
     }
 
-    private static func denied(_ context: S3RequestContext) -> String {
-        "the credentials do not allow it in bucket \(context.address.bucket); grant "
-            + "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject, or use others"
+    private static func unknownTier(_ address: S3Address) -> String {
+        "\(address.endpoint) does not restore objects of this class with this tier; ask for another"
+    }
+
+    private static func denied(_ context: S3RequestContext, _ reply: ErrorReply) -> String {
+        // Amazon names who may not do what; others only repeat the code.
+        let words = reply.message?.contains(" ") == true && reply.message != "Access Denied" ? words(reply) : ""
+        let permissions =
+            switch context.operation {
+            case "restore": "s3:RestoreObject"
+            case "lifecycle": "s3:GetLifecycleConfiguration and s3:PutLifecycleConfiguration"
+            default: "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject"
+            }
+        return "the credentials do not allow it in bucket \(context.address.bucket)\(words); grant "
+            + "\(permissions), or use others"
     }
 
     private static func elsewhere(_ reply: ErrorReply, _ address: S3Address) -> String {

@@ -34,21 +34,32 @@ extension StoreError {
                     + "AWS_CA_BUNDLE, or correct store.endpoint"
             )
         case .timedOut:
-            return (.timedOut, "\(endpoint) takes too long: \(error.message)")
+            return (.timedOut, "\(endpoint) takes too long: \(error.message); check the network, and store.endpoint")
+        case .connectionLost where error.message.contains("Empty reply") && !speaksTLS(address):
+            return (
+                .connectionLost,
+                "\(endpoint) hung up without a reply; where its port speaks TLS, write https:// in store.endpoint"
+            )
         case .connectionLost:
             return (.connectionLost, "the connection to \(endpoint) broke: \(error.message)")
         case .sourceChanged:
             return (.sourceChanged, error.message)
         case .digestMismatch:
             return (.badDigest, error.message)
+        case .notHTTP:
+            let remedy = speaksTLS(address) ? "" : ", or write https:// where its port speaks TLS"
+            return (
+                .unreachable,
+                "what answers at \(endpoint) speaks no HTTP: \(error.message); correct store.endpoint\(remedy)"
+            )
         case .invalidReply:
-            let remedy =
-                endpoint.hasPrefix("http:") ? "; where its port speaks TLS, write https:// in store.endpoint" : ""
-            return (.invalidResponse, "\(endpoint) sent no valid reply: \(error.message)\(remedy)")
+            return (.invalidResponse, "\(endpoint) sent no valid reply: \(error.message)")
         case .failed:
             return (.invalidRequest, "the request cannot be sent: \(error.message)")
         case .closed:
             return (.unreachable, error.message)
         }
     }
+
+    private static func speaksTLS(_ address: S3Address) -> Bool { address.endpoint.hasPrefix("https:") }
 }

@@ -44,7 +44,7 @@ final class CurlTransfer {
     func outcome(code: Int32) -> Result<HTTPResponse, any Error> {
         if let failure = exchange.failure { return .failure(failure) }
         guard code == 0 else {
-            let text = String(cString: CSyncCurl_TransferErrorText(handle, code))
+            let text = TransportError.withoutPassword(String(cString: CSyncCurl_TransferErrorText(handle, code)))
             return .failure(TransportError(TransportError.Code(curl: code, text: text, host: host), text))
         }
         guard exchange.hasHead else {
@@ -76,7 +76,7 @@ extension TransportError.Code {
             case CSyncCurl_CodePartialFile, CSyncCurl_CodeGotNothing, CSyncCurl_CodeSendError,
                 CSyncCurl_CodeReceiveError, CSyncCurl_CodeSendFailedRewind:
                 .connectionLost
-            case CSyncCurl_CodeWeirdServerReply, CSyncCurl_CodeUnsupportedProtocol: .invalidReply
+            case CSyncCurl_CodeWeirdServerReply, CSyncCurl_CodeUnsupportedProtocol: .notHTTP
             default: .failed
             }
     }
@@ -85,7 +85,26 @@ extension TransportError.Code {
     private static func isOfProxy(_ text: String, _ host: HTTPURL) -> Bool {
         let name = host.host.filter { $0 != "[" && $0 != "]" }
         let port = host.port ?? (host.scheme == "https" ? 443 : 80)
+        if text.hasPrefix("Unsupported proxy") { return true }
         return text.hasPrefix("Failed to connect to")
             && (!text.contains("\(name) port \(port)") || text.contains(" via "))
+    }
+}
+
+extension TransportError {
+    /// curl quotes a proxy that it does not understand as it was given: with user and password, and without a scheme where
+    /// it has none.
+    package static func withoutPassword(_ text: String) -> String {
+        let quote = text.firstIndex { $0 == "'" || $0 == "\"" }.map(text.index(after:))
+        let scheme = text.firstRange(of: "://")
+        var start = quote ?? scheme?.upperBound
+        // A scheme may stay; in a password the same characters may not.
+        if let quote, let scheme, scheme.lowerBound > quote,
+            !text[quote..<scheme.lowerBound].contains(where: { ":@".contains($0) })
+        {
+            start = scheme.upperBound
+        }
+        guard let start, let end = text[start...].lastIndex(of: "@") else { return text }
+        return text[..<start] + "***" + text[end...]
     }
 }

@@ -17,7 +17,9 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
         case sourceChanged
         /// The request's bytes do not have the promised digest.
         case digestMismatch
-        /// The reply is longer than allowed, or no HTTP.
+        /// What answers speaks no HTTP.
+        case notHTTP
+        /// The reply is longer than allowed.
         case invalidReply
         /// The request cannot be sent: a malformed URL or proxy, no memory.
         case failed

@@ -133,6 +133,7 @@ import Testing
         (7, "Failed to connect to proxy port 3128 after 0 ms: Couldn't connect to server", .proxyFailed),
         (7, "Failed to connect to nas port 9000 via proxy after 0 ms: Couldn't connect to server", .proxyFailed),
         (7, "Couldn't connect to server", .unreachable),
+        (7, "Unsupported proxy scheme for 'foo://x:1'", .proxyFailed),
         (56, "Received HTTP code 403 from proxy after CONNECT", .proxyFailed),
         (56, "CONNECT tunnel failed, response 407", .proxyFailed),
         (56, "Recv failure: Connection reset by peer", .connectionLost), (97, "SOCKS", .proxyFailed),
@@ -140,10 +141,27 @@ import Testing
         (77, "error setting certificate file: /x", .untrusted), (28, "Operation too slow", .timedOut),
         (18, "transfer closed", .connectionLost), (52, "Empty reply from server", .connectionLost),
         (55, "Send failure", .connectionLost), (65, "necessary data rewind was not possible", .connectionLost),
-        (1, "Received HTTP/0.9 when not allowed", .invalidReply), (3, "URL", .failed),
+        (1, "Received HTTP/0.9 when not allowed", .notHTTP), (3, "URL", .failed),
     ])
     func `Each failure of curl's has its kind`(code: Int32, text: String, expected: TransportError.Code) {
         let host = HTTPURL(scheme: "http", host: "nas", port: 9_000, path: "/")
         #expect(TransportError.Code(curl: code, text: text, host: host) == expected)
+    }
+
+    @Test(arguments: [
+        ("Unsupported proxy scheme for 'foo://u:p@ss@x:1'", "Unsupported proxy scheme for 'foo://***@x:1'"),
+        ("Could not resolve host: a@b", "Could not resolve host: a@b"), ("foo://x:1", "foo://x:1"),
+        (
+            "Unsupported proxy syntax in 'ana:secretpw@proxy.invalid:99999'",
+            "Unsupported proxy syntax in '***@proxy.invalid:99999'"
+        ),
+        ("Unsupported proxy syntax in 'ana:x://y@z@proxy:1'", "Unsupported proxy syntax in '***@proxy:1'"),
+        ("Unsupported proxy syntax in 'ana:it's@proxy:1'", "Unsupported proxy syntax in '***@proxy:1'"),
+        ("Unsupported proxy syntax in 'http://ana:p@proxy:1'", "Unsupported proxy syntax in 'http://***@proxy:1'"),
+        ("Failed for 'x' of http://u:p@h", "Failed for 'x' of http://***@h"),
+        ("Couldn't connect to server", "Couldn't connect to server"),
+    ])
+    func `The password of a proxy is not repeated`(text: String, expected: String) {
+        #expect(TransportError.withoutPassword(text) == expected)
     }
 }

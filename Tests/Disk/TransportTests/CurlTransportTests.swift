@@ -90,7 +90,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .connectionLost),
         ("", .connectionLost),
         ("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello!", .invalidReply),
-        ("220 smtp.example.org ready\r\n", .invalidReply),
+        ("220 smtp.example.org ready\r\n", .notHTTP),
     ])
     func `A reply that is cut, too long or no HTTP is an error`(
         text: String, expected: TransportError.Code

@@ -19,14 +19,16 @@ import Testing
     /// Runs `work` with a store that sends 2.5 MB in three parts, and ends both whatever happens.
     private func withStore(
         _ serve: @escaping @Sendable (Connection) -> Void, smallestPart: Int64 = 1_000_000,
+        memory: (any StoreMemory)? = nil, encryption: S3Encryption = .byBucket,
         work: (S3Store) async throws -> Void
     ) async throws {
         let server = try LoopbackServer(serve)
         let store = try S3Store(
-            settings: S3Settings(bucket: "b", region: "us-east-1", endpoint: "http://127.0.0.1:\(server.port)"),
+            settings: S3Settings(
+                bucket: "b", region: "us-east-1", endpoint: "http://127.0.0.1:\(server.port)", encryption: encryption),
             environment: AWSEnvironment(variables: Self.keys, profile: nil) { _ throws(StoreError) in nil },
-            transport: try CurlTransport(), parts: PartSizes(threshold: 1_000_000, smallestPart: smallestPart),
-            now: { Date() })
+            transport: try CurlTransport(), memory: memory,
+            parts: PartSizes(threshold: 1_000_000, smallestPart: smallestPart), now: { Date() })
         do {
             try await work(store)
         } catch {
@@ -52,7 +54,7 @@ import Testing
         try await withStore(server.serve) { store in
             let receipt = try await store.put(
                 body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
-            #expect(receipt == PutReceipt())
+            #expect(receipt == PutReceipt(storageClass: .standardIA))
             // The second one does not look for leftovers again.
             _ = try await store.put(
                 body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .overwrite)
@@ -201,6 +203,82 @@ import Testing
         }
         #expect(server.steps.last == "abort")
         #expect(!server.steps.contains("complete"))
+    }
+
+    @Test(
+        arguments: [
+            ([:], []), (["complete": [.reply(412)]], []), (["create": [.reply(403)]], []),
+            (["part 1": [.reply(403)], "abort": Array(repeating: .reply(500), count: 4)], ["up-1"]),
+        ] as [([String: [Fault]], [String])])
+    func `An upload is remembered until it is over`(faults: [String: [Fault]], left: [String]) async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let memory = TransientMemory()
+        let noted = Noted<[StoredUpload]>()
+        let server = PartServer(faults, beforePart: { noted.note(memory.unfinishedUploads()) })
+        try await withStore(server.serve, memory: memory) { store in
+            _ = try? await store.put(
+                body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
+            // What this process has in hand is its own to end; what it gave up is not.
+            let steps = server.steps
+            #expect(memory.unfinishedUploads().map(\.id) == left)
+            try await store.tidy()
+            #expect(server.steps == steps + left.map { _ in "abort" })
+        }
+        #expect(noted.all.allSatisfy { $0.map(\.id) == ["up-1"] && $0.map(\.key.rawValue) == ["f/film"] })
+        #expect(noted.all.isEmpty == !server.steps.contains("create") || faults["create"] != nil)
+        #expect(memory.unfinishedUploads().map(\.id) == left)
+        guard !left.isEmpty else { return }
+        let next = PartServer()
+        try await withStore(next.serve, memory: memory) { try await $0.tidy() }
+        #expect(next.steps == ["abort"])
+        #expect(next.head(of: "abort")?.line == "DELETE /b/f/film?uploadId=up-1 HTTP/1.1")
+        #expect(memory.unfinishedUploads().isEmpty)
+    }
+
+    @Test func `A cancelled upload is noted and forgotten all the same`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let memory = TransientMemory()
+        let arrived = Noted<Bool>()
+        let server = PartServer([
+            "part 1": [.silence { arrived.note(true) }], "abort": [.reply(500), .reply(500), .reply(204)],
+        ])
+        try await withStore(server.serve, memory: memory) { store in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    _ = try? await store.put(
+                        body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+                }
+                #expect(await arrived.next() == true)
+                #expect(memory.unfinishedUploads().map(\.id) == ["up-1"])
+                group.cancelAll()
+            }
+        }
+        #expect(server.steps.suffix(3) == ["abort", "abort", "abort"])
+        #expect(memory.unfinishedUploads().isEmpty)
+    }
+
+    @Test(arguments: [(true, ["head", "list", "create", "part 1"]), (false, ["head", "list", "create", "abort"])])
+    func `No part is sent where the store would not encrypt it`(confirms: Bool, steps: [String]) async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let server = PartServer(confirmedEncryption: confirms ? "aws:kms" : nil)
+        try await withStore(server.serve, encryption: .keyService(key: "k")) { store in
+            do {
+                _ = try await store.put(
+                    body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
+                #expect(confirms)
+            } catch let error as StoreError {
+                #expect(!confirms && error.code == .settingRefused)
+            }
+        }
+        // The parts come in any order.
+        #expect(server.steps.prefix(4).map { $0.hasPrefix("part") ? "part 1" : $0 } == steps)
+        let create = try #require(server.head(of: "create"))
+        #expect(create.headers["x-amz-server-side-encryption"] == "aws:kms")
+        #expect(create.headers["x-amz-server-side-encryption-aws-kms-key-id"] == "k")
+        #expect(server.head(of: "complete")?.headers["x-amz-server-side-encryption"] == nil)
     }
 
     @Test func `What an earlier run left behind in the folder is removed`() async throws {

@@ -21,12 +21,21 @@ final class PartServer: Sendable {
 
     private let state: Mutex<State>
     private let listing: String
+    private let confirmedEncryption: String?
+    private let beforePart: @Sendable () -> Void
 
     /// - Parameters:
     ///   - faults: by step (`create`, `part 2`, `complete`, `abort`, `list`, `head`), in the order of its requests.
     ///   - leftovers: `<Upload>` elements of the listing.
-    init(_ faults: [String: [Fault]] = [:], leftovers: String = "") {
+    ///   - confirmedEncryption: what the reply to `create` says of it.
+    ///   - beforePart: called when a part has arrived, before it is answered.
+    init(
+        _ faults: [String: [Fault]] = [:], leftovers: String = "", confirmedEncryption: String? = nil,
+        beforePart: @escaping @Sendable () -> Void = {}
+    ) {
         state = Mutex(State(faults: faults))
+        self.confirmedEncryption = confirmedEncryption
+        self.beforePart = beforePart
         listing = "<ListMultipartUploadsResult>\(leftovers)</ListMultipartUploadsResult>"
     }
 
@@ -48,6 +57,7 @@ final class PartServer: Sendable {
                 if let number = Self.partNumber(step) { state.parts[number] = body }
                 return state.faults[step]?.isEmpty == false ? state.faults[step]?.removeFirst() : nil
             }
+            if Self.partNumber(step) != nil { beforePart() }
             switch fault {
             case .cut: return
             case .silence(let arrived):
@@ -67,7 +77,8 @@ final class PartServer: Sendable {
         case "create":
             Self.answer(
                 connection, 200,
-                "<InitiateMultipartUploadResult><UploadId>up-1</UploadId></InitiateMultipartUploadResult>")
+                "<InitiateMultipartUploadResult><UploadId>up-1</UploadId></InitiateMultipartUploadResult>",
+                header: confirmedEncryption.map { "x-amz-server-side-encryption: \($0)\r\n" } ?? "")
         case "complete":
             Self.answer(
                 connection, 200,
@@ -77,8 +88,8 @@ final class PartServer: Sendable {
         }
     }
 
-    private static func answer(_ connection: Connection, _ status: Int, _ text: String) {
-        connection.write("HTTP/1.1 \(status) Said\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+    private static func answer(_ connection: Connection, _ status: Int, _ text: String, header: String = "") {
+        connection.write("HTTP/1.1 \(status) Said\r\n\(header)Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
     }
 
     /// `PUT /b/k?partNumber=2&uploadId=up-1 HTTP/1.1` is `part 2`.

@@ -2,7 +2,7 @@ import Glibc
 package import SyncCore
 package import SystemPackage
 
-/// Runs a program to its end: posix_spawn(3), without a shell, with nothing to read, bounded in output and time.
+/// Runs a program to its end: posix_spawn(3), without a shell, bounded in output and time.
 ///
 /// The program gets its own process group, and when it is given up the whole group is killed. No descriptor of ours and
 /// no signal mask reaches it.
@@ -33,29 +33,36 @@ package struct ChildProcess: Sendable {
 
     private let words: [String]
     private let environment: [String: String]
+    private let input: [UInt8]
     private let timeout: Duration
     private let outputLimit: Int
 
     /// - Parameters:
     ///   - words: the program, looked up in PATH when it has no slash, and its arguments.
+    ///   - input: what it can read from stdin; one that does not read all of it is as good.
     ///   - outputLimit: bytes.
-    package init(words: [String], environment: [String: String], timeout: Duration, outputLimit: Int) {
+    package init(
+        words: [String], environment: [String: String], input: [UInt8] = [], timeout: Duration, outputLimit: Int
+    ) {
         self.words = words
         self.environment = environment
+        self.input = input
         self.timeout = timeout
         self.outputLimit = outputLimit
     }
 
-    /// Blocks: for a thread of ours. When it returns or throws, the program is gone from the process table.
+    /// Blocks: for a thread of ours, where SIGPIPE is blocked (``OwnedThread``). When it returns or throws, the program is gone from the process table.
     /// - Throws: ``Failure``; `CancellationError`.
     package func run(_ flag: CancellationFlag) throws -> Ending {
+        let source = try Pipe()
         let output = try Pipe()
         let errors = try Pipe()
-        let child = try spawn(output: output, errors: errors)
+        let child = try spawn(input: source, output: output, errors: errors)
+        source.closeReader()
         output.closeWriter()
         errors.closeWriter()
         do {
-            return try follow(child, output: output, errors: errors, flag)
+            return try follow(child, input: source, output: output, errors: errors, flag)
         } catch {
             kill(-child, SIGKILL)
             var status: Int32 = 0
@@ -64,8 +71,12 @@ package struct ChildProcess: Sendable {
         }
     }
 
-    private func follow(_ child: pid_t, output: Pipe, errors: Pipe, _ flag: CancellationFlag) throws -> Ending {
+    private func follow(
+        _ child: pid_t, input: Pipe, output: Pipe, errors: Pipe, _ flag: CancellationFlag
+    ) throws -> Ending {
         let deadline = ContinuousClock.now + timeout
+        var unsent = self.input[...]
+        if unsent.isEmpty { input.closeWriter() }
         var ending = Ending(status: .exited(0))
         var hasEnded = false
         while true {
@@ -74,8 +85,12 @@ package struct ChildProcess: Sendable {
             var watched = [output, errors].filter { !$0.isAtEnd }.map {
                 pollfd(fd: $0.reader, events: Int16(POLLIN), revents: 0)
             }
+            if input.writer >= 0, !isLastLook {
+                watched.append(pollfd(fd: input.writer, events: Int16(POLLOUT), revents: 0))
+            }
             poll(&watched, nfds_t(watched.count), isLastLook ? 0 : Self.pollMilliseconds)
             let ready = Set(watched.filter { $0.revents != 0 }.map(\.fd))
+            if ready.contains(input.writer) { unsent = input.write(unsent) }
             if ready.contains(output.reader) { ending.output += output.read() }
             if ready.contains(errors.reader) {
                 ending.errors = (ending.errors + errors.read()).suffix(Self.errorLimit)
@@ -101,11 +116,11 @@ package struct ChildProcess: Sendable {
 
     // MARK: Starting
 
-    private func spawn(output: Pipe, errors: Pipe) throws(Failure) -> pid_t {
+    private func spawn(input: Pipe, output: Pipe, errors: Pipe) throws(Failure) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, input.reader, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output.writer, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors.writer, STDERR_FILENO)
         // libcurl opens its sockets without O_CLOEXEC, and may open more before the fork: new ones get the lowest free

@@ -3,7 +3,7 @@ import SystemPackage
 
 /// A pipe(2) whose ends no other program inherits. It belongs to one thread.
 final class Pipe {
-    let reader: Int32
+    private(set) var reader: Int32
     private(set) var writer: Int32
     private(set) var isAtEnd = false
 
@@ -20,8 +20,13 @@ final class Pipe {
     }
 
     deinit {
-        if reader >= 0 { close(reader) }
+        closeReader()
         closeWriter()
+    }
+
+    func closeReader() {
+        if reader >= 0 { close(reader) }
+        reader = -1
     }
 
     func closeWriter() {
@@ -36,5 +41,18 @@ final class Pipe {
         if count < 0, errno == EINTR { return [] }
         if count <= 0 { isAtEnd = true }
         return Array(buffer.prefix(max(count, 0)))
+    }
+
+    /// Writes what there is room for, without waiting, and closes the writing end after the last byte or when nobody
+    /// reads any more. For a thread on which SIGPIPE is blocked.
+    /// - Returns: what is still to be written.
+    func write(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        // Of this end only: flags belong to an opening, and the two ends are two (pipe(7)).
+        _ = fcntl(writer, F_SETFL, O_NONBLOCK)
+        let count = bytes.withUnsafeBytes { Glibc.write(writer, $0.baseAddress, $0.count) }
+        if count < 0, errno == EAGAIN || errno == EINTR { return bytes }
+        let rest = count < 0 ? [] : bytes.dropFirst(count)
+        if rest.isEmpty { closeWriter() }
+        return rest
     }
 }

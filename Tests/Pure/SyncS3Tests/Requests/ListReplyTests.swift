@@ -33,6 +33,16 @@ import Testing
         #expect(page.next == PageToken(rawValue: "1+/="))
     }
 
+    @Test func `A key that begins with a combining accent is below its prefix`() throws {
+        let text = "<ListBucketResult><Contents><Key>p/\u{301}x</Key><Size>1</Size></Contents></ListBucketResult>"
+        #expect(try ListReply(Array(text.utf8), prefix: "p/").page.objects.map(\.key) == [ObjectKey("\u{301}x")])
+    }
+
+    @Test func `A page tells whether it speaks of restores`() throws {
+        #expect(try ListReply(Array(Self.page.utf8), prefix: "p/").tellsRestores)
+        #expect(try !ListReply(Array("<ListBucketResult/>".utf8), prefix: "").tellsRestores)
+    }
+
     @Test func `The last page may be empty`() throws {
         let text = "<ListBucketResult><Name>b</Name><IsTruncated>false</IsTruncated></ListBucketResult>"
         #expect(try ListReply(Array(text.utf8), prefix: "").page == ObjectPage(objects: []))

@@ -1,7 +1,8 @@
 import SyncCore
 import SyncDigest
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// What a store refuses, and what becomes of it.
 @Suite struct S3CapabilitiesTests {
@@ -56,7 +57,41 @@ import Testing
         let capabilities = made.store.knowledge.capabilities
         #expect(capabilities.refusedClasses == [.glacier])
         #expect(capabilities.features(for: .deepArchive) == [.condition, .storageClass])
+        #expect(capabilities.features(for: .standard) == .condition)
         #expect(capabilities.conditionalPut == .honoured)
+    }
+
+    @Test(
+        arguments: [
+            ([.reply(501), .reply(404), .reply(501), .reply(501)], .settingRefused),
+            ([.reply(501), .reply(404), .reply(405)], .settingRefused),
+            ([.reply(501), .reply(404), .error(403, "AccessDenied")], .accessDenied),
+            ([.reply(501), .reply(404), .error(503, "SlowDown")], .throttled),
+        ] as [([Answer], StoreError.Code)])
+    func `A put that fails all the same has taught nothing`(answers: [Answer], expected: StoreError.Code) async throws {
+        let made = try ScriptedStore(answers)
+        let code = try await ScriptedStore.code {
+            _ = try await made.store.put(
+                body, at: try ObjectKey("a"), attributes: ObjectAttributes(contentType: "image/jpeg"),
+                condition: .ifAbsent)
+        }
+        #expect(code == expected)
+        #expect(made.transport.requests.count == answers.count)
+        let capabilities = made.store.knowledge.capabilities
+        #expect(capabilities.conditionalPut == .honoured && capabilities.checksums)
+        #expect(capabilities.refusedClasses.isEmpty)
+    }
+
+    /// A put beside it may have learned so after the caller had looked.
+    @Test(arguments: [(.condition, 1), ([], 0)] as [(PutFeatures, Int)])
+    func `Without the condition, one looks before the first byte goes`(wanted: PutFeatures, looks: Int) async throws {
+        let made = try ScriptedStore([.reply(200)], change: { $0.conditionalWrites = false })
+        var sent: [Int] = []
+        _ = try await made.store.client.store(
+            made.store.client.context("put", try ObjectKey("a")), wanting: wanted, storageClass: .standard,
+            beforeUnconditional: { sent.append(made.transport.requests.count) }
+        ) { requests, _ in requests.headBucket() }
+        #expect(sent == Array(repeating: 0, count: looks))
     }
 
     @Test(arguments: [(nil, true), ("http://nas:9000", false)])

@@ -14,14 +14,17 @@ struct ScriptedStore {
 
     init(
         _ answers: [ScriptedTransport.Answer], endpoint: String? = nil, variables: [String: String] = keys,
+        memory: (any StoreMemory)? = nil, change: (inout S3Settings) -> Void = { _ in },
         readFile: @escaping AWSEnvironment.FileReader = { _ throws(StoreError) in nil },
         now: @escaping @Sendable () -> Date = { start }
     ) throws {
         transport = ScriptedTransport(answers)
+        var settings = S3Settings(bucket: "b", region: "us-east-1", endpoint: endpoint, addressing: .path)
+        change(&settings)
         store = try S3Store(
-            settings: S3Settings(bucket: "b", region: "us-east-1", endpoint: endpoint, addressing: .path),
+            settings: settings,
             environment: AWSEnvironment(variables: variables, profile: nil, readFile: readFile), transport: transport,
-            now: now)
+            memory: memory, now: now)
     }
 
     /// Of the error that `work` throws; `nil` when it ends normally.

@@ -50,3 +50,11 @@ final class ScriptedTransport: HTTPTransport {
 
     func close() async {}
 }
+
+extension HTTPRequest {
+    /// The body, where it is in memory.
+    var text: String {
+        guard case .bytes(let bytes) = body?.source else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

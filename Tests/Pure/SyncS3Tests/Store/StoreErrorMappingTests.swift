@@ -94,7 +94,8 @@ import Testing
         (.proxyFailed, .unreachable, "correct https_proxy"), (.insecure, .unreachable, "write http://"),
         (.untrusted, .unreachable, "AWS_CA_BUNDLE"), (.timedOut, .timedOut, "takes too long"),
         (.connectionLost, .connectionLost, "broke"), (.sourceChanged, .sourceChanged, ""),
-        (.digestMismatch, .badDigest, ""), (.invalidReply, .invalidResponse, "no valid reply"),
+        (.digestMismatch, .badDigest, ""), (.notHTTP, .unreachable, "correct store.endpoint"),
+        (.invalidReply, .invalidResponse, "no valid reply"),
         (.failed, .invalidRequest, "cannot be sent"), (.closed, .unreachable, ""),
     ])
     func `A failure of the transport keeps its words and tells what to do`(
@@ -118,8 +119,13 @@ import Testing
             #expect(error.code == .unreachable)
             #expect(error.message == "http://nas:9000 speaks TLS; write https:// in store.endpoint")
         }
-        let silent = StoreError(TransportError(.invalidReply, "HTTP/0.9"), in: plain)
-        #expect(silent.message.hasSuffix("where its port speaks TLS, write https:// in store.endpoint"))
+        for silent in [
+            TransportError(.notHTTP, "HTTP/0.9"), TransportError(.connectionLost, "Empty reply from server"),
+        ] {
+            let message = StoreError(silent, in: plain).message
+            #expect(message.contains("write https://") && message.contains("where its port speaks TLS"), "\(message)")
+            #expect(!StoreError(silent, in: try context()).message.contains("https:// "))
+        }
     }
 
     @Test(arguments: [

@@ -1,0 +1,103 @@
+import SyncCore
+
+extension LifecycleRule {
+    /// - Parameters:
+    ///   - document: where the element stands.
+    ///   - space: that of the root's name.
+    init(_ element: LifecycleElement, in document: [UInt8], space: String, names: LifecycleRuleNames) {
+        let wire = element.name == "Rule" ? element.first("ID")?.onlyText ?? "" : ""
+        guard let id = names.ours(wire) else {
+            self.init(id: names.foreign(wire), content: .foreign(element.source(in: document)))
+            return
+        }
+        guard element.isPlain, element.space == space, let own = TierRule(element, below: names.prefix) else {
+            // Somebody has changed one of ours.
+            self.init(id: id, content: .foreign(element.source(in: document)))
+            return
+        }
+        self.init(id: id, content: .own(own))
+    }
+}
+
+extension LifecycleElement {
+    fileprivate func source(in document: [UInt8]) -> String {
+        String(decoding: document[range], as: UTF8.self)
+    }
+}
+
+extension TierRule {
+    /// `nil` for a rule that says anything else, or more.
+    fileprivate init?(_ element: LifecycleElement, below storePrefix: String) {
+        guard
+            let parts = element.onlyChildren(
+                "ID", "Filter", "Prefix", "Status", "Transition", "Expiration", "AbortIncompleteMultipartUpload"),
+            parts["Status"]?.onlyText == "Enabled", let filter = Filter(parts),
+            let prefix = filter.prefix.below(storePrefix)
+        else { return nil }
+        self.init(prefix: prefix, largerThan: filter.largerThan)
+        if let part = parts["Transition"] {
+            guard let transition = Transition(part) else { return nil }
+            self.transition = transition
+        }
+        if let part = parts["Expiration"] {
+            guard let days = part.onlyNumber(in: "Days") else { return nil }
+            expireAfterDays = Int(days)
+        }
+        if let part = parts["AbortIncompleteMultipartUpload"] {
+            guard let days = part.onlyNumber(in: "DaysAfterInitiation") else { return nil }
+            abortUploadsAfterDays = Int(days)
+        }
+    }
+
+    /// Ceph writes a filter that is only a prefix in the old form: `<Prefix>` without `<Filter>`.
+    private struct Filter {
+        var prefix: String
+        var largerThan: Int64?
+
+        init?(_ parts: [String: LifecycleElement]) {
+            switch (parts["Filter"], parts["Prefix"]) {
+            case (nil, let prefix?):
+                guard let text = prefix.onlyText else { return nil }
+                self.prefix = text
+            case (let filter?, nil):
+                guard let terms = filter.onlyChildren("Prefix", "ObjectSizeGreaterThan", "And") else { return nil }
+                guard let found = Self.allTerms(terms), let text = found["Prefix"].map(\.onlyText) ?? "" else {
+                    return nil
+                }
+                prefix = text
+                if let size = found["ObjectSizeGreaterThan"] {
+                    guard let number = size.number else { return nil }
+                    largerThan = number
+                }
+            default:
+                return nil
+            }
+        }
+
+        private static func allTerms(_ terms: [String: LifecycleElement]) -> [String: LifecycleElement]? {
+            guard let both = terms["And"] else { return terms }
+            return terms.count == 1 ? both.onlyChildren("Prefix", "ObjectSizeGreaterThan") : nil
+        }
+    }
+}
+
+extension TierRule.Transition {
+    fileprivate init?(_ element: LifecycleElement) {
+        guard
+            let parts = element.onlyChildren("Days", "StorageClass"), let days = parts["Days"]?.number,
+            let name = parts["StorageClass"]?.onlyText
+        else { return nil }
+        self.init(afterDays: Int(days), storageClass: StorageClass(rawValue: name))
+    }
+}
+
+extension LifecycleElement {
+    fileprivate var number: Int64? {
+        guard let text = onlyText, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(text)
+    }
+
+    fileprivate func onlyNumber(in name: String) -> Int64? {
+        onlyChildren(name)?[name]?.number
+    }
+}

@@ -1,0 +1,122 @@
+package import SyncCore
+
+extension S3Store {
+    /// Bytes: above it S3 copies only in parts (S3 User Guide, "Copying, moving, and renaming objects").
+    private static let largestCopy: Int64 = 5 << 30
+
+    package func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+    ) async throws {
+        let context = client.context("copy", key)
+        let capabilities = await client.capabilities()
+        if capabilities.refusedClasses.contains(storageClass) { throw lacks(storageClass, context) }
+        if capabilities.demanded.contains(.encryption) {
+            if capabilities.ignoresEncryption { throw client.unencrypted(context) }
+            if capabilities.encryptsCopies == false { throw unencryptedCopy(context) }
+        }
+        let original = try await readableSource(source)
+        if key == source {
+            if original.storageClass == storageClass { return }
+        } else {
+            // Whatever a store makes of the condition in a put proves nothing of its copies.
+            try await checkBeforePut(condition, key, context)
+        }
+        try await sendCopy(
+            source, to: key, storageClass: storageClass, isConditional: condition == .ifAbsent && key != source,
+            context)
+        try await proveClass(storageClass, of: key, context)
+    }
+
+    /// The source, when it can be copied at all: not every store refuses what S3 refuses.
+    private func readableSource(_ source: ObjectKey) async throws -> ObjectInfo {
+        let context = client.context("copy", source)
+        guard let reply = try await headReply(source, context) else {
+            throw client.error(.notFound, context, "nothing is stored under this key")
+        }
+        if reply.isArchived {
+            throw client.error(.archived, context, "the object is archived; restore it first (sync-agent restore)")
+        }
+        let info = try info(reply, source, context)
+        guard info.size <= Self.largestCopy else {
+            throw client.error(
+                .tooLarge, context, "the object has \(info.size) bytes, and S3 copies at most 5 GiB in one request")
+        }
+        return info
+    }
+
+    private func sendCopy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, isConditional: Bool,
+        _ context: S3RequestContext
+    ) async throws {
+        let capabilities = client.knowledge.capabilities
+        let isConditional = isConditional && capabilities.conditionalPut == .honoured
+        var response = try await client.send(context) {
+            $0.copy(source, to: key, storageClass: storageClass, isConditional: isConditional)
+        }
+        if isConditional, response.status == 501, !capabilities.demanded.contains(.condition) {
+            // Stores have the condition for puts before they have it for copies.
+            response = try await client.send(context) {
+                $0.copy(source, to: key, storageClass: storageClass, isConditional: false)
+            }
+        }
+        if ErrorReply(response).code == "InvalidStorageClass" {
+            await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
+            throw lacks(storageClass, context)
+        }
+        guard response.status == 200 else { throw client.failure(response, context) }
+        do {
+            try CopyReply.check(response.body)
+        } catch {
+            throw StoreError(error, response, in: context)
+        }
+        try await proveEncryption(of: key, isInPlace: key == source, response, context)
+    }
+
+    /// A copy in place that is not encrypted cannot be undone, and an archived one not even be seen to: one is enough, so
+    /// what it showed is remembered. Some stores say nothing in their reply and encrypt all the same.
+    private func proveEncryption(
+        of key: ObjectKey, isInPlace: Bool, _ response: HTTPResponse, _ context: S3RequestContext
+    ) async throws {
+        let capabilities = client.knowledge.capabilities
+        guard capabilities.demanded.contains(.encryption) else { return }
+        var isEncrypted = client.encryption.isConfirmed(by: response.headers)
+        if !isEncrypted, let copy = try await headReply(key, context) {
+            isEncrypted = client.encryption.isConfirmed(by: copy.headers)
+        }
+        let found = isEncrypted
+        if capabilities.encryptsCopies != found { await client.learn { $0.capabilities.encryptsCopies = found } }
+        if isEncrypted { return }
+        let failure = unencryptedCopy(context)
+        if isInPlace { throw failure.adding("it has lost its encryption by this copy") }
+        throw await takeBack(key, context) ? failure : failure.adding(Self.isStillThere)
+    }
+
+    private func unencryptedCopy(_ context: S3RequestContext) -> StoreError {
+        client.error(
+            .settingRefused, context,
+            "\(context.address.endpoint) does not encrypt copies as store.encryption asks; correct store.encryption or "
+                + "the tiers section, and let sync-agent doctor look again")
+    }
+
+    /// Some stores say 200 and leave the object in their only class. Looked at once for each class; Amazon's word counts.
+    private func proveClass(
+        _ storageClass: StorageClass, of key: ObjectKey, _ context: S3RequestContext
+    ) async throws {
+        let knowledge = client.knowledge
+        guard storageClass != .standard, !knowledge.address.isAmazon,
+            !knowledge.capabilities.provenClasses.contains(storageClass), let copy = try await headReply(key, context)
+        else { return }
+        guard try info(copy, key, context).storageClass == storageClass else {
+            await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
+            throw lacks(storageClass, context)
+        }
+        await client.learn { $0.capabilities.provenClasses.insert(storageClass) }
+    }
+
+    /// A copy may have no other purpose than its class: it is never made in another one instead.
+    private func lacks(_ storageClass: StorageClass, _ context: S3RequestContext) -> StoreError {
+        client.error(
+            .unsupported, context,
+            "\(context.address.endpoint) does not have the storage class \(storageClass); correct the tiers section")
+    }
+}
