@@ -19,20 +19,12 @@ extension LocalStore {
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
         try await perform("get", key.rawValue) { store, flag in
-            let content = try store.openContent(key)
-            let record = content.record
-            let bounds = try Self.bounds(of: range, in: record, key: key)
-            guard try content.file.size() == record.size else {
-                throw Self.damaged(key, "\(content.file.path) has not the \(record.size) bytes that were stored")
-            }
-            let digest = try content.file.read(bounds) { bytes in
+            let content = try store.openContent(key, "get")
+            try content.read(range, of: key, "get") { bytes in
                 try flag.check()
                 try sink(bytes)
             }
-            if bounds == 0..<record.size, digest.sha256.description != record.sha256 {
-                throw Self.damaged(key, "the bytes of \(content.file.path) are not those that were stored")
-            }
-            return record.info(key: key, at: store.now())
+            return content.record.info(key: key, at: store.now())
         }
     }
 
@@ -46,42 +38,35 @@ extension LocalStore {
         return record
     }
 
+    /// - Throws: `.notFound`.
+    func existingRecord(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord {
+        if let record = try record(key, operation) { return record }
+        try requireRoot(operation)
+        throw StoreError(
+            .notFound, operation: operation, key: key.rawValue, message: "nothing is stored under this key")
+    }
+
     /// The record of a readable object and its open file.
-    private func openContent(_ key: ObjectKey) throws -> OpenContent {
+    func openContent(_ key: ObjectKey, _ operation: String) throws -> OpenContent {
         var missing: String?
         while true {
-            guard let record = try record(key, "get") else {
-                try requireRoot("get")
-                throw StoreError(
-                    .notFound, operation: "get", key: key.rawValue, message: "nothing is stored under this key")
-            }
-            guard !record.isArchived(at: now()) else { throw Self.archived(key, record, operation: "get") }
+            let record = try existingRecord(key, operation)
+            guard !record.isArchived(at: now()) else { throw Self.archived(key, record, operation: operation) }
             do throws(FileError) {
                 return OpenContent(record: record, file: try OpenFile(layout.content(record), .read))
             } catch {
                 guard error.isMissing else { throw error }
                 // A put or delete may have come between the record and its file: the record tells, read anew.
                 guard record.file != missing else {
-                    throw Self.damaged(key, "\(layout.content(record)), which holds its bytes, is gone")
+                    throw Self.damaged(
+                        key, "\(layout.content(record)), which holds its bytes, is gone", operation: operation)
                 }
                 missing = record.file
             }
         }
     }
 
-    private static func bounds(
-        of range: Range<Int64>?, in record: ObjectRecord, key: ObjectKey
-    ) throws(StoreError) -> Range<Int64> {
-        guard let range else { return 0..<record.size }
-        guard range.lowerBound >= 0, !range.isEmpty, range.lowerBound < record.size else {
-            throw StoreError(
-                .invalidRange, operation: "get", key: key.rawValue,
-                message: "bytes \(range.lowerBound)..<\(range.upperBound) of an object of \(record.size) bytes")
-        }
-        return range.clamped(to: 0..<record.size)
-    }
-
-    static func damaged(_ key: ObjectKey, _ what: String, operation: String = "get") -> StoreError {
+    static func damaged(_ key: ObjectKey, _ what: String, operation: String) -> StoreError {
         StoreError(
             .badDigest, operation: operation, key: key.rawValue,
             message: "the stored copy is damaged: \(what.escapingControls); check the disk, and upload the photo again")
@@ -95,9 +80,38 @@ extension LocalStore {
 }
 
 /// The record of a readable object and its open file: whatever a later put or delete does, the two belong together.
-private struct OpenContent {
+struct OpenContent {
     let record: ObjectRecord
     let file: OpenFile
+
+    /// Reads the object, or a part of it, and proves what it can: the length, and of the whole also the digest.
+    /// - Throws: `.invalidRange`, `.badDigest`; what `body` throws.
+    func read(
+        _ range: Range<Int64>?, of key: ObjectKey, _ operation: String, body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let bounds = try bounds(of: range, key, operation)
+        guard try file.size() == record.size else {
+            throw LocalStore.damaged(
+                key, "\(file.path) has not the \(record.size) bytes that were stored", operation: operation)
+        }
+        let digest = try file.read(bounds, body: body)
+        if bounds == 0..<record.size, digest.sha256.description != record.sha256 {
+            throw LocalStore.damaged(
+                key, "the bytes of \(file.path) are not those that were stored", operation: operation)
+        }
+    }
+
+    private func bounds(
+        of range: Range<Int64>?, _ key: ObjectKey, _ operation: String
+    ) throws(StoreError) -> Range<Int64> {
+        guard let range else { return 0..<record.size }
+        guard range.lowerBound >= 0, !range.isEmpty, range.lowerBound < record.size else {
+            throw StoreError(
+                .invalidRange, operation: operation, key: key.rawValue,
+                message: "bytes \(range.lowerBound)..<\(range.upperBound) of an object of \(record.size) bytes")
+        }
+        return range.clamped(to: 0..<record.size)
+    }
 }
 
 extension OpenFile {

@@ -4,6 +4,10 @@ import SyncCore
 import SystemPackage
 
 extension LocalStore {
+    package func tidy() async throws {
+        try await perform("tidy") { store, _ in try store.sweep() }
+    }
+
     /// Seconds since the last change of an entry in `staging/` after which its writer is taken for dead. Should it
     /// live (the machine slept), its put fails and is tried again: entries are judged under the key's lock.
     static let sweepAge: Double = 3_600

@@ -15,7 +15,8 @@ package import SystemPackage
 /// **The record is the object.** Readers go through it; a file in `objects/` that no record names is nothing. A put
 /// writes the bytes to `staging/`, syncs them, moves them to a name in `objects/` that nothing uses yet, syncs that
 /// folder, and then renames the finished record into `records/`: that one rename(2) is the commit of bytes and
-/// attributes together. A delete is the reverse: the record is renamed back into `staging/`. Power may fail at any point.
+/// attributes together. A delete is the reverse: the record is renamed back into `staging/`. Restores and changes of class
+/// write a new record and rename it in the same way; the bytes stay. Power may fail at any point.
 ///
 /// **Leftovers.** The record lies in `staging/` while its bytes are moved, so that whatever a crash leaves is named
 /// there. The first use of a store by a later process goes through the entries that are older than an hour and removes
@@ -32,6 +33,7 @@ package import SystemPackage
 package final class LocalStore: ObjectStore {
     let layout: StoreLayout
     let now: @Sendable () -> Date
+    let restoreDuration: Duration
     let makeID: @Sendable () -> UInt64
     let createsRoot: Bool
     let onStep: @Sendable (LocalStoreStep) throws -> Void
@@ -43,20 +45,22 @@ package final class LocalStore: ObjectStore {
     /// Touches nothing: the store is opened on first use.
     /// - Parameters:
     ///   - root: absolute. Its parent must exist; the folder itself is made (mode 0700) on first use.
+    ///   - restoreDuration: how long an archived object takes to come back, whatever its class and the tier.
     ///   - createsRoot: `false` when the store is known to hold objects: then a missing folder is an unmounted disk, and
     ///     an empty store in its place would be wrong.
     ///   - threads: operations that may be under way at once.
     ///   - windowCapacity: entries of one folder that a listing keeps in memory.
     ///   - makeID: random numbers for file names.
-    ///   - onStep: called between the steps of puts and deletes; what it throws fails them. For tests.
+    ///   - onStep: called between the steps of what writes; what it throws fails them. For tests.
     package init(
-        root: FilePath, now: @escaping @Sendable () -> Date, createsRoot: Bool = true, threads: Int = 4,
-        windowCapacity: Int = FolderWindow.defaultCapacity,
+        root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration, createsRoot: Bool = true,
+        threads: Int = 4, windowCapacity: Int = FolderWindow.defaultCapacity,
         makeID: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
         onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }
     ) {
         layout = StoreLayout(root: root)
         self.now = now
+        self.restoreDuration = restoreDuration
         self.createsRoot = createsRoot
         self.windowCapacity = windowCapacity
         self.makeID = makeID
@@ -66,6 +70,11 @@ package final class LocalStore: ObjectStore {
 
     package var identity: StoreIdentity {
         StoreIdentity(type: "directory", location: layout.root.string)
+    }
+
+    /// It keeps no rules: the agent carries them out by itself.
+    package var capabilities: StoreCapabilities {
+        StoreCapabilities(lifecycle: .byAgent, restoresInLists: true, links: false, restoreDuration: restoreDuration)
     }
 
     /// Opens the store, or makes it, and sees that its folders can be written to.
@@ -105,7 +114,7 @@ package final class LocalStore: ObjectStore {
     }
 }
 
-/// Points between the steps of a put or a delete, where a crash would leave different things behind.
+/// Points between the steps of a put, a copy, a restore or a delete, where a crash would leave different things behind.
 package enum LocalStoreStep: Hashable, Sendable, CaseIterable {
     /// Bytes are about to be written to `staging/`; called once for each piece of a body.
     case writing
@@ -115,7 +124,7 @@ package enum LocalStoreStep: Hashable, Sendable, CaseIterable {
     case recorded
     /// The bytes are in `objects/`, synced; no record names them.
     case placed
-    /// The record is in `records/`: the object is stored. What it replaces still lies in `objects/`.
+    /// The record is in `records/`: the object is stored, or changed. What it replaces still lies in `objects/`.
     case committed
     /// The record is out of `records/`: the object is deleted. Its bytes still lie in `objects/`.
     case deleted

@@ -10,6 +10,8 @@ struct ObjectRecord: Codable, Sendable {
         var readyAt: Date
         /// Until when; `nil` for ever.
         var expiresAt: Date?
+        /// The tier that was asked for, as ``RestoreTier`` writes it.
+        var tier: String?
     }
 
     var key: String

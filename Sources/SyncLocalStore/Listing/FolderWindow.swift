@@ -11,13 +11,6 @@ package struct FolderWindow: Sendable {
     /// Fewer entries than this are quicker to read again than to keep.
     private static let largeCount = 1_024
 
-    struct Entry: Sendable {
-        var name: String
-        /// What the entry adds to the key: see ``RecordPath``.
-        var piece: [UInt8]
-        var kind: RecordPath.Kind
-    }
-
     /// What tells one state of a folder from another.
     private struct Version: Hashable, Sendable {
         var device: UInt64
@@ -33,7 +26,7 @@ package struct FolderWindow: Sendable {
         }
     }
 
-    private(set) var entries: [Entry] = []
+    private(set) var entries = EntryList()
     /// There is nothing behind `entries`.
     private(set) var isComplete = true
     private let folder: FilePath
@@ -54,8 +47,9 @@ package struct FolderWindow: Sendable {
         var window = FolderWindow(folder: folder, bounds: bounds, status: status)
         while let name = try reader.next() {
             guard let (piece, kind) = RecordPath.piece(ofEntry: name) else { continue }
-            let entry = Entry(name: name, piece: piece, kind: kind)
-            if bounds.admit(entry) { window.entries.append(entry) }
+            if bounds.admit(EntryList.Entry(piece: piece[...], kind: kind)) {
+                window.entries.append(name, piece: piece, kind)
+            }
             // Cutting at twice the capacity keeps the cost of sorting at a constant for each entry.
             if window.entries.count == 2 * capacity { window.sortAndCut(to: capacity) }
         }
@@ -82,10 +76,7 @@ package struct FolderWindow: Sendable {
     }
 
     private mutating func sortAndCut(to capacity: Int) {
-        entries.sort { $0.piece.lexicographicallyPrecedes($1.piece) }
-        if entries.count > capacity {
-            entries.removeSubrange(capacity...)
-            isComplete = false
-        }
+        if entries.count > capacity { isComplete = false }
+        entries.sort(keeping: capacity)
     }
 }

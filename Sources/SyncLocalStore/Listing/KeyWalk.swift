@@ -55,7 +55,7 @@ struct KeyWalk {
                 if keys.count == limit { return }
             }
             guard !window.isComplete, let last = window.entries.last else { return }
-            bounds.skipped = last.piece
+            bounds.skipped = Array(last.piece)
         }
     }
 }

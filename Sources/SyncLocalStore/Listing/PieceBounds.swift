@@ -21,7 +21,7 @@ struct PieceBounds: Hashable {
         }
     }
 
-    func admit(_ entry: FolderWindow.Entry) -> Bool {
+    func admit(_ entry: EntryList.Entry) -> Bool {
         let piece = entry.piece
         switch entry.kind {
         case .record: guard piece.starts(with: prefix) else { return false }

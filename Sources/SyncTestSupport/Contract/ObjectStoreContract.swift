@@ -44,6 +44,21 @@ package enum ObjectStoreContract: String, Sendable, CaseIterable {
     case aPrefixIsNoFolder
     case aListTellsSizesAndClasses
     case listsSeeEveryPutAndDelete
+    case manyObjectsAreDeletedAtOnce
+    // Copies
+    case aCopyIsEqual
+    case aCopyInPlaceChangesTheClass
+    case anArchivedObjectIsNotCopied
+    case aCopyIfAbsentRefusesWhatExists
+    // Archive
+    case anArchivedObjectComesBack
+    case aRestoreExpires
+    case restoringTwiceIsAlreadyRetrieving
+    case restoringWhatIsNotArchivedIsRefused
+    case lifecycleRulesComeBack
+    // Others
+    case aLinkIsReadable
+    case tidyingHarmsNothing
 
     /// - Throws: ``ContractViolation``, or what the store throws where it should not.
     package func check(_ subject: StoreUnderTest) async throws {
@@ -78,6 +93,18 @@ package enum ObjectStoreContract: String, Sendable, CaseIterable {
         case .aPrefixIsNoFolder: try await subject.aPrefixIsNoFolder()
         case .aListTellsSizesAndClasses: try await subject.aListTellsSizesAndClasses()
         case .listsSeeEveryPutAndDelete: try await subject.listsSeeEveryPutAndDelete()
+        case .manyObjectsAreDeletedAtOnce: try await subject.manyObjectsAreDeletedAtOnce()
+        case .aCopyIsEqual: try await subject.aCopyIsEqual()
+        case .aCopyInPlaceChangesTheClass: try await subject.aCopyInPlaceChangesTheClass()
+        case .anArchivedObjectIsNotCopied: try await subject.anArchivedObjectIsNotCopied()
+        case .aCopyIfAbsentRefusesWhatExists: try await subject.aCopyIfAbsentRefusesWhatExists()
+        case .anArchivedObjectComesBack: try await subject.anArchivedObjectComesBack()
+        case .aRestoreExpires: try await subject.aRestoreExpires()
+        case .restoringTwiceIsAlreadyRetrieving: try await subject.restoringTwiceIsAlreadyRetrieving()
+        case .restoringWhatIsNotArchivedIsRefused: try await subject.restoringWhatIsNotArchivedIsRefused()
+        case .lifecycleRulesComeBack: try await subject.lifecycleRulesComeBack()
+        case .aLinkIsReadable: try await subject.aLinkIsReadable()
+        case .tidyingHarmsNothing: try await subject.tidyingHarmsNothing()
         }
     }
 }

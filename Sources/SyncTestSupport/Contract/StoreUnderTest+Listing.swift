@@ -131,7 +131,7 @@ extension StoreUnderTest {
             second.objects.map(\.key.rawValue), try ["n3", "n5", "n5x", "n6"].map { try key($0).rawValue })
     }
 
-    private func requireSame(_ found: [String], _ expected: [String]) throws {
+    func requireSame(_ found: [String], _ expected: [String]) throws {
         // By bytes: Swift takes NFC and NFD for the same text.
         guard found.map({ Array($0.utf8) }) != expected.map({ Array($0.utf8) }) else { return }
         throw ContractViolation(description: "keys: expected \(expected), found \(found)")

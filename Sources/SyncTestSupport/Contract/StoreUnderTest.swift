@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 
 /// A store together with what the contract suite has to know of it.
@@ -15,6 +16,18 @@ package struct StoreUnderTest: Sendable {
         case losesRaces
         /// The server gives out archived objects like any other (Ceph, rclone). What is left: the bytes are right.
         case readsArchived
+        /// A copy gets metadata of the server's beside its own, and one in place loses all that it had (rclone). What is
+        /// left: the bytes are right, and elsewhere its own metadata are there.
+        case copiesChangeAttributes
+        /// The server knows no RestoreObject (Ceph, rclone). What is left: `.unsupported`.
+        case restoresNothing
+        /// A restore is done as soon as it is asked for, and never under way (moto). What is left: the object is
+        /// readable, and asking again is accepted.
+        case restoresAtOnce
+        /// The server keeps no lifecycle rules (rclone). What is left: `.unsupported`.
+        case keepsNoRules
+        /// The server forgets the sizes in rules (Ceph 16, moto). What is left: the rules come back without them.
+        case forgetsRuleSizes
         /// A listing calls every class STANDARD (rclone). What is left: keys and sizes are right.
         case listsNoClasses
         /// Keys are paths of a file system (rclone): no object below another's key. What is left: the put is refused,
@@ -31,15 +44,47 @@ package struct StoreUnderTest: Sendable {
     package let prefix: String
     /// For bodies that are files.
     package let tree: TemporaryTree
+    /// The store's clock.
+    package let clock: Clock
+    /// Reads an address as anybody can, and throws unless the answer is 200; `nil` where nothing has addresses.
+    package let fetch: (@Sendable (_ url: String) async throws -> [UInt8])?
+
+    /// A clock that the suite can wait by.
+    package struct Clock: Sendable {
+        package let now: @Sendable () -> Date
+        /// Lets so much time pass. A clock that is moved by hand does so at once.
+        package let advance: @Sendable (Duration) async throws -> Void
+        package let isMovedByHand: Bool
+
+        package init(
+            now: @escaping @Sendable () -> Date, isMovedByHand: Bool,
+            advance: @escaping @Sendable (Duration) async throws -> Void
+        ) {
+            self.now = now
+            self.isMovedByHand = isMovedByHand
+            self.advance = advance
+        }
+
+        package static func manual(_ time: ManualTime) -> Clock {
+            Clock(now: { time.now }, isMovedByHand: true, advance: { await time.advance(by: $0) })
+        }
+
+        /// For servers in other processes: there is nothing else to wait for.
+        package static let wall = Clock(
+            now: { Date() }, isMovedByHand: false, advance: { try await Task.sleep(for: $0) })
+    }
 
     package init(
-        name: String, store: any ObjectStore, gaps: Set<Gap> = [], prefix: String, tree: TemporaryTree
+        name: String, store: any ObjectStore, gaps: Set<Gap> = [], prefix: String, tree: TemporaryTree, clock: Clock,
+        fetch: (@Sendable (_ url: String) async throws -> [UInt8])? = nil
     ) {
         self.name = name
         self.store = store
         self.gaps = gaps
         self.prefix = prefix
         self.tree = tree
+        self.clock = clock
+        self.fetch = fetch
     }
 
     func key(_ name: String) throws -> ObjectKey {

@@ -7,7 +7,7 @@ package import SyncCore
 package final class FaultyStore: ObjectStore {
     package struct Call: Hashable, Sendable {
         package var operation: StoreOperation
-        /// The key, or a listing's prefix; empty for `check`.
+        /// The key, of a copy the one that it goes to, or a listing's prefix; else empty.
         package var key: String
     }
 
@@ -41,6 +41,8 @@ package final class FaultyStore: ObjectStore {
 
     package var identity: StoreIdentity { base.identity }
 
+    package var capabilities: StoreCapabilities { base.capabilities }
+
     package func check() async throws {
         try await run(.check, "") { try await self.base.check() }
     }
@@ -69,6 +71,38 @@ package final class FaultyStore: ObjectStore {
 
     package func delete(_ key: ObjectKey) async throws {
         try await run(.delete, key.rawValue) { try await self.base.delete(key) }
+    }
+
+    package func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
+        try await run(.deleteMany, "") { try await self.base.delete(keys) }
+    }
+
+    package func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+    ) async throws {
+        try await run(.copy, key.rawValue) {
+            try await self.base.copy(source, to: key, storageClass: storageClass, condition: condition)
+        }
+    }
+
+    package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
+        try await run(.restore, key.rawValue) { try await self.base.restore(key, request) }
+    }
+
+    package func lifecycle() async throws -> LifecycleConfiguration {
+        try await run(.lifecycle, "") { try await self.base.lifecycle() }
+    }
+
+    package func setLifecycle(_ configuration: LifecycleConfiguration) async throws {
+        try await run(.setLifecycle, "") { try await self.base.setLifecycle(configuration) }
+    }
+
+    package func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
+        try await run(.link, key.rawValue) { try await self.base.link(to: key, lasting: duration) }
+    }
+
+    package func tidy() async throws {
+        try await run(.tidy, "") { try await self.base.tidy() }
     }
 
     private func run<Answer: Sendable>(

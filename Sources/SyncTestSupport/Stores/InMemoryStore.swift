@@ -5,19 +5,52 @@ import SystemPackage
 
 /// A store in memory, with all the promises of ``ObjectStore``, and hands for tests to change what it holds.
 package final class InMemoryStore: ObjectStore {
-    private struct Entry {
+    struct Entry {
+        /// A temporary copy: from when on, until when, and the tier that was asked for.
+        struct Restore {
+            var readyAt: Date
+            var expiresAt: Date?
+            var tier: RestoreTier
+        }
+
         var bytes: [UInt8]
+        /// All but the restore state, which follows from `restore` and the clock.
         var info: ObjectInfo
         /// Of the bytes as they were put: `bytes` may have been damaged since.
         var digest: ContentDigest
+        var restore: Restore?
     }
 
-    private let entries = Mutex<[ObjectKey: Entry]>([:])
-    private let now: @Sendable () -> Date
+    let entries = Mutex<[ObjectKey: Entry]>([:])
+    let rules: Mutex<LifecycleConfiguration?>
+    let now: @Sendable () -> Date
+    let restoreDuration: Duration
+    private let restoresInLists: Bool
+    private let tellsDuration: Bool
     private let pool = BlockingPool(name: "memory-store", threads: 1)
 
-    package init(now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_767_225_600) }) {
+    /// - Parameters:
+    ///   - now: by which restores are done and expire. It stands still unless told otherwise.
+    ///   - lifecycle: with `.byRules` the store keeps rules. It never carries one out: ``setClass(_:restore:of:)`` does.
+    ///   - restoresInLists: `false` for a store whose listings tell nothing of restores.
+    ///   - tellsDuration: `false` for a store that is taken for Amazon's: class and tier decide how long a restore takes.
+    package init(
+        now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_767_225_600) },
+        restoreDuration: Duration = .seconds(12 * 3_600), lifecycle: StoreCapabilities.Lifecycle = .byAgent,
+        restoresInLists: Bool = true, tellsDuration: Bool = true
+    ) {
         self.now = now
+        self.restoreDuration = restoreDuration
+        self.restoresInLists = restoresInLists
+        self.tellsDuration = tellsDuration
+        rules = Mutex(lifecycle == .byRules ? LifecycleConfiguration() : nil)
+    }
+
+    package var capabilities: StoreCapabilities {
+        StoreCapabilities(
+            lifecycle: rules.withLock { $0 == nil } ? .byAgent : .byRules,
+            restoresInLists: restoresInLists ? true : nil,
+            links: false, restoreDuration: tellsDuration ? restoreDuration : nil)
     }
 
     package var identity: StoreIdentity { StoreIdentity(type: "memory", location: "this process") }
@@ -37,19 +70,14 @@ package final class InMemoryStore: ObjectStore {
         }
         try Task.checkCancellation()
         try entries.withLock { entries in
-            if let current = entries[key]?.info {
-                if condition == .ifAbsent {
-                    throw StoreError(.alreadyExists, operation: "put", key: key.rawValue, message: "it exists")
-                }
-                if current.isArchived { throw Self.archived("put", key) }
-            }
+            try requireAllowed(condition, at: key, over: entries[key], "put")
             let info = ObjectInfo(
                 key: key, size: body.size, md5: digest.md5, sha256: digest.sha256,
                 storageClass: attributes.storageClass, contentType: attributes.contentType,
                 metadata: attributes.metadata, modified: now())
             entries[key] = Entry(bytes: bytes, info: info, digest: digest)
         }
-        return PutReceipt(md5: digest.md5, sha256: digest.sha256)
+        return PutReceipt(md5: digest.md5, sha256: digest.sha256, storageClass: attributes.storageClass)
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
@@ -60,10 +88,8 @@ package final class InMemoryStore: ObjectStore {
     package func get(
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
-        guard let entry = entries.withLock({ $0[key] }) else {
-            throw StoreError(.notFound, operation: "get", key: key.rawValue, message: "nothing is stored there")
-        }
-        if entry.info.isArchived { throw Self.archived("get", key) }
+        let entry = try entries.withLock { try readable(key, in: $0, "get") }
+        let info = entry.info(at: now())
         let bounds = range ?? 0..<entry.info.size
         guard range == nil || (bounds.lowerBound >= 0 && !bounds.isEmpty && bounds.lowerBound < entry.info.size) else {
             throw StoreError(.invalidRange, operation: "get", key: key.rawValue, message: "\(bounds) is outside")
@@ -74,7 +100,7 @@ package final class InMemoryStore: ObjectStore {
             guard ContentDigest(of: entry.bytes) == entry.digest else {
                 throw StoreError(.badDigest, operation: "get", key: key.rawValue, message: "the bytes are damaged")
             }
-            return entry.info
+            return info
         }
     }
 
@@ -84,7 +110,7 @@ package final class InMemoryStore: ObjectStore {
             throw StoreError(.invalidRequest, operation: "list", key: prefix, message: "limit \(limit)")
         }
         let found = entries.withLock { entries in
-            entries.values.map(\.info)
+            entries.values.map { $0.info(at: now()) }
                 .filter { $0.key.rawValue.utf8.starts(with: prefix.utf8) }
                 .filter { info in
                     after.map { $0.rawValue.utf8.lexicographicallyPrecedes(info.key.rawValue.utf8) } ?? true
@@ -95,6 +121,7 @@ package final class InMemoryStore: ObjectStore {
             var info = info
             info.contentType = nil
             info.metadata = [:]
+            if !restoresInLists { info.restore = .none }
             return info
         }
         let next = found.count > limit ? objects.last.map { PageToken(rawValue: $0.key.rawValue) } : nil
@@ -104,10 +131,6 @@ package final class InMemoryStore: ObjectStore {
     package func delete(_ key: ObjectKey) async throws {
         try Task.checkCancellation()
         entries.withLock { $0[key] = nil }
-    }
-
-    private static func archived(_ operation: String, _ key: ObjectKey) -> StoreError {
-        StoreError(.archived, operation: operation, key: key.rawValue, message: "it is archived and not restored")
     }
 
     private static func bytes(of body: ObjectBody, key: ObjectKey) throws -> [UInt8] {
@@ -122,39 +145,5 @@ package final class InMemoryStore: ObjectStore {
             else { throw changed }
             return Array(data)
         }
-    }
-}
-
-extension InMemoryStore {
-    /// All keys, in order.
-    package var keys: [ObjectKey] { entries.withLock { $0.keys.sorted() } }
-
-    /// What is stored under a key, as `head` tells it.
-    package func info(_ key: ObjectKey) -> ObjectInfo? { entries.withLock { $0[key]?.info } }
-
-    package func content(_ key: ObjectKey) -> [UInt8]? { entries.withLock { $0[key]?.bytes } }
-
-    /// Moves an object to another class, as a lifecycle rule does, with a restore state.
-    package func setClass(_ storageClass: StorageClass, restore: RestoreState = .none, of key: ObjectKey) {
-        entries.withLock { entries in
-            entries[key]?.info.storageClass = storageClass
-            entries[key]?.info.restore = restore
-        }
-    }
-
-    /// Flips a bit of the stored bytes, as a bad disk does.
-    package func damage(_ key: ObjectKey) {
-        entries.withLock { entries in
-            guard let count = entries[key]?.bytes.count, count > 0 else { return }
-            entries[key]?.bytes[count / 2] ^= 1
-        }
-    }
-}
-
-extension ObjectInfo {
-    /// In an archive class, and not restored.
-    var isArchived: Bool {
-        if case .restored = restore { return false }
-        return storageClass.isArchive
     }
 }

@@ -1,8 +1,8 @@
 package import SyncCore
 
-/// The functions of ``ObjectStore``, by the names that errors give them.
+/// The functions of ``ObjectStore``.
 package enum StoreOperation: String, Hashable, Sendable, CaseIterable {
-    case check, put, head, get, list, delete
+    case check, put, head, get, list, delete, deleteMany, copy, restore, lifecycle, setLifecycle, link, tidy
 }
 
 /// One line of a script for ``FaultyStore``.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncTestSupport
 import Testing
@@ -25,5 +26,38 @@ struct InMemoryStoreTests {
         #expect(try await store.bytes(of: key) == [1, 2, 3])
         try await store.store([4], at: key)
         #expect(store.content(key) == [4])
+    }
+
+    @Test("Restores go by the clock that it was given; one that was set by hand lasts until it is set again")
+    func clock() async throws {
+        let time = ManualTime()
+        let store = InMemoryStore(now: time.source.now, restoreDuration: .seconds(60))
+        let key = try ObjectKey("a")
+        try await store.store([1], at: key)
+        store.setClass(.glacier, of: key)
+        #expect(try await store.restore(key, RestoreRequest(days: 1, tier: .bulk)) == .accepted)
+        #expect(try await store.restore(key, RestoreRequest(days: 1, tier: .expedited)) == .accepted)
+        #expect(store.restoreTier(key) == .expedited)
+        await time.advance(by: .seconds(60))
+        #expect(store.info(key)?.restore == .restored(until: Date(timeIntervalSince1970: 1_767_225_600 + 86_400)))
+        await time.advance(by: .seconds(86_400))
+        #expect(store.info(key)?.restore == RestoreState.none)
+        store.setClass(.glacier, restore: .inProgress, of: key)
+        await time.advance(by: .seconds(1_000_000))
+        #expect(store.info(key)?.restore == .inProgress)
+    }
+
+    @Test("What a store does not have, it says beforehand")
+    func lacks() async throws {
+        let plain = InMemoryStore(restoresInLists: false)
+        let key = try ObjectKey("a")
+        try await plain.store([1], at: key)
+        plain.setClass(.glacier, restore: .inProgress, of: key)
+        #expect(plain.capabilities.restoresInLists == nil)
+        #expect(try await plain.list(prefix: "", after: nil, limit: 1).objects.first?.restore == RestoreState.none)
+        #expect(try await plain.head(key)?.restore == .inProgress)
+        #expect(plain.capabilities.lifecycle == .byAgent)
+        let error = await #expect(throws: StoreError.self) { try await plain.setLifecycle(LifecycleConfiguration()) }
+        #expect(error?.code == .unsupported)
     }
 }

@@ -22,7 +22,7 @@ struct LocalStoreCrashTests {
         let live = tree.path("live").string
         let crashed = tree.path("crashed").string
         let store = LocalStore(
-            root: tree.path("live"), now: { Date() },
+            root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5),
             onStep: { reached in
                 guard reached == step, first.fires() else { return }
                 try FileManager.default.copyItem(atPath: live, toPath: crashed)
@@ -33,7 +33,8 @@ struct LocalStoreCrashTests {
 
     /// The store as the next process finds it, that many seconds later.
     private func reopen(afterSeconds seconds: Double) -> LocalStore {
-        LocalStore(root: tree.path("crashed"), now: { Date().addingTimeInterval(seconds) })
+        LocalStore(
+            root: tree.path("crashed"), now: { Date().addingTimeInterval(seconds) }, restoreDuration: .seconds(5))
     }
 
     private func contents(of store: LocalStore) async throws -> String? {
@@ -62,10 +63,72 @@ struct LocalStoreCrashTests {
             (.writing, "old"), (.staged, "old"), (.recorded, "old"), (.placed, "old"), (.committed, "new"),
         ] as [(LocalStoreStep, String)])
     func overwrite(step: LocalStoreStep, expected: String) async throws {
-        let first = LocalStore(root: tree.path("live"), now: { Date() })
+        let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
         try await put("old", in: first)
         try await crash(at: step) { try await put("new", in: $0) }
         try await verify(expected)
+    }
+
+    @Test(
+        "A copy is there whole or not at all, and its source stays",
+        arguments: [
+            (.writing, false), (.staged, false), (.recorded, false), (.placed, false), (.committed, true),
+        ] as [(LocalStoreStep, Bool)])
+    func copy(step: LocalStoreStep, isThere: Bool) async throws {
+        let copy = try ObjectKey("shares/abc/photo.dat")
+        let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
+        try await put("old", in: first)
+        try await crash(at: step) { store in
+            try await store.copy(key, to: copy, storageClass: .standard, condition: .ifAbsent)
+        }
+        let store = reopen(afterSeconds: 7_200)
+        #expect(try await store.head(copy) != nil ? try await store.bytes(of: copy) == Array("old".utf8) : !isThere)
+        #expect(try tree.files(below: "crashed/objects").count == (isThere ? 2 : 1))
+        try await store.delete(copy)
+        try await verify("old")
+    }
+
+    @Test(
+        "A change of class or a restore has happened or not, and the object stays",
+        arguments: [LocalStoreStep.recorded, .committed], [true, false])
+    func change(step: LocalStoreStep, isRestore: Bool) async throws {
+        let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
+        try await put("old", in: first)
+        if isRestore { try await first.copy(key, to: key, storageClass: .deepArchive, condition: .overwrite) }
+        try await crash(at: step) { store in
+            if isRestore {
+                _ = try await store.restore(key, RestoreRequest(days: 2, tier: .bulk))
+            } else {
+                try await store.copy(key, to: key, storageClass: .deepArchive, condition: .overwrite)
+            }
+        }
+        let store = reopen(afterSeconds: 7_200)
+        let info = try await store.head(key)
+        let hasHappened = step == .committed
+        #expect(info?.storageClass == (isRestore || hasHappened ? .deepArchive : .standard))
+        #expect((info?.restore != RestoreState.none) == (isRestore && hasHappened))
+        #expect(try tree.files(below: "crashed/staging") == [])
+        #expect(try tree.files(below: "crashed/objects").count == 1)
+        // Whatever state it is in, it can be had again.
+        if info?.restore == RestoreState.none, info?.storageClass == .deepArchive {
+            _ = try await store.restore(key, RestoreRequest(days: 2, tier: .bulk))
+        }
+        let later = reopen(afterSeconds: 7_300)
+        #expect(try await contents(of: later) == "old")
+    }
+
+    @Test("Tidying clears what a crash left an hour ago, without a new process")
+    func tidy() async throws {
+        try await crash(at: .staged) { try await put("new", in: $0) }
+        let hours = Countdown()
+        let store = LocalStore(
+            root: tree.path("crashed"), now: { Date().addingTimeInterval(hours.hasFired ? 7_200 : 0) },
+            restoreDuration: .seconds(5))
+        try await store.tidy()
+        #expect(try tree.files(below: "crashed/staging").isEmpty == false)
+        _ = hours.fires()
+        try await store.tidy()
+        #expect(try tree.files(below: "crashed/staging") == [])
     }
 
     @Test("A deleted object stays deleted, and leaves nothing")
@@ -93,7 +156,7 @@ struct LocalStoreCrashTests {
         let first = Countdown()
         let tree = tree
         let slow = LocalStore(
-            root: tree.path("live"), now: { Date() },
+            root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5),
             onStep: { step in
                 guard step == .staged, first.fires() else { return }
                 for name in try tree.files(below: "live/staging") {

@@ -19,7 +19,7 @@ struct LocalStoreFailureTests {
     func fullDisk(step: LocalStoreStep) async throws {
         let path = tree.path("store/staging/some.data")
         let store = LocalStore(
-            root: tree.path("store"), now: { Date() },
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
             onStep: { if $0 == step { throw FileError(call: "write", path: path, errno: .noSpace) } })
         let key = try ObjectKey("users/ana/photos/photo.dat")
         let error = await #expect(throws: StoreError.self) { try await store.store(.noise(1_000_000), at: key) }
@@ -43,7 +43,7 @@ struct LocalStoreFailureTests {
         // The store's thread waits here until the put is cancelled.
         let barrier = try FileDescriptor.pipe()
         let store = LocalStore(
-            root: tree.path("store"), now: { Date() },
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
             onStep: { step in
                 guard step == .writing, third.fires() else { return }
                 signal.finish()
@@ -76,7 +76,7 @@ struct LocalStoreFailureTests {
         let first = Countdown()
         let path = tree.path("photo.jpg")
         let store = LocalStore(
-            root: tree.path("store"), now: { Date() },
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
             onStep: { step in
                 guard step == .writing, first.fires() else { return }
                 // In place: the file that is open changes.

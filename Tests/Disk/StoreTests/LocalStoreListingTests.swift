@@ -18,9 +18,10 @@ struct LocalStoreListingTests {
         let now: @Sendable () -> Date = { Date() }
         let store =
             if let windowCapacity {
-                LocalStore(root: tree.path("store"), now: now, windowCapacity: windowCapacity)
+                LocalStore(
+                    root: tree.path("store"), now: now, restoreDuration: .seconds(5), windowCapacity: windowCapacity)
             } else {
-                LocalStore(root: tree.path("store"), now: now)
+                LocalStore(root: tree.path("store"), now: now, restoreDuration: .seconds(5))
             }
         try await store.store([1, 2, 3], at: ObjectKey("photos/x.dat"))
         let record = String(decoding: try tree.read("store/records/photos/x.dat~.json"), as: UTF8.self)

@@ -14,7 +14,9 @@ struct LocalStoreRaceTests {
     init() throws {
         let tree = try TemporaryTree()
         self.tree = tree
-        stores = (0..<2).map { _ in LocalStore(root: tree.path("store"), now: { Date() }) }
+        stores = (0..<2).map { _ in
+            LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(3_600))
+        }
     }
 
     private static let attributes = ObjectAttributes(contentType: "text/plain")
@@ -95,6 +97,67 @@ struct LocalStoreRaceTests {
         #expect(try await stores[0].keys() == [])
         #expect(try tree.files(below: "store/objects") == [])
         #expect(try tree.files(below: "store/records") == [])
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test("Of sixteen restores of one object one begins, and no copy that is made meanwhile loses it")
+    func restores() async throws {
+        let key = try ObjectKey("cold")
+        _ = try await stores[0].put(
+            ObjectBody("cold"), at: key,
+            attributes: ObjectAttributes(contentType: "text/plain", storageClass: .glacier), condition: .ifAbsent)
+        let answers: [RestoreAnswer] = try await withThrowingTaskGroup(of: RestoreAnswer?.self) { group in
+            for number in 0..<16 {
+                group.addTask { [stores] in
+                    try await stores[number % 2].restore(key, RestoreRequest(days: 1, tier: .bulk))
+                }
+                group.addTask { [stores] in
+                    await #expect(throws: StoreError.self) {
+                        try await stores[number % 2].copy(
+                            key, to: key, storageClass: .standard, condition: .overwrite)
+                    }
+                    return nil
+                }
+            }
+            return try await group.reduce(into: []) { answers, answer in
+                if let answer { answers.append(answer) }
+            }
+        }
+        #expect(answers.count { $0 == .accepted } == 1)
+        #expect(answers.count { $0 == .alreadyRetrieving } == 15)
+        #expect(try await stores[1].head(key)?.restore == .inProgress)
+    }
+
+    @Test("Of copies to one key where nothing is, one wins; a reader sees a whole object while classes change")
+    func copies() async throws {
+        let source = try ObjectKey("source")
+        let target = try ObjectKey("target")
+        try await stores[0].store(.noise(50_000), at: source)
+        let winners = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<8 {
+                group.addTask { [stores] in
+                    do {
+                        try await stores[number % 2].copy(
+                            source, to: target, storageClass: .standard, condition: .ifAbsent)
+                        return 1
+                    } catch let error as StoreError where error.code == .alreadyExists {
+                        return 0
+                    }
+                }
+                group.addTask { [stores] in
+                    let storageClass: StorageClass = number.isMultiple(of: 2) ? .standardIA : .standard
+                    try await stores[number % 2].copy(
+                        source, to: source, storageClass: storageClass, condition: .overwrite)
+                    let bytes = try await stores[number % 2].bytes(of: source)
+                    #expect(bytes == .noise(50_000))
+                    return 0
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(winners == 1)
+        #expect(try await stores[1].bytes(of: target) == .noise(50_000))
+        #expect(try tree.files(below: "store/objects") == ["source", "target"])
         #expect(try tree.files(below: "store/staging") == [])
     }
 }

@@ -14,7 +14,7 @@ struct LocalStoreTests {
 
     init() throws {
         tree = try TemporaryTree()
-        store = LocalStore(root: tree.path("store"), now: time.source.now)
+        store = LocalStore(root: tree.path("store"), now: time.source.now, restoreDuration: .seconds(5))
     }
 
     private func put(_ text: String, _ key: String, _ storageClass: StorageClass = .standard) async throws {
@@ -166,7 +166,7 @@ struct LocalStoreTests {
     func missingFolder() async throws {
         try await store.check()
         #expect(mode("store") == 0o700)
-        let unmounted = LocalStore(root: tree.path("disk/store"), now: time.source.now)
+        let unmounted = LocalStore(root: tree.path("disk/store"), now: time.source.now, restoreDuration: .seconds(5))
         let error = await #expect(throws: StoreError.self) { try await unmounted.check() }
         #expect(error?.code == .storeMissing)
         #expect(error?.message.contains("disk does not exist") == true)
@@ -174,7 +174,8 @@ struct LocalStoreTests {
 
     @Test("A store that is known to hold objects is not made anew")
     func missingStore() async throws {
-        let known = LocalStore(root: tree.path("known"), now: time.source.now, createsRoot: false)
+        let known = LocalStore(
+            root: tree.path("known"), now: time.source.now, restoreDuration: .seconds(5), createsRoot: false)
         let error = await #expect(throws: StoreError.self) { try await known.check() }
         #expect(error?.code == .storeMissing)
         #expect(try tree.files() == [])

@@ -5,8 +5,7 @@ import Testing
 struct ObjectStoreContractTests {
     @Test("A store keeps its promises", arguments: TestedStore.available, ObjectStoreContract.allCases)
     func promise(tested: TestedStore, clause: ObjectStoreContract) async throws {
-        let subject = try tested.make()
-        await #expect(throws: Never.self) { try await clause.check(subject) }
+        await #expect(throws: Never.self) { try await tested.run(clause.check) }
     }
 
     @Test("Where servers are required, they are there")

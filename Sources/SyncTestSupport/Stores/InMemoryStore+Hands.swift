@@ -1,0 +1,39 @@
+import FoundationEssentials
+package import SyncCore
+
+/// What tests do to it behind the back of its users.
+extension InMemoryStore {
+    /// All keys, in order.
+    package var keys: [ObjectKey] { entries.withLock { $0.keys.sorted() } }
+
+    /// What is stored under a key, as `head` tells it.
+    package func info(_ key: ObjectKey) -> ObjectInfo? { entries.withLock { $0[key]?.info(at: now()) } }
+
+    package func content(_ key: ObjectKey) -> [UInt8]? { entries.withLock { $0[key]?.bytes } }
+
+    /// The tier that was last asked for, of a restore that runs or is done.
+    package func restoreTier(_ key: ObjectKey) -> RestoreTier? { entries.withLock { $0[key]?.restore?.tier } }
+
+    /// Moves an object to another class, as a lifecycle rule does, with a restore state. `.inProgress` lasts until this is
+    /// called again.
+    package func setClass(_ storageClass: StorageClass, restore: RestoreState = .none, of key: ObjectKey) {
+        let restore: Entry.Restore? =
+            switch restore {
+            case .none: nil
+            case .inProgress: Entry.Restore(readyAt: .distantFuture, tier: .standard)
+            case .restored(let end): Entry.Restore(readyAt: .distantPast, expiresAt: end, tier: .standard)
+            }
+        entries.withLock { entries in
+            entries[key]?.info.storageClass = storageClass
+            entries[key]?.restore = restore
+        }
+    }
+
+    /// Flips a bit of the stored bytes, as a bad disk does.
+    package func damage(_ key: ObjectKey) {
+        entries.withLock { entries in
+            guard let count = entries[key]?.bytes.count, count > 0 else { return }
+            entries[key]?.bytes[count / 2] ^= 1
+        }
+    }
+}
