@@ -11,7 +11,8 @@ extension Ledger {
             let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
                 "a row of \(row[0] as String) refers to a row of \(row[2] as String) that is not there"
             }
-            return try damage + orphans + db.disagreements(Self.photoAudit) + db.disagreements(Self.objectAudit)
+            let audits = [Self.photoAudit, Self.objectAudit, Self.ageAudit, Self.restoreAudit]
+            return try damage + orphans + audits.flatMap { try db.disagreements($0) }
         }
     }
 
@@ -38,6 +39,25 @@ extension Ledger {
             UNION ALL
             SELECT storage_class, 0, 0, COUNT(*), SUM(size) FROM objects GROUP BY storage_class
         ) GROUP BY storage_class HAVING SUM(objects) <> SUM(rows) OR SUM(bytes) <> SUM(size)
+        """
+
+    private static let ageAudit = """
+        SELECT 'objects of class ' || storage_class || ' below "' || family || '" since day ' || day, SUM(objects),
+            SUM(bytes), SUM(rows), SUM(size)
+        FROM (
+            SELECT family, storage_class, day, is_small, objects, bytes, 0 AS rows, 0 AS size FROM object_ages
+            UNION ALL
+            SELECT family, storage_class, since_day, size < (SELECT archive_floor FROM agent), 0, 0, COUNT(*), SUM(size)
+            FROM objects GROUP BY 1, 2, 3, 4
+        ) GROUP BY family, storage_class, day, is_small HAVING SUM(objects) <> SUM(rows) OR SUM(bytes) <> SUM(size)
+        """
+
+    private static let restoreAudit = """
+        SELECT state || ' items of restore jobs', SUM(items), SUM(bytes), SUM(rows), SUM(size) FROM (
+            SELECT state, items, bytes, 0 AS rows, 0 AS size FROM restore_tallies
+            UNION ALL
+            SELECT state, 0, 0, COUNT(*), SUM(size) FROM restore_items GROUP BY state
+        ) GROUP BY state HAVING SUM(items) <> SUM(rows) OR SUM(bytes) <> SUM(size)
         """
 }
 

@@ -1,11 +1,55 @@
-import FoundationEssentials
+package import FoundationEssentials
 import GRDB
 package import SyncCore
+package import SystemPackage
 
 extension Ledger {
     /// What is known of an object; `nil` when nothing is.
     package func object(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up an object") { try $0.row(LedgerQuery.object, [key.rawValue]) }
+    }
+
+    /// A page of the objects that may move to an archive class, in the order of keys: those whose key begins with
+    /// `prefix`, of these classes, stored before a moment and larger than so many bytes. What is young, small or archived
+    /// costs a step in an index.
+    /// - Parameters:
+    ///   - classes: archive classes among them have no candidates.
+    ///   - last: the last one of the page before; `nil` for the first page.
+    package func archiveCandidates(
+        classes: [StorageClass], storedBefore time: Date, largerThan size: Int64, prefix: String,
+        after last: ObjectKey?, limit: Int
+    ) throws(LedgerError) -> [ObjectRecord] {
+        // SQLite can use no index for a list of nothing.
+        if classes.isEmpty { return [] }
+        let range = KeyRange(prefix: prefix, after: last)
+        return try read("list what may be archived") { db in
+            let names = StatementArguments(classes.map(\.rawValue))
+            return try db.rows(
+                LedgerQuery.archiveCandidates(classes: classes.count),
+                [range.from, range.to, time.milliseconds, size] + names + [limit])
+        }
+    }
+
+    /// Notes that an object was moved to another class by a copy in place. That leaves no readable copy of an archived
+    /// one, and its content and age as they were.
+    package func setStorageClass(
+        _ storageClass: StorageClass, of key: ObjectKey, at time: Date
+    ) throws(LedgerError) {
+        try write("note a storage class") { db in
+            try db.run(
+                """
+                UPDATE objects SET storage_class = ?1, class_since = ?2, restore_state = 'none', restored_until = NULL
+                WHERE key = ?3 AND storage_class <> ?1
+                """, [storageClass.rawValue, time.milliseconds, key.rawValue])
+            return
+        }
+    }
+
+    /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first.
+    package func photoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
+        try read("look up the photos of an object") { db in
+            try db.rows(LedgerQuery.photosOfObject, [key.rawValue, limit], as: PhotoPlace.self).map(\.absolute)
+        }
     }
 }
 
@@ -21,7 +65,8 @@ extension Database {
                 content_type = excluded.content_type, storage_class = excluded.storage_class,
                 restore_state = excluded.restore_state, restored_until = excluded.restored_until,
                 width = excluded.width, height = excluded.height, taken_at = excluded.taken_at,
-                stored_at = excluded.stored_at
+                stored_at = excluded.stored_at,
+                class_since = CASE WHEN storage_class = excluded.storage_class THEN class_since END
             RETURNING id
             """, object.arguments)
         guard let id else { throw UnknownName() }

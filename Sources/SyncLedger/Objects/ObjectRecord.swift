@@ -53,13 +53,7 @@ extension ObjectRecord: FetchableRecord {
 
     /// - Parameter first: the index of the first of ``columns`` in the row.
     init(row: Row, from first: Int) throws {
-        let until = (row[first + 7] as Int64?).map(Date.init(milliseconds:))
-        let restore: RestoreState =
-            switch row[first + 6] as String {
-            case "inProgress": .inProgress
-            case "restored": .restored(until: until)
-            default: .none
-            }
+        let restore = RestoreState(name: row[first + 6], until: row[first + 7])
         self.init(
             key: try ObjectKey(row[first] as String), size: row[first + 1],
             md5: MD5Digest(blob: row[first + 2]), sha256: SHA256Digest(blob: row[first + 3]),
@@ -70,16 +64,34 @@ extension ObjectRecord: FetchableRecord {
     }
 
     var arguments: StatementArguments {
-        let (state, until): (String, Date?) =
-            switch restore {
-            case .none: ("none", nil)
-            case .inProgress: ("inProgress", nil)
-            case .restored(let until): ("restored", until)
-            }
-        return [
-            key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, state, until?.milliseconds,
-            width, height, takenAt?.milliseconds, storedAt.milliseconds,
+        [
+            key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,
+            restore.until, width, height, takenAt?.milliseconds, storedAt.milliseconds,
         ]
+    }
+}
+
+/// As the columns `restore_state` and `restored_until` keep it.
+extension RestoreState {
+    init(name: String, until: Int64?) {
+        self =
+            switch name {
+            case "inProgress": .inProgress
+            case "restored": .restored(until: until.map(Date.init(milliseconds:)))
+            default: .none
+            }
+    }
+
+    var name: String {
+        switch self {
+        case .none: "none"
+        case .inProgress: "inProgress"
+        case .restored: "restored"
+        }
+    }
+
+    var until: Int64? {
+        if case .restored(let until) = self { until?.milliseconds } else { nil }
     }
 }
 

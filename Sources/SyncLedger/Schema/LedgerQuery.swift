@@ -52,12 +52,42 @@ package enum LedgerQuery {
         SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path LIMIT 1
         """
 
-    /// Every query above.
-    package static let all = [
-        directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
-        nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading, oldestFailed,
-        firstFailed, object, photosOfDirectory, photoOfFile, photo, nextDirectory,
-    ]
+    // Objects
+    package static let objectAges = """
+        SELECT family, storage_class, day, objects, bytes FROM object_ages WHERE objects > 0
+        ORDER BY family, storage_class
+        """
+    /// The first argument is the last day from which objects are due.
+    package static let archiveBacklog = """
+        SELECT SUM(CASE WHEN is_small = 0 AND day <= ? THEN objects END), SUM(CASE WHEN is_small THEN objects END)
+        FROM object_ages WHERE family = ? AND storage_class = 'STANDARD'
+        """
+    package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
+    package static let photosOfObject = """
+        SELECT \(PhotoPlace.columns) FROM objects
+        JOIN photos ON photos.object_id = objects.id
+        JOIN directories ON directories.id = photos.directory_id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.key = ? AND photos.state IN ('uploaded', 'missing') ORDER BY photos.id LIMIT ?
+        """
+    /// - Parameter classes: how many there are to choose from.
+    package static func archiveCandidates(classes: Int) -> String {
+        let names = [String](repeating: "?", count: classes).joined(separator: ", ")
+        return """
+            SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_unarchived
+            WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE') AND \(KeyRange.condition)
+            AND stored_at < ? AND size > ? AND storage_class IN (\(names)) ORDER BY key LIMIT ?
+            """
+    }
+
+    /// Every query of which a test asks whether it stays cheap.
+    package static let all =
+        [
+            directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
+            nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading, oldestFailed,
+            firstFailed, object, photosOfDirectory, photoOfFile, photo, nextDirectory, objectAges,
+            archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
+        ] + ofRestores + ofAlbums
 
     private static func oldest(in state: String) -> String {
         "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"

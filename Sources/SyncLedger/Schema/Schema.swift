@@ -12,6 +12,9 @@ enum Schema {
             try db.execute(sql: photoTallies)
             try db.execute(sql: objectTallies)
         }
+        migrator.registerMigration("restores, classes, memory", foreignKeyChecks: .immediate) { db in
+            for sql in RestoreSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

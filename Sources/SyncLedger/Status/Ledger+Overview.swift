@@ -13,12 +13,20 @@ extension Ledger {
             let tiers = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.objectTallies)).map { row in
                 Overview.Tier(storageClass: StorageClass(rawValue: row[0]), objects: row[1], bytes: row[2])
             }
-            let agent = try Row.fetchOne(db, sql: "SELECT last_sync_at, store_error, store_checked_at FROM agent")
+            let agent = try Row.fetchOne(
+                db, sql: "SELECT last_sync_at, store_error, store_checked_at, store_failing_since FROM agent")
             let checkedAt = (agent?[2] as Int64?).map(Date.init(milliseconds:))
+            let restores = try db.restoreCounts()
             return try Overview(
                 folders: folders, tiers: tiers, oldestUnsynced: db.oldestUnsynced(in: folders.map(\.record.id)),
                 lastSyncAt: (agent?[0] as Int64?).map(Date.init(milliseconds:)),
-                store: checkedAt.map { Overview.StoreNote(error: agent?[1], at: $0) })
+                store: checkedAt.map {
+                    Overview.StoreNote(
+                        error: agent?[1], at: $0, since: (agent?[3] as Int64?).map(Date.init(milliseconds:)))
+                },
+                restores: Overview.Restores(
+                    inProgress: restores.reduce(0) { $0 + ($1.key.isOpen ? $1.value : 0) },
+                    ready: restores[.restored] ?? 0, failed: restores[.failed] ?? 0))
         }
     }
 
@@ -30,11 +38,15 @@ extension Ledger {
         }
     }
 
-    /// Notes what the store answered last.
+    /// Notes what the store answered last. An outage begins with its first failure, and ends with a good answer.
     /// - Parameter error: `nil` when it was well.
     package func noteStore(error: String?, at time: Date) throws(LedgerError) {
         try write("note the state of the store") { db in
-            try db.run("UPDATE agent SET store_error = ?, store_checked_at = ?", [error, time.milliseconds])
+            try db.run(
+                """
+                UPDATE agent SET store_error = ?1, store_checked_at = ?2,
+                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?2) END
+                """, [error, time.milliseconds])
             return
         }
     }

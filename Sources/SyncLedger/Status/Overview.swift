@@ -51,10 +51,29 @@ package struct Overview: Hashable, Sendable {
         /// `nil` when it was well.
         package var error: String?
         package var at: Date
+        /// When the first of the failures came that were not followed by a good answer; `nil` when it was well.
+        package var since: Date?
 
-        package init(error: String?, at: Date) {
+        package init(error: String?, at: Date, since: Date? = nil) {
             self.error = error
             self.at = at
+            self.since = since
+        }
+    }
+
+    /// Items of all restore jobs.
+    package struct Restores: Hashable, Sendable {
+        /// Planned or asked for.
+        package var inProgress: Int
+        /// Can be read.
+        package var ready: Int
+        /// Ever.
+        package var failed: Int
+
+        package init(inProgress: Int = 0, ready: Int = 0, failed: Int = 0) {
+            self.inProgress = inProgress
+            self.ready = ready
+            self.failed = failed
         }
     }
 
@@ -65,16 +84,18 @@ package struct Overview: Hashable, Sendable {
     package var lastSyncAt: Date?
     /// `nil` when it was never asked.
     package var store: StoreNote?
+    package var restores: Restores
 
     package init(
         folders: [Folder], tiers: [Tier], oldestUnsynced: Unsynced? = nil, lastSyncAt: Date? = nil,
-        store: StoreNote? = nil
+        store: StoreNote? = nil, restores: Restores = Restores()
     ) {
         self.folders = folders
         self.tiers = tiers
         self.oldestUnsynced = oldestUnsynced
         self.lastSyncAt = lastSyncAt
         self.store = store
+        self.restores = restores
     }
 
     /// Of all active folders.

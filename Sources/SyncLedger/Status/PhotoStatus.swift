@@ -13,6 +13,8 @@ package struct PhotoStatus: Hashable, Sendable {
     /// Of the file, once it was read; of a missing photo, that of what is stored.
     package let md5: MD5Digest?
     package let sha256: SHA256Digest?
+    /// When the file was last written, as it is or was on the disk.
+    package let modified: Date
     /// Size of the file; `nil` when it is missing.
     package let bytesLocal: Int64?
     /// What is stored of it: for an uploaded photo and for a missing one, else `nil`.
@@ -54,7 +56,8 @@ package struct PhotoStatus: Hashable, Sendable {
 extension PhotoStatus: FetchableRecord {
     static let selection = """
         SELECT \(PhotoPlace.columns), photos.id, photos.state, photos.md5, photos.sha256, photos.size, \
-        photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \(ObjectRecord.columns)
+        photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \
+        photos.modified, \(ObjectRecord.columns)
         FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
@@ -64,13 +67,14 @@ extension PhotoStatus: FetchableRecord {
     init(row: Row) throws {
         guard let state = PhotoState(rawValue: row[11]) else { throw UnknownName() }
         let place = try PhotoPlace(row: row)
-        let stored = row.hasNull(atIndex: 20) ? nil : try ObjectRecord(row: row, from: 20)
+        let stored = row.hasNull(atIndex: 21) ? nil : try ObjectRecord(row: row, from: 21)
         let isMissing = state == .missing
         let isStored = isMissing || state == .uploaded
         let nextTry: Int64 = row[19]
         self.init(
             id: row[10], folder: place.folder, relativePath: place.path, state: state,
             md5: MD5Digest(blob: row[12]) ?? (isMissing ? stored?.md5 : nil), sha256: SHA256Digest(blob: row[13]),
+            modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
             error: row[17], attempts: row[18],

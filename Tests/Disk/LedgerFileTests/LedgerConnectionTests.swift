@@ -86,4 +86,33 @@ import Testing
         #expect(try state.size(of: log) == 0)
         #expect(try other.overview().totals[.pending].files == 100)
     }
+
+    @Test func `two processes that want the same objects back ask for each once`() throws {
+        let state = try StateFolder()
+        let ledgers = try [Ledger(at: state.ledger), Ledger(at: state.ledger)]
+        let items = try (0..<200).map {
+            RestoreJobDraft.Item(
+                key: try ObjectKey("users/ana/photos/\($0).dat"), size: 1, storageClass: .deepArchive, tier: .bulk)
+        }
+        let claimed = Mutex<[ObjectKey]>([])
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 4) { [now] index in
+            do {
+                let ledger = ledgers[index % 2]
+                let draft = RestoreJobDraft(
+                    requestedBy: "ana", tier: .bulk, days: 1, items: Array(items[(index * 40)...].prefix(80)))
+                _ = try ledger.addRestoreJob(draft, at: now)
+                while case let taken = try ledger.claimPlannedItems(of: nil, limit: 7, at: now), !taken.isEmpty {
+                    claimed.withLock { $0 += taken.map(\.key) }
+                    try ledger.note(RestoreOutcome(state: .retrieving), of: taken.map(\.id), at: now)
+                }
+            } catch {
+                failures.withLock { $0.append("\(error)") }
+            }
+        }
+        #expect(failures.withLock(\.self) == [])
+        #expect(claimed.withLock { $0.sorted() } == items.map(\.key).sorted())
+        #expect(try ledgers[0].overview().restores.inProgress == 200)
+        #expect(try ledgers[1].check() == [])
+    }
 }

@@ -6,10 +6,28 @@ import Testing
     func `no query walks a table that grows with the photos, or sorts one`(query: String) throws {
         let steps = try Ledger.inMemory().plan(of: query)
         #expect(!steps.isEmpty)
-        for table in ["photos", "objects", "directories", "attempts"] {
+        for table in ["photos", "objects", "directories", "attempts", "restore_items", "items"] {
             #expect(!steps.contains { $0.hasPrefix("SCAN \(table)") }, "\(steps)")
         }
         #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
+    }
+
+    @Test(arguments: [
+        (LedgerQuery.openItemOfKey, "restore_items_open (key=?)"),
+        (LedgerQuery.claimableItems, "restore_items_planned (job_id>? AND job_id<?)"),
+        (LedgerQuery.itemsOfJob, "restore_items_by_job (job_id=? AND rowid>?)"),
+        (LedgerQuery.unsavedItems, "restore_items_unsaved (job_id=? AND rowid>?)"),
+        (LedgerQuery.endedItem, "restore_items_ending (expires_at<?)"),
+        (LedgerQuery.endedObject, "objects_restored (restored_until<?)"),
+        (LedgerQuery.archiveCandidates(classes: 1), "objects_unarchived (key>? AND key<?)"),
+        (LedgerQuery.photosOfObject, "photos_by_object (object_id=?)"),
+        (LedgerQuery.restoredAlbums, "restore_items_by_job (job_id>?)"),
+        (LedgerQuery.albumsTaken, "objects_archived_by_taken (taken_at>? AND taken_at<?)"),
+        (LedgerQuery.archiveBacklog, "PRIMARY KEY (family=? AND storage_class=?)"),
+    ])
+    func `a page begins where the last one ended`(query: String, search: String) throws {
+        let steps = try Ledger.inMemory().plan(of: query)
+        #expect(steps.contains { $0.hasSuffix(search) }, "\(steps)")
     }
 
     @Test(arguments: [

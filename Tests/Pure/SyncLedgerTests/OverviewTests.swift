@@ -72,8 +72,28 @@ import Testing
         try world.ledger.noteSync(at: world.now)
         try world.ledger.noteStore(error: "unreachable", at: world.now)
         #expect(try world.ledger.overview().lastSyncAt == world.now)
-        #expect(try world.ledger.overview().store == Overview.StoreNote(error: "unreachable", at: world.now))
+        #expect(
+            try world.ledger.overview().store
+                == Overview.StoreNote(error: "unreachable", at: world.now, since: world.now))
         try world.ledger.noteStore(error: nil, at: later)
         #expect(try world.ledger.overview().store == Overview.StoreNote(error: nil, at: later))
+    }
+
+    @Test func `an outage lasts from its first failure to the next good answer`() throws {
+        let world = try World()
+        let since = {
+            world.now += 60
+            return try world.ledger.overview().store?.since
+        }
+        let first = world.now
+        try world.ledger.noteStore(error: "unreachable", at: world.now)
+        #expect(try since() == first)
+        try world.ledger.noteStore(error: "timed out", at: world.now)
+        #expect(try since() == first)
+        try world.ledger.noteStore(error: nil, at: world.now)
+        #expect(try since() == nil)
+        let second = world.now
+        try world.ledger.noteStore(error: "unreachable", at: world.now)
+        #expect(try since() == second)
     }
 }

@@ -1,0 +1,141 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+import SystemPackage
+
+extension Ledger {
+    /// Makes a restore job, all its items planned. A key is in one open item at a time, of whatever job and process: items
+    /// whose key is in another are left out.
+    /// - Returns: the job, `nil` when nothing is left of it, and the keys that were left out.
+    package func addRestoreJob(
+        _ draft: RestoreJobDraft, at time: Date
+    ) throws(LedgerError) -> (job: RestoreJob?, collided: [ObjectKey]) {
+        try write("make a restore job") { db in
+            var job: RestoreJob?
+            var collided: [ObjectKey] = []
+            try db.inSavepoint {
+                let id = try db.insert(draft, at: time)
+                for item in draft.items {
+                    guard try db.insert(item, of: id) else {
+                        collided.append(item.key)
+                        continue
+                    }
+                    if let outcome = item.outcome { try db.settle(outcome, of: db.lastInsertedRowID, at: time) }
+                }
+                if collided.count == draft.items.count { return .rollback }
+                job = try db.row(LedgerQuery.job, [id.rawValue])
+                return .commit
+            }
+            return (job, collided)
+        }
+    }
+
+    package func restoreJob(_ id: RestoreJobID) throws(LedgerError) -> RestoreJobSummary? {
+        try read("look up a restore job") { db in
+            try db.row(LedgerQuery.job, [id.rawValue], as: RestoreJob.self).map(db.summary)
+        }
+    }
+
+    /// The newest first.
+    package func restoreJobs(limit: Int) throws(LedgerError) -> [RestoreJobSummary] {
+        try read("list restore jobs") { db in
+            try db.rows(LedgerQuery.newestJobs, [limit], as: RestoreJob.self).map(db.summary)
+        }
+    }
+
+    /// Those of which something is still to come, the oldest first. It costs a walk over their open items.
+    package func openRestoreJobs() throws(LedgerError) -> [OpenRestoreJob] {
+        try read("list open restore jobs") { db in
+            let groups = try db.rows(OpenRestoreGroup.selection, as: OpenRestoreGroup.self)
+            return groups.chunked(by: \.job).compactMap(OpenRestoreJob.init)
+        }
+    }
+
+    /// Those of which people may have to be told something yet, their end or that of their copies; the oldest first.
+    package func untoldRestoreJobs() throws(LedgerError) -> [RestoreJobSummary] {
+        try read("list restore jobs to tell of") { db in
+            try db.rows(
+                """
+                SELECT \(RestoreJob.columns) FROM restore_jobs WHERE announced = 0 OR expiry_announced = 0
+                AND id IN (SELECT job_id FROM restore_items WHERE state = 'restored') ORDER BY id
+                """, [], as: RestoreJob.self
+            ).map(db.summary)
+        }
+    }
+
+    /// Notes what happened to a job as a whole.
+    /// - Parameters:
+    ///   - finishedAt: `nil` leaves it as it is, and so do the others.
+    /// - Returns: whether it was noted; not when somebody else has announced it already.
+    @discardableResult
+    package func noteJob(
+        _ id: RestoreJobID, finishedAt: Date? = nil, announced: Bool? = nil, expiryAnnounced: Bool? = nil
+    ) throws(LedgerError) -> Bool {
+        try write("note how a restore job stands") { db in
+            try db.run(
+                """
+                UPDATE restore_jobs SET finished_at = COALESCE(?1, finished_at), announced = COALESCE(?2, announced),
+                    expiry_announced = COALESCE(?3, expiry_announced)
+                WHERE id = ?4 AND (?2 IS NULL OR announced <> ?2) AND (?3 IS NULL OR expiry_announced <> ?3)
+                """, [finishedAt?.milliseconds, announced, expiryAnnounced, id.rawValue]) > 0
+        }
+    }
+
+    /// Notes that the store was asked how far a job's items are.
+    package func noteLook(at id: RestoreJobID, _ time: Date) throws(LedgerError) {
+        try write("note a look at a restore job") { db in
+            try db.run(
+                "UPDATE restore_jobs SET looked_at = ?, looks = looks + 1 WHERE id = ?",
+                [time.milliseconds, id.rawValue])
+            return
+        }
+    }
+}
+
+extension Database {
+    fileprivate func insert(_ draft: RestoreJobDraft, at time: Date) throws -> RestoreJobID {
+        try run(
+            """
+            INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days, output, estimated_cost_usd,
+                estimated_hours)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days, draft.output?.blob,
+                draft.estimatedCostUSD, draft.estimatedHours,
+            ])
+        return RestoreJobID(rawValue: lastInsertedRowID)
+    }
+
+    /// - Returns: whether it was; not when the key is in an open item already.
+    fileprivate func insert(_ item: RestoreJobDraft.Item, of job: RestoreJobID) throws -> Bool {
+        try run(
+            """
+            INSERT INTO restore_items (job_id, key, path, destination, size, sha256, storage_class, tier)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (key) WHERE state IN ('planned', 'retrieving') DO NOTHING
+            """,
+            [
+                job.rawValue, item.key.rawValue, item.path?.blob, item.destination?.blob, item.size,
+                item.sha256?.blob, item.storageClass.rawValue, item.tier.rawValue,
+            ]) > 0
+    }
+
+    fileprivate func summary(of job: RestoreJob) throws -> RestoreJobSummary {
+        let row = try Row.fetchOne(cachedStatement(sql: LedgerQuery.progressOfJob), arguments: [job.id.rawValue])
+        return RestoreJobSummary(job: job, progress: row ?? Row())
+    }
+}
+
+extension Array {
+    /// Neighbours that have the same value, together.
+    fileprivate func chunked(by value: (Element) -> some Equatable) -> [[Element]] {
+        reduce(into: []) { chunks, element in
+            if let last = chunks.last?.last, value(last) == value(element) {
+                chunks[chunks.count - 1].append(element)
+            } else {
+                chunks.append([element])
+            }
+        }
+    }
+}

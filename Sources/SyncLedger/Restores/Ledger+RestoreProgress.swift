@@ -1,0 +1,151 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+
+extension Ledger {
+    /// For how long nobody else is given what was claimed. Whoever claims and dies holds it up by no more; whoever is
+    /// slower shares the work with another, and the store answers that it is "already retrieving".
+    package static let restoreClaimSeconds = 30.0
+
+    /// Takes planned items to be asked of the store, the oldest first. An item is given to one caller, until it is noted,
+    /// released, or ``restoreClaimSeconds`` have passed.
+    /// - Parameter job: only its items; `nil` for those of every job.
+    /// - Returns: at most `limit`; none when nothing is planned, or others have it in hand.
+    package func claimPlannedItems(
+        of job: RestoreJobID?, limit: Int, at time: Date
+    ) throws(LedgerError) -> [RestoreItem] {
+        let operation = "claim restores"
+        let jobs = (job?.rawValue ?? 0)...(job?.rawValue ?? .max)
+        let lapsed = (time - Self.restoreClaimSeconds).milliseconds
+        let arguments: StatementArguments = [jobs.lowerBound, jobs.upperBound, lapsed, time.milliseconds]
+        let isIdle = try read(operation) { db in
+            try db.row(LedgerQuery.claimableItems, arguments + [1], as: RestoreItem.self) == nil
+        }
+        if isIdle { return [] }
+        return try write(operation) { db in
+            let items = try db.rows(LedgerQuery.claimableItems, arguments + [limit], as: RestoreItem.self)
+            for item in items {
+                try db.run("UPDATE restore_items SET claimed_at = ? WHERE id = ?", [time.milliseconds, item.id])
+            }
+            return items
+        }
+    }
+
+    /// Gives back an item that was claimed and not asked for.
+    package func releaseClaim(of item: Int64) throws(LedgerError) {
+        try write("release a restore") { db in
+            try db.run("UPDATE restore_items SET claimed_at = NULL WHERE id = ?", [item])
+            return
+        }
+    }
+
+    /// Notes what became of items, or how far they are, and of their objects with them. What is over stays so: an answer
+    /// that comes too late opens nothing again, and a copy that can be read stays known as readable while it is asked for
+    /// anew.
+    package func note(_ outcome: RestoreOutcome, of items: [Int64], at time: Date) throws(LedgerError) {
+        try write("note how restores stand") { db in
+            for item in items { try db.settle(outcome, of: item, at: time) }
+        }
+    }
+
+    /// Notes that an item was saved in its job's output.
+    package func noteSaved(_ item: Int64, at time: Date) throws(LedgerError) {
+        try write("note that a restore was saved") { db in
+            try db.run("UPDATE restore_items SET saved_at = ? WHERE id = ?", [time.milliseconds, item])
+            return
+        }
+    }
+
+    /// Notes that the readable copy of an object got another end, of which people are to be told anew.
+    /// - Parameter end: `nil` when it has none.
+    package func noteExtended(_ key: ObjectKey, until end: Date?) throws(LedgerError) {
+        try write("note another end of a restore") { db in
+            try db.run(
+                "UPDATE restore_items SET expires_at = ? WHERE key = ? AND state = 'restored'",
+                [end?.milliseconds, key.rawValue])
+            try db.run(
+                """
+                UPDATE restore_jobs SET expiry_announced = 0
+                WHERE id IN (SELECT job_id FROM restore_items WHERE key = ? AND state = 'restored')
+                """, [key.rawValue])
+            return
+        }
+    }
+
+    /// Notes which readable copies have ended by now. What the ledger says of restores is right only after it: rows do not
+    /// know the time. It costs a transaction only when one has ended.
+    /// - Returns: how many objects are no longer readable.
+    @discardableResult
+    package func expireRestores(at time: Date) throws(LedgerError) -> Int {
+        let operation = "note which restores have ended"
+        let now = time.milliseconds
+        let isIdle = try read(operation) { db in
+            try db.number(LedgerQuery.endedItem, [now]) == nil && db.number(LedgerQuery.endedObject, [now]) == nil
+        }
+        if isIdle { return 0 }
+        return try write(operation) { db in
+            try db.run("UPDATE restore_items SET state = 'expired' WHERE state = 'restored' AND expires_at <= ?", [now])
+            return try db.run(
+                """
+                UPDATE objects SET restore_state = 'none', restored_until = NULL
+                WHERE restore_state = 'restored' AND restored_until <= ?
+                """, [now])
+        }
+    }
+}
+
+extension Database {
+    func settle(_ outcome: RestoreOutcome, of item: Int64, at time: Date) throws {
+        if try note(outcome, of: item, at: time) { try noteObject(of: item, outcome.state, at: time) }
+    }
+
+    /// - Returns: whether it was not too late for it.
+    fileprivate func note(_ outcome: RestoreOutcome, of item: Int64, at time: Date) throws -> Bool {
+        try run(
+            """
+            UPDATE restore_items SET state = ?1, claimed_at = NULL, attempts = attempts + (state = 'planned'),
+                requested_at = IIF(
+                    state = 'planned' AND ?1 IN ('retrieving', 'restored') OR ?1 = 'retrieving' AND tier <> COALESCE(?5, tier),
+                    ?2, requested_at),
+                ready_at = IIF(?1 = 'restored', COALESCE(?3, ready_at, ?2), ready_at),
+                expires_at = COALESCE(?4, expires_at), tier = COALESCE(?5, tier), note = COALESCE(?6, note)
+            WHERE id = ?7 AND (
+                state IN ('planned', 'retrieving') OR state = 'restored' AND ?1 IN ('restored', 'expired')
+            )
+            """,
+            [
+                outcome.state.rawValue, time.milliseconds, outcome.readyAt?.milliseconds,
+                outcome.expiresAt?.milliseconds, outcome.tier?.rawValue, outcome.note, item,
+            ]) > 0
+    }
+
+    fileprivate func noteObject(of item: Int64, _ state: RestoreItemState, at time: Date) throws {
+        let ofItem = "key = (SELECT key FROM restore_items WHERE id = ?1)"
+        switch state {
+        case .planned:
+            break
+        case .retrieving:
+            try run(
+                """
+                UPDATE objects SET restore_state = 'inProgress', restored_until = NULL WHERE \(ofItem)
+                AND (restore_state = 'none' OR restore_state = 'restored' AND restored_until <= ?2)
+                """, [item, time.milliseconds])
+        case .restored:
+            try run(
+                """
+                UPDATE objects SET restore_state = 'restored',
+                    restored_until = (SELECT expires_at FROM restore_items WHERE id = ?1)
+                WHERE \(ofItem) AND storage_class <> 'STANDARD'
+                """, [item])
+        case .failed:
+            try run(
+                "UPDATE objects SET restore_state = 'none' WHERE \(ofItem) AND restore_state = 'inProgress'", [item])
+        case .expired:
+            try run(
+                """
+                UPDATE objects SET restore_state = 'none', restored_until = NULL
+                WHERE \(ofItem) AND restore_state = 'restored'
+                """, [item])
+        }
+    }
+}

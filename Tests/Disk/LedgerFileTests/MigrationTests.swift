@@ -1,0 +1,80 @@
+import Foundation
+import GRDB
+import SyncCore
+import SystemPackage
+import Testing
+
+@testable import SyncLedger
+
+@Suite struct MigrationTests {
+    private let now = Date(timeIntervalSince1970: 2_000_000)
+
+    /// A ledger of the first version, with two photos of one stored object, one that waits, and a store that is away.
+    private func makeOld(at path: FilePath) throws {
+        let database = try DatabaseQueue(path: path.string)
+        try Schema.migrator.migrate(database, upTo: "folders, photos, objects, attempts")
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO folders (id, path, kind, active, position)
+                        VALUES (1, CAST('/pictures/gallery' AS BLOB), 'gallery', 1, 0);
+                    INSERT INTO directories (id, folder_id, path) VALUES (1, 1, CAST('/trip' AS BLOB));
+                    INSERT INTO objects (id, key, size, content_type, storage_class, restore_state, restored_until,
+                        stored_at)
+                    VALUES (1, 'users/ana/photos/a.dat', 500, 'image/jpeg', 'DEEP_ARCHIVE', 'restored', 3000000000,
+                        1000000000);
+                    INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at,
+                        object_id, object_generation)
+                    VALUES (1, 1, CAST('a.jpg' AS BLOB), 1, 1, 10, 1, 'uploaded', 1, 1, 1),
+                        (1, 1, CAST('b.jpg' AS BLOB), 1, 2, 10, 1, 'missing', 1, 1, 1),
+                        (1, 1, CAST('c.jpg' AS BLOB), 1, 3, 10, 1, 'pending', 1, NULL, NULL);
+                    UPDATE agent SET store = 's3://one', last_sync_at = 1000, store_error = 'away',
+                        store_checked_at = 2000;
+                    """)
+        }
+        try database.close()
+    }
+
+    @Test func `a ledger of the first version keeps everything and learns what is new`() throws {
+        let state = try StateFolder()
+        try makeOld(at: state.ledger)
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        let overview = try ledger.overview()
+        #expect(PhotoState.allCases.filter { overview.totals[$0].files == 1 } == [.pending, .uploaded, .missing])
+        #expect(overview.tiers == [Overview.Tier(storageClass: .deepArchive, objects: 1, bytes: 500)])
+        #expect(overview.lastSyncAt == Date(timeIntervalSince1970: 1))
+        #expect(overview.store?.since == Date(timeIntervalSince1970: 2))
+        #expect(overview.restores == Overview.Restores())
+        #expect(try ledger.bind(to: "s3://two") == "s3://one")
+
+        let key = try ObjectKey("users/ana/photos/a.dat")
+        let paths: [FilePath] = ["/pictures/gallery/trip/a.jpg", "/pictures/gallery/trip/b.jpg"]
+        #expect(try ledger.photoPaths(of: key, limit: 9) == paths)
+        let shares = try ledger.tierReport(at: now) { _ in 180 }
+        #expect(shares.map(\.prefix) == ["users/ana/photos/"])
+        #expect(shares.map(\.youngBytes) == [500])
+        #expect(try ledger.expireRestores(at: Date(timeIntervalSince1970: 3_000_000)) == 1)
+        let item = RestoreJobDraft.Item(key: key, size: 500, storageClass: .deepArchive, tier: .bulk)
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 1, items: [item])
+        #expect(try ledger.addRestoreJob(draft, at: now).job?.id == RestoreJobID(rawValue: 1))
+        try ledger.note(RestoreOutcome(state: .retrieving), of: [1], at: now)
+        #expect(try ledger.object(key)?.restore == .inProgress)
+        #expect(try ledger.check() == [])
+        // The agent goes on with what waited.
+        #expect(try ledger.claim(limit: 9, at: now).map(\.file) == ["/pictures/gallery/trip/c.jpg"])
+    }
+
+    @Test(arguments: [
+        "UPDATE photo_tallies SET files = 9", "UPDATE object_tallies SET bytes = 9",
+        "UPDATE object_ages SET day = day + 1", "DELETE FROM object_ages",
+        "INSERT INTO restore_tallies VALUES ('failed', 1, 1)",
+    ])
+    func `a tally that differs from its rows is told`(damage: String) throws {
+        let state = try StateFolder()
+        try makeOld(at: state.ledger)
+        let ledger = try Ledger(at: state.ledger)
+        try DatabaseQueue(path: state.ledger.string).write { try $0.execute(sql: damage) }
+        #expect(try !ledger.check().isEmpty)
+    }
+}

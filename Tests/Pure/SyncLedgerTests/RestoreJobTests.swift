@@ -1,0 +1,138 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct RestoreJobTests {
+    @Test func `a job and its items come back as they were drafted`() throws {
+        let archive = try Archive([])
+        let digest = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
+        let first = RestoreJobDraft.Item(
+            key: try ObjectKey("users/ana/photos/b.dat"), path: "/pictures/b.jpg", destination: "rome/b.jpg", size: 5,
+            sha256: digest, storageClass: .glacier, tier: .expedited)
+        let second = RestoreJobDraft.Item(
+            key: try ObjectKey("users/ana/photos/a.dat"), size: 6, storageClass: .deepArchive, tier: .standard)
+        let draft = RestoreJobDraft(
+            requestedBy: "ana", tier: .standard, days: 3, output: "/home/ana/back", estimatedCostUSD: 0.25,
+            estimatedHours: 12, items: [first, second])
+        let job = try #require(try archive.ledger.addRestoreJob(draft, at: archive.now).job)
+        #expect(job.id == RestoreJobID(rawValue: 1))
+        #expect(job.requestedAt == archive.now)
+        #expect(job.requestedBy == "ana")
+        #expect(job.tier == .standard)
+        #expect(job.days == 3)
+        #expect(job.output == "/home/ana/back")
+        #expect(job.estimatedCostUSD == 0.25)
+        #expect(job.estimatedHours == 12)
+        #expect(job.finishedAt == nil && !job.isAnnounced && !job.isExpiryAnnounced)
+        let items = try archive.items()
+        #expect(items.map(\.key) == [first.key, second.key])
+        #expect(items.map(\.path) == ["/pictures/b.jpg", nil])
+        #expect(items.map(\.destination) == ["rome/b.jpg", nil])
+        #expect(items.map(\.size) == [5, 6])
+        #expect(items.map(\.sha256) == [digest, nil])
+        #expect(items.map(\.storageClass) == [.glacier, .deepArchive])
+        #expect(items.map(\.tier) == [.expedited, .standard])
+        #expect(items.map(\.days) == [3, 3])
+        #expect(items.allSatisfy { $0.state == .planned && $0.attempts == 0 && $0.requestedAt == nil })
+        #expect(try archive.ledger.restoreItems(of: job.id, after: items[0].id, limit: 5) == [items[1]])
+        #expect(try archive.ledger.restoreJob(RestoreJobID(rawValue: 2)) == nil)
+    }
+
+    @Test func `what is in another open item is left out and told, and a job of nothing is not made`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        let first = try archive.ask(for: [archive.keys[0], archive.keys[1], archive.keys[0]])
+        #expect(first.job?.id.description == "1")
+        #expect(first.collided == [archive.keys[0]])
+        let none = try archive.ask(for: [archive.keys[1], archive.keys[0]])
+        #expect(none.job == nil)
+        #expect(none.collided == [archive.keys[1], archive.keys[0]])
+        let second = try archive.ask()
+        #expect(second.job?.id.description == "2")
+        #expect(second.collided == [archive.keys[0], archive.keys[1]])
+        #expect(try archive.items().map(\.key) == archive.keys)
+        #expect(try archive.ledger.openRestoreItem(for: archive.keys[2])?.job == second.job?.id)
+        #expect(try archive.ledger.check() == [])
+    }
+
+    @Test(arguments: [
+        (RestoreItemState.planned, false), (.retrieving, false), (.restored, true), (.failed, true), (.expired, true),
+    ])
+    func `an object can be asked for again when its item is over`(state: RestoreItemState, isFree: Bool) throws {
+        let archive = try Archive()
+        _ = try archive.ask()
+        try archive.bring(1, to: state)
+        #expect(try (archive.ledger.openRestoreItem(for: archive.keys[0]) == nil) == isFree)
+        #expect(try (archive.ask().job != nil) == isFree)
+    }
+
+    @Test func `the newest job comes first, with what became of its items`() throws {
+        let archive = try Archive(["a", "b", "c", "d", "e"])
+        _ = try archive.ask(for: [archive.keys[0]])
+        _ = try archive.ask(for: Array(archive.keys.dropFirst()), output: "/out")
+        let (soon, late) = (archive.now + 100, archive.now + 200)
+        try archive.bring(2, to: .restored, until: late)
+        archive.world.now += 10
+        try archive.bring(3, to: .restored, until: soon)
+        try archive.bring(4, to: .failed)
+        try archive.ledger.noteSaved(3, at: archive.now)
+        let jobs = try archive.ledger.restoreJobs(limit: 5)
+        #expect(jobs.map(\.job.id.rawValue) == [2, 1])
+        #expect(jobs[0].counts == [.planned: 1, .restored: 2, .failed: 1])
+        #expect(jobs[0].saved == 1)
+        #expect(jobs[0].bytes == 4_000)
+        #expect(jobs[0].earliestExpiry == soon)
+        #expect(jobs[0].latestReadyAt == archive.now)
+        #expect(jobs[1].counts == [.planned: 1])
+        #expect(jobs[1].earliestExpiry == nil)
+        #expect(try archive.ledger.restoreJobs(limit: 1) == [jobs[0]])
+        #expect(try archive.ledger.restoreJob(jobs[1].job.id) == jobs[1])
+    }
+
+    @Test func `what is not given of a job stays as it was`() throws {
+        let archive = try Archive()
+        let id = try #require(try archive.ask().job?.id)
+        let job = { try archive.ledger.restoreJob(id)?.job }
+        try archive.ledger.noteJob(id, finishedAt: archive.now)
+        try archive.ledger.noteJob(id, announced: true)
+        #expect(try job()?.finishedAt == archive.now)
+        #expect(try job()?.isAnnounced == true)
+        #expect(try job()?.isExpiryAnnounced == false)
+        try archive.ledger.noteJob(id, announced: false, expiryAnnounced: true)
+        #expect(try job()?.isAnnounced == false)
+        #expect(try job()?.isExpiryAnnounced == true)
+    }
+
+    @Test func `an open job tells when to look at it`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        _ = try archive.ask(for: [archive.keys[0]], tier: .standard)
+        archive.world.now += 5
+        let made = archive.now
+        _ = try archive.ask(for: [archive.keys[1], archive.keys[2]], tier: .bulk)
+        try archive.bring(1, to: .retrieving)
+        archive.world.now += 5
+        let id = RestoreJobID(rawValue: 2)
+        #expect(try archive.ledger.openRestoreJobs().map(\.claimableAt) == [nil, .distantPast])
+        #expect(try archive.ledger.openRestoreJobs().map(\.requestedAt) == [made, made])
+
+        #expect(try archive.ledger.claimPlannedItems(of: id, limit: 5, at: archive.now).count == 2)
+        let lapse = archive.now + Ledger.restoreClaimSeconds
+        #expect(try archive.ledger.openRestoreJobs().map(\.claimableAt) == [nil, lapse])
+        // The second item was answered to be faster to have than the first.
+        try archive.ledger.note(RestoreOutcome(state: .retrieving, tier: .standard), of: [2], at: archive.now)
+        try archive.ledger.noteLook(at: id, made + 20)
+        try archive.ledger.noteLook(at: id, made + 30)
+        let job = try #require(try archive.ledger.openRestoreJobs().last)
+        #expect(job.slowest.storageClass == .deepArchive)
+        #expect(job.slowest.tier == .bulk)
+        #expect(job.requestedAt == archive.now)
+        #expect(job.lookedAt == made + 30)
+        #expect(job.looks == 2)
+        #expect(job.claimableAt == lapse)
+
+        try archive.bring(1, to: .restored)
+        #expect(try archive.ledger.openRestoreJobs().map(\.id) == [id])
+        #expect(try archive.ledger.retrievingItems(of: id).map(\.id) == [2])
+    }
+}

@@ -1,0 +1,158 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct RestoreProgressTests {
+    @Test(arguments: RestoreItemState.allCases, RestoreItemState.allCases)
+    func `what is over is not opened again by a late answer`(before: RestoreItemState, told: RestoreItemState) throws {
+        let archive = try Archive()
+        _ = try archive.ask()
+        try archive.bring(1, to: before)
+        try archive.ledger.note(RestoreOutcome(state: told), of: [1], at: archive.now)
+        let accepts = before.isOpen || before == .restored && (told == .restored || told == .expired)
+        #expect(try archive.items().map(\.state) == [accepts ? told : before])
+        #expect(try archive.ledger.check() == [])
+    }
+
+    static let until = Date(timeIntervalSince1970: 1_000_500)
+
+    @Test(
+        arguments: [
+            (.none, .planned, .none), (.none, .retrieving, .inProgress),
+            (.none, .restored, .restored(until: until)), (.none, .failed, .none), (.none, .expired, .none),
+            (.inProgress, .planned, .inProgress), (.inProgress, .retrieving, .inProgress),
+            (.inProgress, .restored, .restored(until: until)), (.inProgress, .failed, .none),
+            (.inProgress, .expired, .inProgress),
+            // It can be read, and is asked for to stay so for longer.
+            (.restored(until: until - 9), .retrieving, .restored(until: until - 9)),
+            (.restored(until: until - 9), .restored, .restored(until: until)),
+            (.restored(until: until - 9), .failed, .restored(until: until - 9)),
+            (.restored(until: until - 9), .expired, .none),
+            (.restored(until: Date(timeIntervalSince1970: 9)), .retrieving, .inProgress),
+        ] as [(RestoreState, RestoreItemState, RestoreState)])
+    func `an object's restore follows its item`(
+        before: RestoreState, told: RestoreItemState, after: RestoreState
+    ) throws {
+        let archive = try Archive([])
+        try archive.put("a", in: .deepArchive, restore: before)
+        try archive.put("b", in: .deepArchive, restore: before)
+        _ = try archive.ask(for: [archive.keys[0]])
+        let outcome = RestoreOutcome(state: told, expiresAt: told == .restored ? Self.until : nil)
+        try archive.ledger.note(outcome, of: [1], at: archive.now)
+        #expect(try archive.restore() == after)
+        #expect(try archive.restore(of: archive.keys[1]) == before)
+    }
+
+    @Test func `an item tells when it was asked for, how often, and when it came`() throws {
+        let archive = try Archive()
+        _ = try archive.ask(tier: .expedited)
+        let asked = archive.now + 1
+        try archive.ledger.note(
+            RestoreOutcome(state: .retrieving, tier: .standard, note: "no capacity"), of: [1], at: asked)
+        try archive.ledger.note(RestoreOutcome(state: .retrieving), of: [1], at: asked + 1)
+        var item = try #require(try archive.items().first)
+        #expect(item.requestedAt == asked)
+        #expect(item.attempts == 1)
+        #expect(item.tier == .standard)
+        #expect(item.readyAt == nil)
+
+        // Made faster: asked for again.
+        try archive.ledger.note(RestoreOutcome(state: .planned, tier: .expedited), of: [1], at: asked + 2)
+        try archive.ledger.note(RestoreOutcome(state: .retrieving), of: [1], at: asked + 3)
+        try archive.ledger.note(RestoreOutcome(state: .restored, expiresAt: asked + 99), of: [1], at: asked + 4)
+        try archive.ledger.note(RestoreOutcome(state: .restored, expiresAt: asked + 199), of: [1], at: asked + 5)
+        item = try #require(try archive.items().first)
+        #expect(item.requestedAt == asked + 3)
+        #expect(item.attempts == 2)
+        #expect(item.tier == .expedited)
+        #expect(item.readyAt == asked + 4)
+        #expect(item.expiresAt == asked + 199)
+        #expect(item.note == "no capacity")
+        #expect(item.error == nil)
+    }
+
+    @Test func `a failed item has an error, and the others of its job go on`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        _ = try archive.ask()
+        try archive.ledger.note(.failed("403"), of: [1, 3], at: archive.now)
+        #expect(try archive.items().map(\.error) == ["403", nil, "403"])
+        #expect(try archive.ledger.overview().restores == .init(inProgress: 1, ready: 0, failed: 2))
+    }
+
+    @Test func `an item is given to one process at a time, and to the next when that one is gone`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        _ = try archive.ask(for: [archive.keys[0], archive.keys[1]])
+        _ = try archive.ask(for: [archive.keys[2]])
+        let claim = { (job: Int64?, limit: Int, time: Date) in
+            try archive.ledger.claimPlannedItems(
+                of: job.map(RestoreJobID.init), limit: limit, at: time
+            ).map(\.id)
+        }
+        let now = archive.now
+        #expect(try claim(2, 9, now) == [3])
+        #expect(try claim(nil, 1, now) == [1])
+        #expect(try claim(nil, 9, now + 29) == [2])
+        #expect(try claim(nil, 9, now + 29).isEmpty)
+        try archive.ledger.releaseClaim(of: 3)
+        #expect(try claim(1, 9, now + 29).isEmpty)
+        #expect(try claim(nil, 9, now + 29) == [3])
+        try archive.ledger.note(RestoreOutcome(state: .retrieving), of: [2], at: now + 29)
+        #expect(try claim(nil, 9, now + 30) == [1])
+        // The clock was set back.
+        #expect(try claim(nil, 9, now - 1_000) == [1, 3])
+    }
+
+    @Test func `copies end by the clock, of items and of objects that others asked for`() throws {
+        let archive = try Archive([])
+        let end = archive.now + 50
+        try archive.put("a", in: .deepArchive)
+        try archive.put("b", in: .deepArchive, restore: .restored(until: end))
+        try archive.put("c", in: .deepArchive, restore: .restored(until: nil))
+        try archive.put("d", in: .deepArchive, restore: .inProgress)
+        _ = try archive.ask(for: [archive.keys[0]])
+        try archive.bring(1, to: .restored, until: end)
+        #expect(try archive.ledger.expireRestores(at: end - 0.001) == 0)
+        #expect(try archive.restore() == .restored(until: end))
+        #expect(try archive.ledger.expireRestores(at: end) == 2)
+        #expect(try archive.items().map(\.state) == [.expired])
+        let restores = try archive.keys.map { try archive.ledger.object($0)?.restore }
+        #expect(restores == [RestoreState.none, RestoreState.none, .restored(until: nil), .inProgress])
+        #expect(try archive.ledger.expireRestores(at: end) == 0)
+        #expect(try archive.ledger.overview().restores == .init())
+        #expect(try archive.ledger.check() == [])
+    }
+
+    @Test func `what is readable and wanted on the disk is listed until it is saved`() throws {
+        let archive = try Archive(["a", "b", "c", "d", "e"])
+        _ = try archive.ask(for: [archive.keys[0]])
+        _ = try archive.ask(for: [archive.keys[1], archive.keys[2]], output: "/out")
+        _ = try archive.ask(for: [archive.keys[3], archive.keys[4]], output: "/out")
+        for item in [1, 2, 3, 5] as [Int64] { try archive.bring(item, to: .restored) }
+        let list = { try archive.ledger.unsavedRestoredItems(after: $0, limit: $1).map(\.id) }
+        #expect(try list(0, 2) == [2, 3])
+        #expect(try list(3, 2) == [5])
+        try archive.ledger.noteSaved(3, at: archive.now)
+        #expect(try list(0, 9) == [2, 5])
+        #expect(try archive.items().map(\.savedAt) == [nil, nil, archive.now, nil, nil])
+    }
+
+    @Test func `a copy with a later end stays readable until then, in every job that brought it`() throws {
+        let archive = try Archive(["a", "b"])
+        let (early, late) = (archive.now + 50, archive.now + 500)
+        for _ in 1...2 {
+            _ = try archive.ask()
+            for item in try archive.items().filter(\.state.isOpen) {
+                try archive.bring(item.id, to: .restored, until: early)
+            }
+        }
+        let info = ObjectInfo(
+            key: archive.keys[0], size: 1_000, storageClass: .deepArchive, restore: .restored(until: late))
+        #expect(try archive.ledger.mergeReport([info], tellsRestores: true, at: archive.now).changed == 1)
+        try archive.ledger.noteExtended(archive.keys[0], until: late)
+        #expect(try archive.ledger.expireRestores(at: early) == 1)
+        #expect(try archive.items().map(\.state) == [.restored, .expired, .restored, .expired])
+        #expect(try archive.restore() == .restored(until: late))
+    }
+}
