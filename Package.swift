@@ -15,6 +15,8 @@ let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "s
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let asyncAlgorithms = Target.Dependency.product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let lifecycleTestKit = Target.Dependency.product(
+    name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -77,7 +79,12 @@ let package = Package(
         module("SyncLocalStore", ["SyncCore", "SyncDigest", systemPackage]),
         module("SyncS3", ["SyncCore", "SyncDigest", "CSyncCurl", systemPackage, xmlCoder]),
         module("SyncLedger", ["SyncCore", grdb, systemPackage]),
-        module("SyncConfig", ["SyncCore", yams, systemPackage]),
+        .target(
+            name: "SyncConfig",
+            dependencies: ["SyncCore", yams, systemPackage],
+            resources: [.embedInCode("Prices/prices.yaml")],
+            swiftSettings: strict
+        ),
 
         // Floor 3: the workflows.
         module(
@@ -106,17 +113,22 @@ let package = Package(
         suite("SyncS3Tests", in: "Pure", ["SyncS3"]),
         suite("SyncConfigTests", in: "Pure", ["SyncConfig"]),
         suite("SyncLedgerTests", in: "Pure", ["SyncLedger"]),
-        suite("SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging]),
-        suite("SyncCLITests", in: "Pure", ["SyncCLI", "SyncEngine", "SyncLedger", "SyncConfig", argumentParser]),
+        suite(
+            "SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging, lifecycleTestKit]),
+        suite(
+            "SyncCLITests", in: "Pure",
+            ["SyncCLI", "SyncEngine", "SyncLedger", "SyncConfig", "SyncS3", argumentParser]),
         // Disk, network and processes.
         suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
         suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"]),
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
-        suite("LedgerFileTests", in: "Disk", ["SyncLedger"]),
+        suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
         suite("BadDayTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging]),
+        suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest"]),
+        suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
     ],
     swiftLanguageModes: [.v6]

@@ -20,6 +20,8 @@ package struct RetryingStore: ObjectStore {
 
     package var identity: StoreIdentity { base.identity }
 
+    package var capabilities: StoreCapabilities { base.capabilities }
+
     package func check() async throws {
         try await retrying { try await base.check() }
     }
@@ -49,6 +51,54 @@ package struct RetryingStore: ObjectStore {
 
     package func delete(_ key: ObjectKey) async throws {
         try await retrying { try await base.delete(key) }
+    }
+
+    /// Only the keys whose failure may pass are sent again.
+    package func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
+        var failures: [ObjectKey: StoreError] = [:]
+        var open = keys
+        var isAnswered = false
+        do {
+            try await retrying {
+                isAnswered = false
+                let refused = try await base.delete(open)
+                isAnswered = true
+                for key in open { failures[key] = refused[key] }
+                open = open.filter { refused[$0]?.isTransient == true }
+                if let key = open.first, let passing = refused[key] { throw passing }
+            }
+        } catch is StoreError where isAnswered {}
+        return failures
+    }
+
+    /// An answer that was lost makes a second copy `.ifAbsent` throw `.alreadyExists`, as it does with puts.
+    package func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+    ) async throws {
+        try await retrying {
+            try await base.copy(source, to: key, storageClass: storageClass, condition: condition)
+        }
+    }
+
+    /// An answer that was lost makes the second `.alreadyRetrieving`.
+    package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
+        try await retrying { try await base.restore(key, request) }
+    }
+
+    package func lifecycle() async throws -> LifecycleConfiguration {
+        try await retrying { try await base.lifecycle() }
+    }
+
+    package func setLifecycle(_ configuration: LifecycleConfiguration) async throws {
+        try await retrying { try await base.setLifecycle(configuration) }
+    }
+
+    package func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
+        try await retrying { try await base.link(to: key, lasting: duration) }
+    }
+
+    package func tidy() async throws {
+        try await retrying { try await base.tidy() }
     }
 
     private func retrying<Result>(_ request: () async throws -> Result) async throws -> Result {

@@ -155,7 +155,9 @@ import Testing
 
     @Test(
         "a store that is away as a whole ends a pass with its error, and no photo loses a try",
-        arguments: [StoreError.Code.unreachable, .accessDenied, .credentialsRejected, .noSpace, .storeMissing])
+        arguments: [
+            StoreError.Code.unreachable, .accessDenied, .credentialsRejected, .noSpace, .storeMissing, .settingRefused,
+        ])
     func storeAway(code: StoreError.Code) async throws {
         let bench = try Bench(faults: [StoreFault(.put, .failBefore(code))])
         for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }

@@ -48,4 +48,130 @@ import Testing
         await #expect(throws: StoreError.self) { try await self.store(bench).bytes(of: try ObjectKey("a")) }
         #expect(bench.store.count(.get) == 1)
     }
+
+    // MARK: - Every function
+
+    /// The outer store notes what comes out of the retries, the inner one what comes out of the outer: a function that one
+    /// of them does not forward falls back to the port's default, and nothing else would tell.
+    @Test(arguments: StoreOperation.allCases)
+    func `every function of the port arrives behind both decorators`(operation: StoreOperation) async throws {
+        let memory = InMemoryStore(lifecycle: .byRules)
+        let inner = FaultyStore(memory)
+        let outer = FaultyStore(inner)
+        let time = ManualTime()
+        let store = RetryingStore(outer, time: time.source, logger: try Bench().logger)
+        #expect(store.identity == memory.identity)
+        #expect(store.capabilities == memory.capabilities)
+        #expect(store.capabilities != StoreCapabilities())
+        let key = try ObjectKey("a")
+        try await memory.store([1], at: key)
+        do {
+            try await operation.call(store, key)
+        } catch let error as StoreError {
+            // What the store in memory refuses is its own business.
+            #expect([.unsupported, .notArchived].contains(error.code))
+        }
+        #expect(outer.calls.map(\.operation) == [operation])
+        #expect(inner.calls == outer.calls)
+        #expect(time.sleeps == [])
+    }
+
+    @Test(arguments: StoreOperation.allCases)
+    func `every request but a read is sent again`(operation: StoreOperation) async throws {
+        let base = FaultyStore(InMemoryStore(), faults: [StoreFault(operation, .failBefore(.throttled))])
+        let time = ManualTime(random: 0)
+        let store = RetryingStore(base, time: time.source, logger: try Bench().logger)
+        let key = try ObjectKey("a")
+        let error = await #expect(throws: StoreError.self) { try await operation.call(store, key) }
+        #expect(error?.code == .throttled)
+        #expect(base.count(operation) == (operation == .get ? 1 : 3))
+    }
+
+    @Test func `of many deletions those are sent again whose failure may pass`() async throws {
+        let keys = try ["gone", "busy", "never", "forbidden"].map { try ObjectKey($0) }
+        let base = RefusingDeletions([
+            ["busy": .throttled, "never": .serverFailed, "forbidden": .accessDenied],
+            ["never": .serverFailed], ["never": .timedOut],
+        ])
+        let store = RetryingStore(base, time: ManualTime(random: 0).source, logger: try Bench().logger)
+        let failures = try await store.delete(keys)
+        #expect(failures.mapValues(\.code) == [keys[2]: .timedOut, keys[3]: .accessDenied])
+        #expect(base.asked == [["gone", "busy", "never", "forbidden"], ["busy", "never"], ["never"]])
+    }
+
+    @Test func `when the store goes away between two deletions, that is told`() async throws {
+        let keys = try ["busy", "gone"].map { try ObjectKey($0) }
+        let store = RetryingStore(
+            RefusingDeletions([["busy": .throttled]]), time: ManualTime(random: 0).source, logger: try Bench().logger)
+        let error = await #expect(throws: StoreError.self) { try await store.delete(keys) }
+        #expect(error?.code == .unreachable)
+    }
+}
+
+extension StoreOperation {
+    /// Calls the function of this name, somehow.
+    fileprivate func call(_ store: any ObjectStore, _ key: ObjectKey) async throws {
+        switch self {
+        case .check: try await store.check()
+        case .put: try await store.store([2], at: key)
+        case .head: _ = try await store.head(key)
+        case .get: _ = try await store.bytes(of: key)
+        case .list: _ = try await store.list(prefix: "", after: nil, limit: 1)
+        case .delete: try await store.delete(key)
+        case .deleteMany: _ = try await store.delete([key])
+        case .copy: try await store.copy(key, to: key, storageClass: .glacier, condition: .overwrite)
+        case .restore: _ = try await store.restore(key, RestoreRequest(days: 1, tier: .bulk))
+        case .lifecycle: _ = try await store.lifecycle()
+        case .setLifecycle: try await store.setLifecycle(LifecycleConfiguration())
+        case .link: _ = try await store.link(to: key, lasting: .seconds(60))
+        case .tidy: try await store.tidy()
+        }
+    }
+}
+
+/// Answers to deletions of many keys by script, and is unreachable afterwards.
+private final class RefusingDeletions: ObjectStore {
+    private let state: Mutex<(script: [[String: StoreError.Code]], asked: [[String]])>
+    private let memory = InMemoryStore()
+
+    init(_ script: [[String: StoreError.Code]]) {
+        state = Mutex((script, []))
+    }
+
+    /// The keys of each call.
+    var asked: [[String]] { state.withLock { $0.asked } }
+
+    func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
+        let refusals = state.withLock { state in
+            state.asked.append(keys.map(\.rawValue))
+            return state.script.isEmpty ? nil : state.script.removeFirst()
+        }
+        guard let refusals else { throw StoreError(.unreachable, operation: "delete", message: "gone") }
+        return keys.reduce(into: [:]) { failures, key in
+            failures[key] = refusals[key.rawValue].map {
+                StoreError($0, operation: "delete", key: key.rawValue, message: "scripted by the test")
+            }
+        }
+    }
+
+    var identity: StoreIdentity { memory.identity }
+    func check() async throws { try await memory.check() }
+    func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await memory.head(key) }
+    func delete(_ key: ObjectKey) async throws { try await memory.delete(key) }
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        try await memory.put(body, at: key, attributes: attributes, condition: condition)
+    }
+
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        try await memory.get(key, range: range, into: sink)
+    }
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        try await memory.list(prefix: prefix, after: after, limit: limit)
+    }
 }

@@ -1,0 +1,59 @@
+import SyncCore
+
+/// Downloads many objects, a few at once. One that fails does not stop the others, unless they would all meet the same.
+package struct DownloadBatch: Sendable {
+    package typealias Outcome = Result<DownloadOutcome, any Error>
+
+    private let download: ObjectDownload
+    private let width: Int
+
+    /// - Parameter width: how many at once.
+    package init(_ download: ObjectDownload, width: Int = 3) {
+        self.download = download
+        self.width = width
+    }
+
+    /// - Parameters:
+    ///   - progress: which task, by its index, and how many of its bytes are here; on any thread.
+    ///   - finished: each task's outcome as soon as it is known, one after the other.
+    /// - Returns: one for each task, in their order. What was not begun has the error that ended the batch: the store's or
+    ///   the disk's, or `CancellationError`.
+    package func run(
+        _ tasks: [DownloadTask], progress: @escaping @Sendable (Int, Int64) -> Void = { _, _ in },
+        finished: (Int, Outcome) async -> Void = { _, _ in }
+    ) async -> [Outcome] {
+        var outcomes: [Outcome?] = Array(repeating: nil, count: tasks.count)
+        var obstacle: (any Error)?
+        await withTaskGroup(of: (Int, Outcome).self) { group in
+            var rest = tasks.indices.makeIterator()
+            func beginNext() {
+                guard obstacle == nil, !Task.isCancelled, let index = rest.next() else { return }
+                group.addTask { (index, await run(tasks[index]) { progress(index, $0) }) }
+            }
+            for _ in 0..<width { beginNext() }
+            while let (index, outcome) = await group.next() {
+                outcomes[index] = outcome
+                if case .failure(let error) = outcome, Self.concernsAll(error) { obstacle = obstacle ?? error }
+                await finished(index, outcome)
+                beginNext()
+            }
+        }
+        return outcomes.map { $0 ?? .failure(obstacle ?? CancellationError()) }
+    }
+
+    private func run(_ task: DownloadTask, progress: @escaping @Sendable (Int64) -> Void) async -> Outcome {
+        do {
+            return .success(try await download.run(task, progress: progress))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func concernsAll(_ error: any Error) -> Bool {
+        switch error {
+        case let error as StoreError: error.concernsWholeStore
+        case let error as DownloadError: error.concernsAll
+        default: false
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+package import SyncCore
+import SystemPackage
+
+/// Downloads objects to files, each whole, proven and durable or not at all.
+///
+/// Promises:
+/// - The destination gets its name in one step, when all bytes are there, have the right SHA-256 and are on the disk.
+/// - Nothing is replaced that was not meant to be. A file that has the right bytes is not downloaded again.
+/// - A cut connection, a cancelled task and a killed process are gone on from, by range; what is there already is hashed
+///   again first. Where nobody knows a digest, parts of two reads are never put together.
+/// - Memory: one buffer.
+package struct ObjectDownload: Sendable {
+    private let store: any ObjectStore
+    private let pool: BlockingPool
+    private let policy: RetryPolicy
+    private let time: TimeSource
+    private let calls: DownloadCalls
+
+    /// - Parameters:
+    ///   - pool: for all that waits for the disk but the writing, which happens where the store calls its sinks.
+    ///   - policy: for attempts in a row that bring less than 1 MiB.
+    package init(
+        from store: any ObjectStore, pool: BlockingPool, policy: RetryPolicy = RetryPolicy(maximumAttempts: 5),
+        time: TimeSource, calls: DownloadCalls = DownloadCalls()
+    ) {
+        self.store = store
+        self.pool = pool
+        self.policy = policy
+        self.time = time
+        self.calls = calls
+    }
+
+    /// - Parameter progress: gets how many of the object's bytes are here, on any thread. It can go back to 0.
+    /// - Throws: ``DownloadError``; `StoreError`; `CancellationError`, and a later run goes on from here.
+    package func run(
+        _ task: DownloadTask, progress: @escaping @Sendable (Int64) -> Void = { _ in }
+    ) async throws -> DownloadOutcome {
+        do {
+            if let outcome = try await look(at: task) { return outcome }
+            let part = try await pool.run { [calls] in try PartFile(for: task.destination, calls: calls) }
+            return try await save(task, in: part, progress)
+        } catch let error as Errno {
+            throw DownloadError(error, task.destination)
+        }
+    }
+
+    private func save(
+        _ task: DownloadTask, in part: PartFile, _ progress: @escaping @Sendable (Int64) -> Void
+    ) async throws -> DownloadOutcome {
+        let fetch = ObjectFetch(
+            store: store, pool: pool, policy: policy, time: time, task: task, part: part, progress: progress)
+        var proven = task
+        let isVerified: Bool
+        do {
+            let content = try await fetch.run()
+            proven.sha256 = content.sha256
+            isVerified = content.isVerified
+        } catch  where Self.isPartUseless(after: error) {
+            try await pool.run { try part.remove() }
+            throw error
+        }
+        while true {
+            let isPlaced = try await pool.run {
+                try part.place(at: task.destination, modified: task.modified, overwrites: task.overwrites)
+            }
+            if isPlaced { return .saved(isVerified: isVerified) }
+            // Somebody has taken the name meanwhile.
+            if let outcome = try await look(at: proven) {
+                try await pool.run { try part.remove() }
+                return outcome
+            }
+        }
+    }
+
+    /// What has become of a file whose name is taken; `nil` when it is free, or to be replaced.
+    private func look(at task: DownloadTask) async throws -> DownloadOutcome? {
+        guard try await pool.run({ try Self.isTaken(task.destination) }) else { return nil }
+        var info: ObjectInfo?
+        if task.sha256 == nil {
+            info = try await store.head(task.key)
+            if info == nil {
+                throw StoreError(
+                    .notFound, operation: "get", key: task.key.rawValue, message: "nothing is stored under this key")
+            }
+        }
+        let size = info?.size
+        let digest = try await pool.runChecking { try FileDigest.of(task.destination, size: size, $0) }
+        guard let digest, DownloadProof(expected: task.sha256, info: info).accepts(digest) == true else {
+            return task.overwrites ? nil : .kept
+        }
+        try await pool.run { try PartFile.removeTwin(of: task.destination) }
+        return .alreadyThere
+    }
+
+    private static func isTaken(_ path: FilePath) throws(Errno) -> Bool {
+        var status = stat()
+        guard path.withPlatformString({ lstat($0, &status) }) != 0 else { return true }
+        guard errno == ENOENT else { throw Errno(rawValue: errno) }
+        return false
+    }
+
+    /// A full disk needs the space; an object that is gone does not come back as it was.
+    private static func isPartUseless(after error: any Error) -> Bool {
+        (error as? DownloadError)?.code == .noSpace || (error as? StoreError)?.code == .notFound
+    }
+}

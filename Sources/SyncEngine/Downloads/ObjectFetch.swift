@@ -1,0 +1,104 @@
+import SyncCore
+import SystemPackage
+
+/// Fills a part with the bytes of its object: from where it ends as long as that can be proven, else anew.
+struct ObjectFetch: Sendable {
+    /// Bytes. An attempt that brought so many was no failure: a large file on a bad line gets there.
+    static let worthwhile: Int64 = 1 << 20
+
+    let store: any ObjectStore
+    let pool: BlockingPool
+    let policy: RetryPolicy
+    let time: TimeSource
+    let task: DownloadTask
+    let part: PartFile
+    let progress: @Sendable (Int64) -> Void
+
+    /// - Returns: the digest of the whole object, and whether it was held against another.
+    func run() async throws -> (sha256: SHA256Digest, isVerified: Bool) {
+        try await pool.runChecking { [part] in try part.takeUp($0) }
+        progress(part.position)
+        var failures = 0
+        var hasBegunAnew = false
+        while true {
+            let start = part.position
+            do {
+                let info = try await transfer()
+                let digest = part.digest()
+                let proof = DownloadProof(expected: task.sha256, info: info).accepts(digest)
+                guard proof != false else {
+                    throw failure(
+                        .badDigest, "the bytes that arrived have SHA-256 \(digest.sha256), another was expected")
+                }
+                return (digest.sha256, proof == true)
+            } catch let error as StoreError where error.code == .badDigest || error.code == .invalidRange {
+                guard !hasBegunAnew else {
+                    try await pool.run { [part] in try part.remove() }
+                    throw error
+                }
+                hasBegunAnew = true
+                try await beginAnew()
+            } catch let error as StoreError where error.isTransient {
+                failures = part.position - start >= Self.worthwhile ? 1 : failures + 1
+                guard failures < policy.maximumAttempts else { throw error }
+                try await time.sleep(policy.delay(afterAttempt: failures, random: time.random()))
+            }
+        }
+    }
+
+    /// Brings what is missing.
+    private func transfer() async throws -> ObjectInfo {
+        guard part.position > 0 else { return try checkLength(try await get(nil)) }
+        guard let info = try await store.head(task.key) else {
+            throw failure(.notFound, "nothing is stored under this key any more")
+        }
+        guard info.size >= part.position, DownloadProof(expected: task.sha256, info: info).isPossible else {
+            try await beginAnew()
+            return try checkLength(try await get(nil))
+        }
+        if part.position < info.size {
+            let other = try await get(part.position..<info.size)
+            guard other.size == info.size, other.modified == info.modified else {
+                throw failure(.badDigest, "the object was replaced while it was read")
+            }
+        }
+        return try checkLength(info)
+    }
+
+    private func checkLength(_ info: ObjectInfo) throws(StoreError) -> ObjectInfo {
+        guard part.position == info.size else {
+            throw failure(
+                part.position < info.size ? .connectionLost : .badDigest,
+                "\(part.position) of \(info.size) bytes arrived")
+        }
+        return info
+    }
+
+    private func get(_ range: Range<Int64>?) async throws -> ObjectInfo {
+        // What a store makes of an error of its sink is its own affair.
+        let failure = Mutex<DownloadError?>(nil)
+        do {
+            return try await store.get(task.key, range: range) { [part, progress, task] bytes in
+                do {
+                    try part.append(bytes)
+                } catch let error as Errno {
+                    let error = DownloadError(error, task.destination)
+                    failure.withLock { $0 = error }
+                    throw error
+                }
+                progress(part.position)
+            }
+        } catch {
+            throw failure.withLock { $0 } ?? error
+        }
+    }
+
+    private func beginAnew() async throws {
+        try await pool.run { [part] in try part.reset() }
+        progress(0)
+    }
+
+    private func failure(_ code: StoreError.Code, _ message: String) -> StoreError {
+        StoreError(code, operation: "get", key: task.key.rawValue, message: message)
+    }
+}

@@ -1,0 +1,88 @@
+import FoundationEssentials
+import Glibc
+import SystemPackage
+
+extension PartFile {
+    /// Gives the whole and verified file its time, its mode and its name, and sees to it that a power failure takes none of
+    /// them back.
+    /// - Returns: `false`, with nothing changed at the destination, when something has the name and is not to be replaced.
+    func place(at destination: FilePath, modified: Date?, overwrites: Bool) throws -> Bool {
+        // File systems without times or modes of their own (FAT, SMB) refuse; the bytes count.
+        if let modified { _ = futimens(descriptor.rawValue, [timespec(modified), timespec(modified)]) }
+        _ = fchmod(descriptor.rawValue, Self.ordinaryMode())
+        while fsync(descriptor.rawValue) != 0 {
+            if errno != EINTR { throw Errno(rawValue: errno) }
+        }
+        guard try overwrites ? replace(destination) : takeName(destination) else { return false }
+        try syncFolder(destination.removingLastComponent())
+        return true
+    }
+
+    private func replace(_ destination: FilePath) throws -> Bool {
+        markGone()
+        guard rename(path.string, destination.string) == 0 else { throw Errno(rawValue: errno) }
+        return true
+    }
+
+    /// link(2) takes a name only where nothing has it, unlike rename(2).
+    private func takeName(_ destination: FilePath) throws -> Bool {
+        do {
+            try calls.link(path, destination)
+        } catch {
+            switch error {
+            case .fileExists: return false
+            case .notPermitted, .permissionDenied, .notSupported, .notSupportedOnSocket, .noFunction, .tooManyLinks:
+                // No second names there (FAT), or not for us: an empty file takes it, and is replaced by ours at once.
+                guard try reserve(destination) else { return false }
+                do {
+                    return try replace(destination)
+                } catch {
+                    unlink(destination.string)
+                    throw error
+                }
+            default: throw error
+            }
+        }
+        try remove()
+        return true
+    }
+
+    private func reserve(_ destination: FilePath) throws -> Bool {
+        do {
+            try FileDescriptor.open(
+                destination, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+                permissions: .ownerReadWrite
+            ).close()
+            return true
+        } catch Errno.fileExists {
+            return false
+        }
+    }
+
+    private func syncFolder(_ path: FilePath) throws {
+        let folder = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
+        defer { try? folder.close() }
+        while fsync(folder.rawValue) != 0 {
+            // EINVAL: nothing that can be synchronised (fsync(2)), as folders of some network mounts.
+            if errno == EINVAL { return }
+            if errno != EINTR { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// What open(2) gives to a new file of mode 0666. umask(2) cannot be asked without changing it for all threads;
+    /// proc(5) tells it.
+    private static func ordinaryMode() -> mode_t {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+        let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { mode_t($0, radix: 8) }
+        return 0o666 & ~(mask ?? 0o077)
+    }
+}
+
+extension timespec {
+    fileprivate init(_ date: Date) {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        let rest = (date.timeIntervalSince1970 - seconds) * 1e9
+        self.init(tv_sec: time_t(seconds), tv_nsec: min(Int(rest), 999_999_999))
+    }
+}

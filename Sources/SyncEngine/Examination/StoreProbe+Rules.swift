@@ -1,0 +1,50 @@
+package import SyncCore
+
+extension StoreProbe {
+    /// The store's rules are compared and not written: a change belongs to `lifecycle apply`.
+    package func lifecycle(_ policy: TierPolicy) async throws -> Finding {
+        try await finding("lifecycle") { name in
+            guard store.capabilities.lifecycle == .byRules else {
+                return .ok(name, "the store keeps no rules; sync-agent carries ours out by itself")
+            }
+            do {
+                return Self.finding(name, LifecyclePlan(from: try await store.lifecycle(), policy: policy))
+            } catch let error as StoreError where error.code == .unsupported {
+                return .limited(
+                    name, "the store has no rules that move or remove objects",
+                    instead: "set tiers.mode: agent, and sync-agent moves them itself; or off")
+            } catch let error as StoreError where error.code == .accessDenied {
+                return .limited(
+                    name, "the credentials may not read the rules",
+                    instead: "rules are left alone; to manage them, grant s3:GetLifecycleConfiguration and "
+                        + "s3:PutLifecycleConfiguration")
+            }
+        }
+    }
+
+    private static func finding(_ name: String, _ plan: LifecyclePlan) -> Finding {
+        let others = plan.foreignCount == 0 ? "" : ", beside \(plan.foreignCount) of others"
+        if plan.isNothingToDo {
+            return .ok(name, "our \(plan.changes.count) rules stand as configured\(others)")
+        }
+        let (added, changed, removed) = plan.counts
+        let steps = [(added, "to add"), (changed, "to change"), (removed, "to remove")].filter { $0.0 > 0 }
+        return .limited(
+            name,
+            "our rules are not as configured: \(steps.map { "\($0.0) \($0.1)" }.joined(separator: ", "))\(others)",
+            instead: "the store goes by those that it has; run: sync-agent lifecycle apply")
+    }
+}
+
+extension LifecyclePlan {
+    fileprivate var counts: (added: Int, changed: Int, removed: Int) {
+        changes.reduce(into: (0, 0, 0)) { counts, change in
+            switch change {
+            case .added: counts.0 += 1
+            case .changed: counts.1 += 1
+            case .removed: counts.2 += 1
+            case .unchanged: break
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package import Logging
+package import SyncCore
+
+/// All ways to tell people that are set up, as one. A way that fails is a warning in the log: it stops neither the other
+/// ways nor the agent.
+package struct Notifiers: Sendable {
+    private let ways: [any Notifier]
+    private let logger: Logger
+
+    package init(_ ways: [any Notifier], logger: Logger) {
+        self.ways = ways
+        self.logger = logger
+    }
+
+    /// Tells it in all ways at once, and returns when the last is done.
+    /// - Throws: `CancellationError`.
+    package func tell(_ notice: Notice) async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for way in ways {
+                group.addTask { await tell(notice, by: way) }
+            }
+        }
+        try Task.checkCancellation()
+    }
+
+    private func tell(_ notice: Notice, by way: any Notifier) async {
+        do {
+            try await way.tell(notice)
+        } catch is CancellationError {
+            // Nobody is to blame, and the caller throws it.
+        } catch {
+            logger.warning("\"\(notice.title.escapingControls)\" could not be told: \(error)")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import FoundationEssentials
+import Glibc
+package import SyncCore
+package import SyncLedger
+import SystemPackage
+
+/// Saves what restore jobs have brought back into their output folders, under the photos' own names and times.
+///
+/// What is saved is noted; killed at any point, a later run goes on.
+package struct RestoreDelivery: Sendable {
+    package struct Result: Hashable, Sendable {
+        package var saved = 0
+        /// What could not be saved, and why.
+        package var failures: [String] = []
+        /// Items that would meet the same if they were tried again now, by job.
+        package var unsaved: [RestoreJobID: Set<Int64>] = [:]
+        /// The disk takes nothing more.
+        fileprivate var isDiskFull = false
+
+        fileprivate mutating func fail(_ item: RestoreItem, _ reason: String) {
+            failures.append(reason)
+            unsaved[item.job, default: []].insert(item.id)
+        }
+    }
+
+    private static let pageSize = 100
+
+    private let ledger: LedgerQueue
+    private let batch: DownloadBatch
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameter pool: for what waits for the disk.
+    package init(store: any ObjectStore, ledger: LedgerQueue, pool: BlockingPool, time: TimeSource) {
+        self.ledger = ledger
+        batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time))
+        self.pool = pool
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - job: only what this one brought; `nil` for all.
+    ///   - held: items that are not tried: an earlier run could not save them.
+    /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`.
+    package func run(
+        job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []
+    ) async throws -> Result {
+        var result = Result()
+        var last: Int64 = 0
+        while !result.isDiskFull {
+            let after = last
+            let page = try await ledger { try $0.unsavedRestoredItems(after: after, limit: Self.pageSize) }
+            guard let end = page.last?.id else { break }
+            last = end
+            let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
+            try await save(items, &result)
+        }
+        return result
+    }
+
+    private func save(_ items: [RestoreItem], _ result: inout Result) async throws {
+        var tasks: [(item: RestoreItem, task: DownloadTask)] = []
+        let outputs = try await outputs(of: Set(items.map(\.job)))
+        for item in items {
+            do {
+                if let task = try await task(for: item, in: outputs[item.job]) { tasks.append((item, task)) }
+            } catch let error as Errno {
+                result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
+            }
+        }
+        let (planned, now) = (tasks, time.now)
+        let outcomes = await batch.run(
+            planned.map(\.task),
+            finished: { index, outcome in
+                guard case .success(let done) = outcome, done != .kept else { return }
+                // Not noted is saved again, and found to be there already.
+                try? await ledger.finish { try $0.noteSaved(planned[index].item.id, at: now()) }
+            })
+        for ((item, task), outcome) in zip(planned, outcomes) {
+            switch outcome {
+            case .success(.kept):
+                result.fail(
+                    item, "\(task.destination): something else has this name; move it away, and the photo is saved")
+            case .success: result.saved += 1
+            case .failure(let error as StoreError) where error.concernsWholeStore: throw error
+            case .failure(is CancellationError): throw CancellationError()
+            // The agent and a command that waits save the same job; the other one has it.
+            case .failure(let error as DownloadError) where error.code == .inUse: continue
+            case .failure(let error as DownloadError) where error.concernsAll:
+                // What was not begun has the same error: told once.
+                if !result.isDiskFull { result.failures.append("\(error)") }
+                result.isDiskFull = true
+                result.unsaved[item.job, default: []].insert(item.id)
+            case .failure(let error as StoreError) where error.isTransient && error.code != .badDigest:
+                result.failures.append("\(error)")
+            case .failure(let error): result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
+            }
+        }
+    }
+
+    /// Asked for once for a page: a job is summed up over all its items.
+    private func outputs(of jobs: Set<RestoreJobID>) async throws -> [RestoreJobID: FilePath] {
+        try await ledger { ledger in
+            try jobs.reduce(into: [:]) { $0[$1] = try ledger.restoreJob($1)?.job.output }
+        }
+    }
+
+    /// - Throws: `Errno` when the folder cannot be made.
+    private func task(for item: RestoreItem, in output: FilePath?) async throws -> DownloadTask? {
+        guard let output, let destination = item.destination, let name = destination.lastComponent else { return nil }
+        let folder = output.pushing(destination.removingLastComponent())
+        let times = try await ledger { ledger in
+            try item.path.flatMap { path in
+                var time: Date?
+                try ledger.photos(at: path) { time = $0.modified }
+                return time
+            } ?? ledger.object(item.key).flatMap { $0.takenAt }
+        }
+        try await pool.run { try Self.makeFolders(folder) }
+        return DownloadTask(item.key, to: folder, name: name, sha256: item.sha256, modified: times)
+    }
+
+    /// mkdir(2) for all that is missing.
+    private static func makeFolders(_ folder: FilePath) throws {
+        if folder.withPlatformString({ mkdir($0, 0o755) }) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, !folder.removingLastComponent().isEmpty else { throw Errno(rawValue: errno) }
+        try makeFolders(folder.removingLastComponent())
+        if folder.withPlatformString({ mkdir($0, 0o755) }) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
+    }
+}

@@ -1,0 +1,216 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SystemPackage
+
+/// Turns what a person names into objects: files and folders, wildcards, vacations, shares and object keys; also of
+/// photos that are no longer on the disk.
+package struct RestoreSelection: Sendable {
+    /// One object that was named.
+    package struct Object: Hashable, Sendable {
+        package var record: ObjectRecord
+        /// The photo on this machine, absolute; `nil` when an object was named by its key.
+        package var path: FilePath?
+        /// Where it goes below a folder of downloads: its name, below the name of the folder that was named.
+        package var destination: FilePath
+    }
+
+    /// A name, or a photo below it, of which nothing can be restored.
+    package struct Problem: Hashable, Sendable {
+        package enum Reason: Hashable, Sendable {
+            /// Nothing is known by this name.
+            case unknown
+            /// The photo is not stored yet; why, in plain words.
+            case notStored(String)
+            /// The photo was never read whole, so that it has no MD5, and no object is known to be its copy.
+            case noMD5(String)
+        }
+
+        package var name: String
+        package var reason: Reason
+    }
+
+    package private(set) var objects: [Object] = []
+    package private(set) var problems: [Problem] = []
+    private var chosen: Set<ObjectKey> = []
+    private var places: Set<FilePath> = []
+
+    /// Where names are looked up.
+    package struct Places: Sendable {
+        package var workingFolder: FilePath
+        /// Folders whose subfolders are vacations.
+        package var vacationRoots: [FilePath]
+        /// What the ledger may call a path: a watched folder may lie behind a link.
+        package var candidates: @Sendable (FilePath) -> [FilePath]
+
+        package init(
+            workingFolder: FilePath, vacationRoots: [FilePath],
+            candidates: @escaping @Sendable (FilePath) -> [FilePath]
+        ) {
+            self.workingFolder = workingFolder
+            self.vacationRoots = vacationRoots
+            self.candidates = candidates
+        }
+    }
+
+    package static let shareScheme = "vacationphotos://share/"
+
+    /// - Parameters:
+    ///   - names: in the order in which they are tried: path, wildcard, vacation, share, object key.
+    ///   - store: asked for keys that the ledger does not know, and for shares.
+    /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`. What is unknown is a problem, not an error.
+    package init(
+        of names: [String], in places: Places, ledger: LedgerQueue, store: any ObjectStore
+    ) async throws {
+        for name in names {
+            // An empty name would be the working folder, and is a variable that was not set.
+            if name.isEmpty {
+                problems.append(Problem(name: name, reason: .unknown))
+                continue
+            }
+            let path = places.workingFolder.pushing(FilePath(name)).lexicallyNormalized()
+            let found = try await ledger { try Photos(named: name, at: path, in: places, ledger: $0) }
+            if !found.isEmpty {
+                problems += found.problems
+                found.objects.forEach { add($0) }
+                continue
+            }
+            let records = try await Self.records(named: name, ledger: ledger, store: store)
+            if records.isEmpty { problems.append(Problem(name: name, reason: .unknown)) }
+            for record in records {
+                // A key is a digest; people know the photo by its name.
+                let photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first }
+                let file = photo?.lastComponent ?? FilePath.Component(String(record.key.lastSegment)) ?? "object"
+                let share = Self.shareFolder(of: record.key, named: name)
+                add(Object(record: record, path: photo, destination: FilePath(root: nil, share + [file])))
+            }
+        }
+    }
+
+    /// An object that is named twice is restored once. Each gets a place of its own: where two have one name, the folders
+    /// above it tell them apart.
+    private mutating func add(_ object: Object) {
+        guard chosen.insert(object.record.key).inserted else { return }
+        var object = object
+        var above = (object.path ?? FilePath(object.record.key.rawValue)).components.dropLast()
+        above = above.dropLast(object.destination.components.count - 1)
+        var place = object.destination
+        while places.contains(place), let folder = above.popLast() {
+            place = FilePath(root: nil, [folder]).pushing(place)
+        }
+        var number = 1
+        while places.contains(place) {
+            number += 1
+            place = object.destination.numbered(number)
+        }
+        places.insert(place)
+        object.destination = place
+        objects.append(object)
+    }
+
+    /// What a share holds is saved in a folder of its own, as albums are.
+    private static func shareFolder(of key: ObjectKey, named name: String) -> [FilePath.Component] {
+        guard name.hasPrefix(shareScheme) else { return [] }
+        return FilePath(key.rawValue).removingLastComponent().components.dropFirst().map(\.self)
+    }
+
+    // MARK: Keys
+
+    private static func records(
+        named name: String, ledger: LedgerQueue, store: any ObjectStore
+    ) async throws -> [ObjectRecord] {
+        if name.hasPrefix(shareScheme) {
+            let id = String(name.dropFirst(shareScheme.count))
+            guard let folder = try? ObjectKey(segments: ["shares", id]) else { return [] }
+            return try await records(under: folder.rawValue + "/", store: store)
+        }
+        guard let key = try? ObjectKey(name) else { return [] }
+        if !name.contains("/") {
+            // Share ids are long and random: a mistyped name of a photo costs no request.
+            return name.utf8.count >= 22 && !name.contains(".")
+                ? try await records(under: "shares/\(key)/", store: store) : []
+        }
+        if let known = try await ledger({ try $0.object(key) }) { return [known] }
+        return try await store.head(key).map { [ObjectRecord($0)] } ?? []
+    }
+
+    private static func records(under prefix: String, store: any ObjectStore) async throws -> [ObjectRecord] {
+        var records: [ObjectRecord] = []
+        for try await objects in store.pages(prefix: prefix) { records += objects.map { ObjectRecord($0) } }
+        return records
+    }
+}
+
+extension RestoreSelection {
+    /// What the ledger knows by a path, a wildcard, or the name of a vacation.
+    private struct Photos {
+        var objects: [Object] = []
+        var problems: [Problem] = []
+
+        var isEmpty: Bool { objects.isEmpty && problems.isEmpty }
+
+        init(named name: String, at path: FilePath, in places: Places, ledger: Ledger) throws {
+            for candidate in places.candidates(path) where isEmpty {
+                try take(below: candidate, ledger)
+            }
+            if isEmpty, let pattern = PathPattern(path) {
+                for folder in places.candidates(pattern.folder) where isEmpty {
+                    try take(matching: path, below: folder, ledger)
+                }
+            }
+            if let vacation = FilePath.Component(name), vacation.kind == .regular {
+                for root in places.vacationRoots where isEmpty { try take(below: root.appending(vacation), ledger) }
+            }
+        }
+
+        private mutating func take(below path: FilePath, _ ledger: Ledger) throws {
+            let parent = path.removingLastComponent()
+            try ledger.photos(at: path) { photo in
+                // What lies between the photos of an album was never to be stored; named by itself, that is told.
+                if photo.state != .skipped || photo.path == path { note(photo, relativeTo: parent) }
+            }
+        }
+
+        private mutating func take(matching path: FilePath, below folder: FilePath, _ ledger: Ledger) throws {
+            guard let asked = PathPattern(path) else { return }
+            var rest = path
+            guard rest.removePrefix(asked.folder), let pattern = PathPattern(folder.pushing(rest)) else { return }
+            try ledger.photos(at: folder) { photo in
+                if photo.state != .skipped, pattern.matches(photo.path) { note(photo, relativeTo: folder) }
+            }
+        }
+
+        private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath) {
+            guard let record = photo.object else {
+                let why = photo.why ?? photo.state.rawValue
+                problems.append(
+                    Problem(name: photo.path.string, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
+                return
+            }
+            var destination = photo.path
+            if !destination.removePrefix(folder) {
+                destination = FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
+            }
+            objects.append(Object(record: record, path: photo.path, destination: destination))
+        }
+    }
+}
+
+extension FilePath {
+    /// `1.jpg` as `1 (2).jpg`.
+    fileprivate func numbered(_ number: Int) -> FilePath {
+        let name = "\(stem ?? "") (\(number))" + (self.extension.map { ".\($0)" } ?? "")
+        return removingLastComponent().appending(name)
+    }
+}
+
+extension ObjectRecord {
+    /// What a store tells of an object that the ledger does not know.
+    init(_ info: ObjectInfo) {
+        self.init(
+            key: info.key, size: info.size, md5: info.metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) },
+            sha256: info.sha256 ?? info.metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) },
+            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
+            restore: info.restore, storedAt: info.modified ?? Date(timeIntervalSince1970: 0))
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+package import SyncCore
+import SyncLedger
+
+/// Restore jobs from request to file: sent, followed, saved, announced. One round is what a command runs; as a service it
+/// is the agent's part of it.
+package struct RestoreService: Service {
+    /// How soon a job that another process has made is seen.
+    private static let interval = Duration.seconds(5)
+    /// How often copies are looked through for those that end soon, and what could not be saved is tried again.
+    private static let thoroughEvery = Duration.seconds(900)
+
+    package let follower: RestoreFollower
+    package let delivery: RestoreDelivery
+    private let announcer: RestoreAnnouncer
+    private let time: TimeSource
+    private let logger: Logger
+
+    package init(
+        follower: RestoreFollower, delivery: RestoreDelivery, announcer: RestoreAnnouncer, time: TimeSource,
+        logger: Logger
+    ) {
+        self.follower = follower
+        self.delivery = delivery
+        self.announcer = announcer
+        self.time = time
+        self.logger = logger
+    }
+
+    /// One round over all jobs, announcements included.
+    /// - Parameter isUrgent: looks at every open job whether its time has come or not.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func round(isUrgent: Bool) async throws {
+        var rounds = Rounds()
+        try await work(&rounds, isUrgent: isUrgent)
+    }
+
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await follow() }
+        } catch is CancellationError {
+            // Jobs are in the ledger; the next start goes on with them.
+        }
+    }
+
+    private func follow() async throws {
+        var rounds = Rounds()
+        while true {
+            do {
+                try await work(&rounds)
+                rounds.failures = 0
+            } catch let error as StoreError {
+                logger.debug("restores wait for the store: \(error)")
+                rounds.failures += 1
+            }
+            try await time.sleep(pause(after: rounds.failures))
+        }
+    }
+
+    /// What one round leaves for the next.
+    private struct Rounds {
+        /// When a job is due to be looked at; `nil` when none is open.
+        var next: Date? = .distantPast
+        /// Rounds in a row that met a store that was away.
+        var failures = 0
+        /// What could not be saved. It is tried again when everything is looked through.
+        var unsaved: [RestoreJobID: Set<Int64>] = [:]
+        var told: Set<String> = []
+        /// When everything was looked through last, whether something seemed to be new or not.
+        var lookedThrough: Duration?
+    }
+
+    /// Each part does what it can, whatever the store has against the others.
+    private func work(_ rounds: inout Rounds, isUrgent: Bool = false) async throws {
+        let now = time.monotonic()
+        let isThorough = rounds.lookedThrough.map { now - $0 >= Self.thoroughEvery } ?? true
+        if isThorough { rounds.unsaved = [:] }
+        let before = rounds.next
+        var obstacle: StoreError?
+        do {
+            rounds.next = try await follower.step(isUrgent: isUrgent)
+        } catch let error as StoreError {
+            obstacle = error
+        }
+        var hasNews = isThorough || obstacle != nil || before != rounds.next
+        do {
+            let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
+            let result = try await delivery.run(leavingOut: held)
+            for failure in result.failures where rounds.told.insert(failure).inserted {
+                logger.warning("not saved: \(failure)")
+            }
+            rounds.unsaved.merge(result.unsaved) { $0.union($1) }
+            hasNews = hasNews || result.saved > 0 || !result.unsaved.isEmpty
+        } catch let error as StoreError {
+            obstacle = obstacle ?? error
+        }
+        if hasNews {
+            try await announcer.run(unsaved: rounds.unsaved.mapValues(\.count))
+            rounds.lookedThrough = isThorough ? now : rounds.lookedThrough
+        }
+        if let obstacle { throw obstacle }
+    }
+
+    private func pause(after failures: Int) -> Duration {
+        guard failures > 0 else { return Self.interval }
+        return max(Self.interval, RetryPolicy.outage.delay(afterAttempt: failures, random: 0.5 + time.random() / 2))
+    }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncEngine
+import SyncTestSupport
+import Testing
+
+@Suite struct NotifiersTests {
+    private struct Refusal: Error {}
+
+    private final class Listener: Notifier {
+        private let heard = Mutex<[Notice]>([])
+        private let failure: (any Error)?
+
+        init(failure: (any Error)? = nil) {
+            self.failure = failure
+        }
+
+        var notices: [Notice] { heard.withLock { $0 } }
+
+        func tell(_ notice: Notice) async throws {
+            heard.withLock { $0.append(notice) }
+            try Task.checkCancellation()
+            if let failure { throw failure }
+        }
+    }
+
+    /// Keeps what is logged.
+    private struct Recorder: LogHandler {
+        let lines: Mutex<[String]>
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.withLock { $0.append("\(event.level): \(event.message)") }
+        }
+    }
+
+    private let notice = Notice(
+        .restoreReady, title: "3 photos\n are back", message: "…", at: Date(timeIntervalSince1970: 0))
+    private let lines = Mutex<[String]>([])
+
+    private func notifiers(_ ways: [Listener]) -> Notifiers {
+        let lines = lines
+        return Notifiers(ways, logger: Logger(label: "test") { _ in Recorder(lines: lines) })
+    }
+
+    @Test func `everyone is told, and a way that fails is one warning`() async throws {
+        let ways = [Listener(), Listener(failure: Refusal()), Listener()]
+        try await notifiers(ways).tell(notice)
+        #expect(ways.map(\.notices) == Array(repeating: [notice], count: 3))
+        #expect(lines.withLock { $0 } == [#"warning: "3 photos\u{a} are back" could not be told: Refusal()"#])
+    }
+
+    @Test func `a cancelled notice is not taken for told, and nobody is blamed`() async {
+        let way = Listener()
+        let notifiers = notifiers([way])
+        let notice = notice
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await notifiers.tell(notice)
+            }
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+        #expect(lines.withLock { $0 } == [])
+    }
+}

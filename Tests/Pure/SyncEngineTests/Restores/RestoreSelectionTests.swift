@@ -1,0 +1,135 @@
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct RestoreSelectionTests {
+    private let bench: RestoreBench
+
+    init() throws {
+        bench = try RestoreBench()
+    }
+
+    private func select(_ names: String...) async throws -> RestoreSelection {
+        try await RestoreSelection(
+            of: names, in: RestoreBench.places, ledger: bench.queue, store: bench.store)
+    }
+
+    private func fill() async throws {
+        for name in ["Paris/1.jpg", "Paris/2.jpg", "Paris/day/3.jpg", "Rome/1.jpg"] { try await bench.add(name) }
+    }
+
+    @Test(
+        arguments: [
+            ("Paris/1.jpg", ["1.jpg"]),
+            ("/pictures/trips/Paris/1.jpg", ["1.jpg"]),
+            ("Rome/../Paris/./1.jpg", ["1.jpg"]),
+            ("Paris", ["Paris/1.jpg", "Paris/2.jpg", "Paris/day/3.jpg"]),
+            ("Paris/", ["Paris/1.jpg", "Paris/2.jpg", "Paris/day/3.jpg"]),
+            ("Paris/*.jpg", ["1.jpg", "2.jpg"]),
+            ("*/1.jpg", ["Paris/1.jpg", "Rome/1.jpg"]),
+            ("Par*", ["Paris/1.jpg", "Paris/2.jpg", "Paris/day/3.jpg"]),
+        ] as [(String, [FilePath])])
+    func `a name stands for photos, and each has its place below a folder of downloads`(
+        name: String, destinations: [FilePath]
+    ) async throws {
+        try await fill()
+        let selection = try await select(name)
+        #expect(selection.problems == [])
+        #expect(Set(selection.objects.map(\.destination)) == Set(destinations))
+        #expect(selection.objects.count == destinations.count)
+    }
+
+    @Test func `a vacation is found by its name from any folder`() async throws {
+        try await fill()
+        var places = RestoreBench.places
+        places.workingFolder = "/home/ana"
+        let selection = try await RestoreSelection(
+            of: ["Paris"], in: places, ledger: bench.queue, store: bench.store)
+        #expect(selection.objects.map(\.path?.lastComponent) == ["1.jpg", "2.jpg", "3.jpg"])
+    }
+
+    @Test func `a photo that was deleted from the disk is found where it was`() async throws {
+        try await fill()
+        try bench.delete("Paris")
+        #expect(try await select("Paris/1.jpg", "Paris/[2-9].jpg").objects.count == 2)
+    }
+
+    @Test func `a watched folder behind a link is found by both of its names`() async throws {
+        try await fill()
+        var places = RestoreBench.places
+        places.workingFolder = "/mnt/disk/trips"
+        places.candidates = { path in
+            var rest = path
+            return rest.removePrefix("/mnt/disk/trips") ? [path, RestoreBench.trips.pushing(rest)] : [path]
+        }
+        let selection = try await RestoreSelection(
+            of: ["Paris/1.jpg", "R*/1.jpg"], in: places, ledger: bench.queue, store: bench.store)
+        #expect(selection.objects.map(\.destination) == ["1.jpg", "Rome/1.jpg"])
+    }
+
+    @Test func `an object that is named twice is restored once`() async throws {
+        try await fill()
+        let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")
+        let selection = try await select("Paris/1.jpg", "Paris", key.rawValue)
+        #expect(selection.objects.map(\.record.key).filter { $0 == key }.count == 1)
+        #expect(selection.objects.count == 3)
+    }
+
+    @Test func `photos of different folders that have one name each have a place of their own`() async throws {
+        try await fill()
+        try await bench.add("Rome/x/1.jpg")
+        let destinations = try await select("Paris/1.jpg", "Rome/1.jpg", "Rome/x/1.jpg").objects.map(\.destination)
+        #expect(destinations == ["1.jpg", "Rome/1.jpg", "x/1.jpg"])
+    }
+
+    @Test func `what is not stored yet is a problem, with the reason`() async throws {
+        try await fill()
+        try bench.sight("Paris/new.jpg")
+        let selection = try await select("Paris")
+        #expect(selection.objects.count == 3)
+        #expect(selection.problems.map(\.name) == ["/pictures/trips/Paris/new.jpg"])
+        #expect(selection.problems.map(\.reason) == [.noMD5("it waits for its turn")])
+    }
+
+    @Test(arguments: [
+        "nothing.jpg", "Par?", "vacationphotos://share/none", "users/ana/photos/none.dat", "", "/", "a//b",
+    ])
+    func `a name of which nothing is known is a problem`(name: String) async throws {
+        try await bench.add("Berlin/1.jpg")
+        let selection = try await select(name, "Berlin/1.jpg")
+        // "/" is above all photos, and means them.
+        let isKnown = name == "/"
+        #expect(selection.problems.map(\.name) == (isKnown ? [] : [name]))
+        #expect(selection.problems.allSatisfy { $0.reason == .unknown })
+        #expect(selection.objects.count == 1)
+    }
+
+    @Test func `a share is every object of it, each in the share's folder`() async throws {
+        for name in ["abc/vacation.json", "abc/abc_0.jpg", "abcd/vacation.json", "x/vacation.json"] {
+            try await bench.memory.store([1], at: ObjectKey("shares/\(name)"))
+        }
+        let selection = try await select("vacationphotos://share/abc", "vacationphotos://share/x")
+        #expect(
+            selection.objects.map(\.destination) == ["abc/abc_0.jpg", "abc/vacation.json", "x/vacation.json"])
+        #expect(selection.objects.allSatisfy { $0.path == nil })
+    }
+
+    @Test(arguments: ["vacationphotos://share/..", "vacationphotos://share/a/b", "vacationphotos://share/"])
+    func `a share id that is none leads nowhere`(name: String) async throws {
+        try await bench.memory.store([1], at: ObjectKey("shares/a/b/vacation.json"))
+        #expect(try await select(name).problems.map(\.reason) == [.unknown])
+        #expect(bench.store.count(.list) == 0)
+    }
+
+    @Test func `a key is looked up in the ledger, then in the store`() async throws {
+        let known = try await bench.add("Paris/1.jpg")
+        let other = try ObjectKey("users/bob/photos/0123456789abcdef0123456789abcdef.dat")
+        try await bench.memory.store([1, 2], at: other)
+        let selection = try await select(known.rawValue, other.rawValue)
+        #expect(selection.objects.map(\.record.size) == [11, 2])
+        #expect(bench.store.lines == ["head \(other)"])
+    }
+}

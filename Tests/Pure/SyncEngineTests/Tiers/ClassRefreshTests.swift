@@ -1,0 +1,72 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+@Suite struct ClassRefreshTests {
+    private let bench: RestoreBench
+
+    init() throws {
+        bench = try RestoreBench()
+    }
+
+    private func refresh() throws -> ClassRefresh {
+        ClassRefresh(
+            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"), time: bench.time.source)
+    }
+
+    @Test func `classes and restores become what the store says`() async throws {
+        let keys = try await bench.add(4, in: .standard)
+        let end = bench.time.now.addingTimeInterval(86_400)
+        bench.memory.setClass(.deepArchive, of: keys[0])
+        bench.memory.setClass(.glacier, restore: .inProgress, of: keys[1])
+        bench.memory.setClass(.deepArchive, restore: .restored(until: end), of: keys[2])
+        let result = try await refresh().run()
+        #expect(result.seen == 4)
+        #expect(result.changed == 3)
+        #expect(result.unknown == 0)
+        let known = try keys.compactMap { try bench.ledger.object($0) }
+        #expect(known.map(\.storageClass) == [.deepArchive, .glacier, .deepArchive, .standard])
+        #expect(known.map(\.restore) == [.none, .inProgress, .restored(until: end), .none])
+        #expect(try bench.ledger.classesRefreshedAt() == bench.time.now)
+        #expect(try await refresh().run().changed == 0)
+    }
+
+    @Test func `what the ledger does not know is counted, and others' objects are not listed`() async throws {
+        _ = try await bench.add(1)
+        try await bench.memory.store([1], at: ObjectKey("users/ana/photos/other.dat"))
+        try await bench.memory.store([1], at: ObjectKey("gallery-archive/ana/grandma/2020/01/1.jpg"))
+        try await bench.memory.store([1], at: ObjectKey("users/anabel/photos/1.dat"))
+        try await bench.memory.store([1], at: ObjectKey("shares/1/vacation.json"))
+        let result = try await refresh().run()
+        #expect(result.seen == 3)
+        #expect(result.unknown == 2)
+        #expect(Set(bench.store.calls.map(\.key)) == ["users/ana/", "gallery-archive/ana/"])
+    }
+
+    @Test func `a restore that is under way is not forgotten where listings tell nothing of it`() async throws {
+        let bench = try RestoreBench(restoresInLists: false)
+        let keys = try await bench.add(1)
+        try await bench.sender.run(job: bench.ask(for: keys))
+        let refresh = ClassRefresh(
+            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"), time: bench.time.source)
+        await bench.time.advance(by: .seconds(60))
+        _ = try await refresh.run()
+        #expect(try bench.ledger.object(keys[0])?.restore == .inProgress)
+    }
+
+    @Test func `pages are merged one by one, and what was merged before an outage stays`() async throws {
+        let keys = try await bench.add(2_500, in: .standard)
+        for key in keys { bench.memory.setClass(.deepArchive, of: key) }
+        bench.store.add(StoreFault(.list, key: "users/ana/", number: 3, .failBefore(.unreachable)))
+        let seen = Mutex<[Int]>([])
+        await #expect(throws: StoreError.self) {
+            try await refresh().run { count in seen.withLock { $0.append(count) } }
+        }
+        #expect(seen.withLock { $0 } == [1_000, 2_000])
+        #expect(try bench.ledger.overview().tiers.first { $0.storageClass == .deepArchive }?.objects == 2_000)
+        #expect(try bench.ledger.classesRefreshedAt() == nil)
+    }
+}
