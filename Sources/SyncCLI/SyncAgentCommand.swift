@@ -17,6 +17,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               sync-agent sync      store what is there, once
               sync-agent run       keep watching and storing
               sync-agent status    what is safe, what is not yet, and why
+              sync-agent restore   bring archived photos back
 
             EXIT CODES
               0   done
@@ -31,7 +32,8 @@ package struct SyncAgentCommand: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, ConfigCommand.self,
+            InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RestoreCommand.self,
+            RestoresCommand.self, LifecycleCommand.self, CostCommand.self, DoctorCommand.self, ConfigCommand.self,
         ]
     )
 

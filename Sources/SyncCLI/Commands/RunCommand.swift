@@ -41,7 +41,10 @@ struct RunCommand: AsyncParsableCommand {
             }
             var configuration = ServiceGroupConfiguration(
                 // Stopped from the last to the first.
-                services: [UploadService(parts.pipeline), intake, StopNotice(tell: systemd.stopping)],
+                services: [
+                    UploadService(parts.pipeline), UpkeepService(parts.upkeep, time: installation.time),
+                    parts.restores.service, intake, StopNotice(tell: systemd.stopping),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
             // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
             configuration.maximumGracefulShutdownDuration = .seconds(75)

@@ -11,11 +11,16 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status",
         abstract: "Say what is safe, what is not yet, and why.",
         discussion: """
-            Without a path: an overview. With paths: every photo there, also those that were deleted on this machine.
+            Without a path: an overview. With paths: every photo there, also those that were deleted on this machine. \
+            Storage classes are those that the store told last; the agent asks it every day, --refresh does now, by one \
+            listing for each thousand objects.
+
+              ❄️  archived    ⏳  retrieving    ✨  restored    ⭐  rush    ⚠️  error
 
             EXAMPLES
               sync-agent status
               sync-agent status --watch
+              sync-agent status --refresh
               sync-agent status ~/Pictures/Gallery/IMG_0001.jpg
               sync-agent status --json | jq .oldestUnsynced
             """
@@ -29,6 +34,9 @@ struct StatusCommand: AsyncParsableCommand {
 
     @Flag(help: "Show the overview again and again, until Ctrl-C.")
     var watch = false
+
+    @Flag(help: "Ask the store for the classes of all objects first.")
+    var refresh = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -44,6 +52,7 @@ struct StatusCommand: AsyncParsableCommand {
             let installation = try Installation(global)
             let ledger = try installation.openLedger()
             let output = Terminal.standardOutput(environment)
+            if refresh { try await refreshClasses(ledger, installation) }
             if !paths.isEmpty {
                 try listPhotos(ledger, installation, output)
             } else if watch {
@@ -61,9 +70,27 @@ struct StatusCommand: AsyncParsableCommand {
         var files: [PhotoReport]
     }
 
+    private func refreshClasses(_ ledger: Ledger, _ installation: Installation) async throws {
+        let parts = try RestoreParts(installation, ledger: ledger)
+        let terminal = Terminal.standardError(installation.environment)
+        var line = StatusLine(terminal)
+        let result: ClassRefresh.Result
+        do {
+            defer { line.finish() }
+            result = try await parts.refresh.run { seen in
+                if terminal.isInteractive { line.show("the store has told of \(Quantities.counted(seen, "object"))") }
+            }
+        }
+        terminal.writeLine(
+            "the store has told of \(Quantities.counted(result.seen, "object")); \(Quantities.count(result.changed)) "
+                + "had changed")
+    }
+
     private func listPhotos(_ ledger: Ledger, _ installation: Installation, _ output: Terminal) throws {
         let locator = PathLocator(roots: installation.settings.watch.map(\.path))
         let view = PhotoListView(terminal: output)
+        let (policy, now) = (try installation.tierPolicy(), installation.time.now())
+        try ledger.expireRestores(at: now)
         var reports: [PhotoReport] = []
         var unknown: [String] = []
         for path in paths {
@@ -71,10 +98,11 @@ struct StatusCommand: AsyncParsableCommand {
             var count = 0
             for candidate in locator.candidates(for: absolute) where count == 0 {
                 count = try ledger.photos(at: candidate) { photo in
+                    let standing = try PhotoStanding(photo, policy: policy, in: ledger, now: now)
                     if json {
-                        reports.append(PhotoReport(photo))
+                        reports.append(PhotoReport(standing))
                     } else {
-                        view.lines(photo).forEach(output.writeLine)
+                        view.lines(standing).forEach(output.writeLine)
                     }
                 }
             }

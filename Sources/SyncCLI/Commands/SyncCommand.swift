@@ -54,7 +54,7 @@ struct SyncCommand: AsyncParsableCommand {
         defer { withExtendedLifetime(lock) {} }
         let progress = ProgressLine(terminal: .standardError(installation.environment), time: installation.time)
         let parts = try AgentParts(installation, ledger: ledger, observe: progress.note)
-        let service = PassService(parts: parts, progress: progress)
+        let service = PassService(parts: parts, progress: progress, logger: installation.logger)
         var logger = installation.logger
         logger.logLevel = .error
         do {
@@ -70,7 +70,7 @@ struct SyncCommand: AsyncParsableCommand {
         progress.finish()
         try ledger.noteSync(at: installation.time.now())
         let report = SyncReport(
-            progress.summary, intake: service.intake, overview: try ledger.overview(),
+            progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
             failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed), told: progress.failed)
         try ledger.close()
         return report
@@ -81,14 +81,19 @@ struct SyncCommand: AsyncParsableCommand {
 private final class PassService: Service {
     private let parts: AgentParts
     private let progress: ProgressLine
+    private let logger: Logger
     private let found = Mutex(SyncPass.Intake())
+    private let upkeep = Mutex(TierMover.Result())
 
-    init(parts: AgentParts, progress: ProgressLine) {
+    init(parts: AgentParts, progress: ProgressLine, logger: Logger) {
         self.parts = parts
+        self.logger = logger
         self.progress = progress
     }
 
     var intake: SyncPass.Intake { found.withLock { $0 } }
+    /// What was moved to the archive.
+    var moved: TierMover.Result { upkeep.withLock { $0 } }
 
     func run() async throws {
         do {
@@ -101,5 +106,15 @@ private final class PassService: Service {
         try parts.ledger.hurry()
         progress.expect(try parts.ledger.overview().totals.waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
+        do {
+            let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
+            upkeep.withLock { $0 = moved }
+            try await cancelWhenGracefulShutdown { try await self.parts.restores.service.round(isUrgent: false) }
+        } catch is CancellationError {
+            // Both go on with the next pass.
+        } catch let error as StoreError {
+            // The photos of this pass are stored, and restores go on with the next one.
+            logger.warning("restores wait for the store: \(error)")
+        }
     }
 }

@@ -15,6 +15,8 @@ struct AgentParts: Sendable {
     let intakePool: BlockingPool
     let work = Wakeup()
     let pipeline: PhotoPipeline
+    let upkeep: StoreUpkeep
+    let restores: RestoreParts
 
     private let installation: Installation
 
@@ -35,13 +37,18 @@ struct AgentParts: Sendable {
             installation.logger.notice(
                 "\(interrupted) photos were in hand when the last agent ended; they are tried again")
         }
+        let keys = try KeyLayout(user: settings.user)
+        let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
+        restores = try RestoreParts(installation, ledger: ledger, store: retrying)
+        upkeep = StoreUpkeep(
+            store: retrying, ledger: restores.ledger, keys: keys, policy: try installation.tierPolicy(),
+            time: installation.time, logger: installation.logger)
         let preparer = Preparer(
             ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
-            planner: UploadPlanner(keys: try KeyLayout(user: settings.user)), policy: settings.photos.reduce,
+            planner: UploadPlanner(keys: keys), policy: settings.photos.reduce,
             settle: settings.upload.settle, now: installation.time.now)
         pipeline = PhotoPipeline(
-            ledger: ledger, store: RetryingStore(store, time: installation.time, logger: installation.logger),
-            preparer: preparer,
+            ledger: ledger, store: retrying, preparer: preparer,
             pool: BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount),
             batchSize: settings.upload.batchSize, work: work, time: installation.time, logger: installation.logger,
             observe: observe)

@@ -39,8 +39,10 @@ extension ExitStatus {
         case let failure as CommandFailure: self = failure.status
         case is ConfigError: self = .configuration
         case is AgentLock.Held: self = .locked
+        case let error as StoreError where error.operation == "configure": self = .configuration
         case let error as StoreError: self = Self.status(of: error.code)
         case let error as LedgerError: self = error.code == .readOnly ? .refused : .failed
+        case let error as DownloadError: self = error.code == .notAllowed ? .refused : .failed
         case let error as ScanError: self = error.code == .missing ? .noSuchPath : .failed
         default: self = .failed
         }
@@ -52,6 +54,7 @@ extension ExitStatus {
         case .unreachable, .timedOut, .connectionLost, .throttled, .serverFailed, .storeMissing, .noSpace, .wrongRegion,
             .clockSkew:
             .storeUnreachable
+        case .settingRefused: .configuration
         default: .failed
         }
     }

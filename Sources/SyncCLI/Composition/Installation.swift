@@ -34,6 +34,16 @@ struct Installation: Sendable {
         for warning in loaded.warnings { logger.warning("\(location.file): \(warning)") }
     }
 
+    init(
+        location: ConfigLocation, settings: Settings, environment: [String: String], logger: Logger, time: TimeSource
+    ) {
+        self.location = location
+        self.settings = settings
+        self.environment = environment
+        self.logger = logger
+        self.time = time
+    }
+
     static func logger(_ options: GlobalOptions, _ environment: [String: String]) -> Logger {
         var logger = Logger(label: "sync-agent") { _ in
             ConsoleLogHandler(level: options.logLevel, environment: environment)
@@ -80,12 +90,18 @@ struct Installation: Sendable {
                 try FolderMaker().makeFolder(
                     directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
             }
-            return LocalStore(root: directory.path, now: time.now, createsRoot: isNew)
+            return LocalStore(
+                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, createsRoot: isNew)
         case .s3(let s3):
-            return try S3Store(
-                settings: S3Settings(s3), environment: environment,
-                uploadBytesPerSecond: settings.upload.bandwidthLimit, now: time.now)
+            return try makeStore(s3, memory: ledger)
         }
+    }
+
+    /// - Parameter memory: keeps what is learned of the server; `nil` where there is no ledger.
+    func makeStore(_ s3: S3StoreSettings, memory: (any StoreMemory)?) throws -> S3Store {
+        try S3Store(
+            settings: S3Settings(s3), environment: environment, uploadBytesPerSecond: settings.upload.bandwidthLimit,
+            memory: memory, now: time.now)
     }
 
     /// A ledger tells what is stored in one store, for one user. Taken for another's, it would call photos safe that are
@@ -116,15 +132,22 @@ struct Installation: Sendable {
 }
 
 extension S3Settings {
-    fileprivate init(_ settings: S3StoreSettings) {
+    init(_ settings: S3StoreSettings) {
         let addressing: S3Address.Addressing =
             switch settings.addressing {
             case .auto: .auto
             case .path: .path
             case .virtual: .virtual
             }
+        let encryption: S3Encryption =
+            switch settings.encryption {
+            case .none: .byBucket
+            case .ownKeys: .ownKeys
+            case .keyService: .keyService(key: settings.encryptionKey)
+            }
         self.init(
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
-            addressing: addressing, prefix: settings.prefix, profile: settings.profile)
+            addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
+            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn)
     }
 }

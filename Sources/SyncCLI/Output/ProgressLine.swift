@@ -94,10 +94,8 @@ final class ProgressLine: Sendable {
     static func text(_ summary: PassSummary, total: Int, elapsed: Duration) -> String {
         let done = summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped
         let total = max(total, done)
-        let cells = 20
-        let filled = total == 0 ? 0 : cells * done / total
-        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: cells - filled)
-        var text = "[\(bar)]  \(Quantities.count(done)) of \(Quantities.counted(total, "photo"))"
+        var text =
+            "\(ProgressBar.text(done, of: total))  \(Quantities.count(done)) of \(Quantities.counted(total, "photo"))"
         let seconds = elapsed / .seconds(1)
         if seconds >= 1 { text += "  \(Quantities.bytes(Int64(Double(summary.bytesRead) / seconds)))/s" }
         if done > 0, done < total, seconds >= 2 {

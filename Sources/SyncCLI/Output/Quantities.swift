@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// Numbers for people. JSON never sees these.
 enum Quantities {
@@ -45,6 +46,33 @@ enum Quantities {
         let span = Duration.seconds(now.timeIntervalSince(date))
         return span < .seconds(1) ? "just now" : "\(self.span(span)) ago"
     }
+
+    /// `$0.05`, `$1,204.50`; `<$0.01` for what is not nothing.
+    static func dollars(_ amount: Double) -> String {
+        let cents = Int((amount * 100).rounded())
+        if amount > 0, cents == 0 { return "<$0.01" }
+        let part = String(cents % 100)
+        return "$\(count(cents / 100)).\(part.count < 2 ? "0" + part : part)"
+    }
+
+    /// `about $0.05`, `less than $0.01`: for sentences.
+    static func aboutDollars(_ amount: Double) -> String {
+        let text = dollars(amount)
+        return text.hasPrefix("<") ? "less than \(text.dropFirst())" : "about \(text)"
+    }
+
+    /// `2026-11-21 21:40`, in the time zone of the machine (localtime_r(3)).
+    static func time(_ date: Date) -> String {
+        var seconds = time_t(date.timeIntervalSince1970)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+        return "\(parts.tm_year + 1_900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
+            + "\(two(parts.tm_hour)):\(two(parts.tm_min))"
+    }
+
+    /// `2026-11-21`, likewise.
+    static func day(_ date: Date) -> String { String(time(date).prefix { $0 != " " }) }
 
     private static func tenths(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())

@@ -7,15 +7,18 @@ import SystemPackage
 struct PhotoListView {
     let terminal: Terminal
 
-    /// `uploaded   4.6 MiB → 512 KiB  2048×1536  STANDARD  ~/Pictures/a.jpg`
-    func lines(_ photo: PhotoStatus) -> [String] {
+    /// `uploaded   4.6 MiB → 512 KiB  2048×1536  archived  DEEP_ARCHIVE  ~/Pictures/a.jpg`
+    func lines(_ standing: PhotoStanding) -> [String] {
+        let photo = standing.photo
         var cells = [TextLayout.fitted(photo.state.rawValue, to: 9)]
         let local = photo.bytesLocal.map(Quantities.bytes) ?? "–"
         let stored = photo.bytesStored.map(Quantities.bytes) ?? "–"
         cells.append(TextLayout.fitted(local, to: 9, alignRight: true) + " → " + TextLayout.fitted(stored, to: 9))
         cells.append(TextLayout.fitted(pixels(of: photo), to: 11))
-        if let badge = Badge(photo) { cells.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
+        if let badge = standing.badge { cells.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
         if let tier = photo.storageClass, tier != .standard { cells.append(tier.rawValue) }
+        if let until = photo.restoredUntil { cells.append("until \(Quantities.time(until))") }
+        if let expectation = standing.expectation { cells.append("(\(expectation))") }
         let style: Terminal.Style? =
             switch photo.state {
             case .uploaded: .green

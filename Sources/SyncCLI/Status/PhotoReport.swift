@@ -11,6 +11,10 @@ struct PhotoReport: Encodable {
     @Nullable var md5: String?
     @Nullable var sha256: String?
     @Nullable var storageClass: String?
+    /// The class that it should be in by now.
+    @Nullable var expectedClass: String?
+    /// Why it is not to be archived: `tooSmall`, `tooYoung`, `notCovered`, `archivingIsOff`, `neverPays`.
+    @Nullable var staysBecause: String?
     @Nullable var badge: Badge?
     @Nullable var restoredUntil: Date?
     @Nullable var uploadedAt: Date?
@@ -21,14 +25,18 @@ struct PhotoReport: Encodable {
     @Nullable var takenAt: Date?
     @Nullable var error: String?
 
-    init(_ photo: PhotoStatus) {
+    init(_ photo: PhotoStanding) {
+        let (badge, expected) = (photo.badge, photo.expected)
+        let photo = photo.photo
         path = photo.path.string
         state = photo.state.rawValue
         key = photo.key?.rawValue
         md5 = photo.md5?.description
         sha256 = photo.sha256?.description
         storageClass = photo.storageClass?.rawValue
-        badge = Badge(photo)
+        expectedClass = expected?.storageClass.rawValue
+        staysBecause = expected?.reason?.code
+        self.badge = badge
         restoredUntil = photo.restoredUntil
         uploadedAt = photo.uploadedAt
         bytesLocal = photo.bytesLocal
@@ -40,30 +48,20 @@ struct PhotoReport: Encodable {
     }
 }
 
-/// What a photo's listing shows at a glance.
-enum Badge: String, Encodable {
-    case archived, retrieving, restored, error
-
-    init?(_ photo: PhotoStatus) {
-        if photo.state == .failed {
-            self = .error
-            return
-        }
-        switch photo.restore {
-        case .inProgress: self = .retrieving
-        case .restored: self = .restored
-        case .none:
-            guard photo.storageClass?.isArchive == true else { return nil }
-            self = .archived
-        }
+extension ExpectedClass {
+    var reason: Reason? {
+        if case .standard(let reason) = self { reason } else { nil }
     }
+}
 
-    var symbol: String {
+extension ExpectedClass.Reason {
+    var code: String {
         switch self {
-        case .archived: "❄️"
-        case .retrieving: "⏳"
-        case .restored: "✨"
-        case .error: "⚠️"
+        case .tooSmall: "tooSmall"
+        case .tooYoung: "tooYoung"
+        case .notCovered: "notCovered"
+        case .archivingIsOff: "archivingIsOff"
+        case .neverPays: "neverPays"
         }
     }
 }

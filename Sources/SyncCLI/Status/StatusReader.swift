@@ -33,12 +33,22 @@ struct StatusReader {
 
     func read() async throws -> Status {
         let (identity, error) = await lookAtStore()
+        try ledger.expireRestores(at: installation.time.now())
         let report = StatusReport(
-            try ledger.overview(), watched: installation.settings.watch,
+            try ledger.overview(), backlog: try backlog(), watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown), now: installation.time.now(),
             home: installation.location.home?.string)
+    }
+
+    private func backlog() throws -> ArchiveBacklog {
+        let policy = try installation.tierPolicy()
+        let rules = policy.archiveRules.compactMap(\.own)
+        guard !rules.isEmpty, let smallest = policy.floor.bytes else { return ArchiveBacklog() }
+        return try ledger.archiveBacklog(
+            below: rules.map(\.prefix), minimumBytes: smallest, afterDays: policy.archiveAfterDays,
+            at: installation.time.now())
     }
 
     private func lookAtStore() async -> (StoreIdentity, String?) {

@@ -19,6 +19,8 @@ struct StatusReport: Encodable {
         var reachable: Bool
         /// Why it is not reachable.
         @Nullable var error: String?
+        /// Since when it is not, as far as the agent has met it.
+        @Nullable var since: Date?
     }
 
     struct Folder: Encodable {
@@ -53,12 +55,20 @@ struct StatusReport: Encodable {
         var storageClass: String
         var objects: Int
         var bytes: Int64
+        /// Objects that should be archived by now, and are not.
+        var due = 0
+        /// Objects that are never archived, because it would cost more than it saves.
+        var tooSmall = 0
     }
 
+    /// Photos of restore jobs.
     struct Restores: Encodable {
-        var inProgress = 0
-        var ready = 0
-        var failed = 0
+        /// Planned or asked for.
+        var inProgress: Int
+        /// Can be read.
+        var ready: Int
+        /// Ever.
+        var failed: Int
     }
 
     struct Vacation: Encodable {
@@ -81,21 +91,24 @@ struct StatusReport: Encodable {
     var folders: [Folder]
     var totals: Totals
     var tiers: [Tier]
-    var restores = Restores()
+    var restores: Restores
     var vacations: [Vacation] = []
     @Nullable var oldestUnsynced: Unsynced?
     @Nullable var lastSyncAt: Date?
 }
 
 extension StatusReport {
-    /// - Parameter watched: the folders of the configuration; those that no agent has met yet have no files.
+    /// - Parameters:
+    ///   - backlog: of the objects in STANDARD.
+    ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
-        _ overview: Overview, watched: [WatchedFolder], holder: AgentLock.Holder?, store: StoreIdentity,
-        storeError: String?
+        _ overview: Overview, backlog: ArchiveBacklog = ArchiveBacklog(), watched: [WatchedFolder],
+        holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
         agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
         self.store = Store(
-            type: store.type, location: store.location, reachable: storeError == nil, error: storeError)
+            type: store.type, location: store.location, reachable: storeError == nil, error: storeError,
+            since: storeError == nil ? nil : overview.store?.since)
         folders = watched.map { folder in
             let known = overview.folders.first { $0.record.path == folder.path }
             let tallies = known?.tallies ?? PhotoTallies()
@@ -110,9 +123,14 @@ extension StatusReport {
             files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
             failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
             bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
-        tiers = overview.tiers.filter { $0.objects > 0 }.map {
-            Tier(storageClass: $0.storageClass.rawValue, objects: $0.objects, bytes: $0.bytes)
+        tiers = overview.tiers.filter { $0.objects > 0 }.map { tier in
+            let waiting = tier.storageClass == .standard ? backlog : ArchiveBacklog()
+            return Tier(
+                storageClass: tier.storageClass.rawValue, objects: tier.objects, bytes: tier.bytes, due: waiting.due,
+                tooSmall: waiting.tooSmall)
         }
+        restores = Restores(
+            inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
         oldestUnsynced = overview.oldestUnsynced.map { oldest in
             // While the store is away, that is what everything in the queue waits for.
             let outage = oldest.state == .pending ? storeError ?? overview.store?.error : nil

@@ -13,7 +13,7 @@ struct StatusView {
     /// The user's home folder, shown as `~`.
     let home: String?
 
-    private static let numberWidth = 9
+    private static let numberWidth = 11
 
     var text: String {
         (headLines + [""] + folderLines + [""] + storedLines + unsafeLines).joined(separator: "\n") + "\n"
@@ -30,8 +30,10 @@ struct StatusView {
         } else {
             agent = terminal.styled("not running", .yellow) + " (start it with: sync-agent run)"
         }
+        let since = report.store.since.map { " for \(Quantities.span(.seconds(now.timeIntervalSince($0))))" } ?? ""
         let state =
-            report.store.reachable ? terminal.styled("reachable", .green) : terminal.styled("not reachable", .red)
+            report.store.reachable
+            ? terminal.styled("reachable", .green) : terminal.styled("not reachable\(since)", .red)
         var lines = ["Agent   \(agent)", "Store   \(state), \(abbreviated(report.store.location))"]
         if let error = report.store.error {
             lines += TextLayout.wrapped(error, to: width - 8).map { "        \($0)" }
@@ -74,12 +76,35 @@ struct StatusView {
         if totals.missing > 0 {
             lines.append("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
         }
-        lines += report.tiers.map { tier in
-            "  \(TextLayout.fitted(tier.storageClass, to: 20))"
-                + TextLayout.fitted(Quantities.count(tier.objects), to: 10, alignRight: true) + " objects"
-                + TextLayout.fitted(Quantities.bytes(tier.bytes), to: 12, alignRight: true)
+        for tier in report.tiers {
+            lines.append(
+                "  \(TextLayout.fitted(tier.storageClass, to: 20))"
+                    + TextLayout.fitted(Quantities.count(tier.objects), to: 10, alignRight: true) + " objects"
+                    + TextLayout.fitted(Quantities.bytes(tier.bytes), to: 12, alignRight: true))
+            lines += expectation(of: tier)
         }
-        return lines
+        return lines + restoreLines
+    }
+
+    private func expectation(of tier: StatusReport.Tier) -> [String] {
+        var parts: [String] = []
+        if tier.due > 0 { parts.append("\(Quantities.count(tier.due)) due for the archive") }
+        if tier.tooSmall > 0 { parts.append("\(Quantities.count(tier.tooSmall)) stay, too small to be archived") }
+        if parts.isEmpty { return [] }
+        return TextLayout.wrapped(parts.joined(separator: ", "), to: width - 4).map {
+            "    " + terminal.styled($0, .dim)
+        }
+    }
+
+    private var restoreLines: [String] {
+        let restores = report.restores
+        var parts: [String] = []
+        if restores.inProgress > 0 { parts.append("\(Quantities.count(restores.inProgress)) on their way") }
+        if restores.ready > 0 { parts.append("\(Quantities.count(restores.ready)) can be read") }
+        if restores.failed > 0 { parts.append("\(Quantities.count(restores.failed)) failed") }
+        if parts.isEmpty { return [] }
+        return TextLayout.wrapped(
+            "Restores: \(parts.joined(separator: ", ")) (sync-agent restores)", to: width)
     }
 
     private var unsafeLines: [String] {

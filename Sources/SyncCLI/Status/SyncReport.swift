@@ -18,6 +18,8 @@ struct SyncReport: Encodable {
     var pending: Int
     var bytesRead: Int64
     var bytesSent: Int64
+    /// Objects that this pass moved to the archive.
+    var archived: Int
     /// Folders that could not be read, files that kept changing.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
@@ -28,12 +30,13 @@ struct SyncReport: Encodable {
     static let failuresNamed = 1_000
 
     private enum CodingKeys: CodingKey {
-        case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, problems, failures
+        case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, archived, problems, failures
     }
 
     /// - Parameter told: failed photos that were told while the pass ran.
     init(
-        _ summary: PassSummary, intake: SyncPass.Intake, overview: Overview, failed failures: [PhotoStatus],
+        _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview,
+        failed failures: [PhotoStatus],
         told: Set<FilePath>
     ) {
         self.failures = failures.map { Problem(path: $0.path.string, message: $0.error ?? "") }
@@ -47,6 +50,7 @@ struct SyncReport: Encodable {
         pending = overview.totals.waiting
         bytesRead = summary.bytesRead
         bytesSent = summary.bytesSent
+        archived = moved.moved
         problems = intake.problems.map { Problem(path: $0.path.string, message: $0.message) }
         problems += intake.stillChanging.map {
             Problem(path: $0.string, message: "it is still being written; it is stored when it is whole")
@@ -62,6 +66,7 @@ struct SyncReport: Encodable {
         if uploaded > 0 { line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)" }
         if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }
         if skipped > 0 { line += ", \(Quantities.count(skipped)) skipped" }
+        if archived > 0 { line += ", \(Quantities.count(archived)) moved to the archive" }
         if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
         if pending > 0 { line += ", \(Quantities.count(pending)) waiting" }
         lines.append(line)

@@ -31,7 +31,7 @@ import Testing
             answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "oldestUnsynced",
             "lastSyncAt")
         expect(answer["agent"], has: "running", "pid", "since")
-        expect(answer["store"], has: "type", "location", "reachable")
+        expect(answer["store"], has: "type", "location", "reachable", "error", "since")
         for folder in try #require(answer["folders"] as? [Fields]) {
             expect(
                 folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped")
@@ -43,7 +43,7 @@ import Testing
         #expect(answer["vacations"] as? [Fields] != nil)
         let tiers = try #require(answer["tiers"] as? [Fields])
         #expect(tiers.count == (isFilled ? 1 : 0))
-        for tier in tiers { expect(tier, has: "storageClass", "objects", "bytes") }
+        for tier in tiers { expect(tier, has: "storageClass", "objects", "bytes", "due", "tooSmall") }
         if isFilled {
             expect(answer["oldestUnsynced"], has: "path", "since", "why")
         } else {
@@ -62,8 +62,9 @@ import Testing
         #expect(files.count == 2)
         for file in files {
             expect(
-                file, has: "path", "state", "key", "md5", "sha256", "storageClass", "badge", "restoredUntil",
-                "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt", "error")
+                file, has: "path", "state", "key", "md5", "sha256", "storageClass", "expectedClass", "staysBecause",
+                "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt",
+                "error")
         }
         // When it was stored, and when it was taken.
         #expect(times(in: answer).count == 2)
@@ -74,6 +75,8 @@ import Testing
         "a command that reports prints one object on standard output, and nothing else",
         arguments: [
             ["sync", "--json"], ["sync", "--dry-run", "--json"], ["config", "reference", "--json"],
+            ["status", "--refresh", "--json"], ["cost", "--json"], ["lifecycle", "show", "--json"],
+            ["lifecycle", "apply", "--json"], ["restore", "--suggest", "--json"],
         ])
     func oneObject(arguments: [String]) async throws {
         try home.gallery.appending("broken.jpg").create(SamplePhoto.truncated(2))

@@ -11,7 +11,10 @@ import Testing
 
     @Test(
         "the help of every command has examples",
-        arguments: [["init"], ["run"], ["sync"], ["status"], ["config", "check"], ["config", "reference"]])
+        arguments: [
+            ["init"], ["run"], ["sync"], ["status"], ["restore"], ["restores"], ["lifecycle", "show"],
+            ["lifecycle", "apply"], ["cost"], ["config", "check"], ["config", "reference"],
+        ])
     func examples(command: [String]) async throws {
         let finished = try await home.start(command + ["--help"]).finished()
         #expect(finished.code == 0)

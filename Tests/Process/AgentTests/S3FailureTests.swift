@@ -40,6 +40,19 @@ import Testing
         #expect(!finished.complaint.contains("no-secret-at-all"))
     }
 
+    @Test("a proxy that is down ends a pass with 69, and the variables to correct are named")
+    func deadProxy() async throws {
+        let server = try SilentPort(listens: true)
+        let proxy = try SilentPort(listens: false)
+        let way = ["http_proxy": "http://ana:hidden@127.0.0.1:\(proxy.number)", "no_proxy": "none.example"]
+        let home = try home(server, environment: Self.keys.merging(way) { $1 })
+        let finished = try await home.run("sync")
+        #expect(finished.code == 69)
+        #expect(finished.complaint.contains("correct https_proxy or http_proxy"))
+        #expect(!finished.complaint.contains("hidden"))
+        #expect(!server.wasVisited)
+    }
+
     @Test("a server that takes connections and never answers holds up neither status nor the end of the agent")
     func silent() async throws {
         let port = try SilentPort(listens: true)

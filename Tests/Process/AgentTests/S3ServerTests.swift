@@ -88,9 +88,10 @@ struct S3Server: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { endpoint }
 
-    func home() throws -> AgentHome {
+    func home(more: String = "") throws -> AgentHome {
         try AgentHome(
             store: "{type: s3, bucket: \(bucket), region: us-east-1, endpoint: '\(endpoint)', prefix: backup}",
+            more: more,
             environment: ["AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all"])
     }
 
@@ -98,17 +99,26 @@ struct S3Server: Sendable, CustomTestStringConvertible {
     func makeBucket() async throws { _ = try await curl("-X", "PUT") }
 
     func keys() async throws -> [String] {
-        try await curl("-G", "-d", "list-type=2").split(separator: "<Key>").dropFirst().map {
+        try await curl("-G", "-d", "list-type=2").text.split(separator: "<Key>").dropFirst().map {
             String($0.prefix { $0 != "<" })
         }
     }
 
-    private func curl(_ arguments: String...) async throws -> String {
+    /// An object as curl gets it.
+    /// - Parameter key: below the prefix.
+    func bytes(of key: String) async throws -> [UInt8] {
+        try await curl(
+            "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", "AKIATESTTESTTEST0001:no-secret-at-all",
+            of: "/backup/\(key)"
+        ).output
+    }
+
+    private func curl(_ arguments: String..., of path: String = "") async throws -> Finished {
         let finished = try await ChildProcess(
-            "/usr/bin/curl", ["-sSf", "--noproxy", "*"] + arguments + ["\(endpoint)/\(bucket)"],
+            "/usr/bin/curl", ["-sSf", "--noproxy", "*"] + arguments + ["\(endpoint)/\(bucket)\(path)"],
             environment: ["PATH": "/usr/bin:/bin"]
         ).finished()
         guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
-        return finished.text
+        return finished
     }
 }

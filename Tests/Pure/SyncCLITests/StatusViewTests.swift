@@ -12,14 +12,17 @@ import Testing
     private let gallery = WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery")
 
     private func view(
-        _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil
+        _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
+        since: Date? = nil, backlog: ArchiveBacklog = ArchiveBacklog(),
+        restores: Overview.Restores = Overview.Restores()
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
         let overview = Overview(
             folders: [Overview.Folder(record: record, tallies: tallies)],
-            tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest)
+            tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
+            store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
         let report = StatusReport(
-            overview, watched: [gallery], holder: nil,
+            overview, backlog: backlog, watched: [gallery], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
@@ -55,6 +58,25 @@ import Testing
         let view = view(tallies(uploaded: 0, pending: 1), oldest: oldest, storeError: "no route to host")
         #expect(view.report.oldestUnsynced?.why == "no route to host")
         #expect(view.text.contains("not reachable"))
+    }
+
+    @Test func `how long the store is away is told`() {
+        let away = view(
+            tallies(uploaded: 0, pending: 1), storeError: "no route to host", since: now.addingTimeInterval(-10_800))
+        #expect(away.text.contains("not reachable for 3 h"))
+        #expect(away.report.store.since == now.addingTimeInterval(-10_800))
+        // It has just come back, and no agent has noted it yet.
+        #expect(view(tallies(uploaded: 1), since: now).report.store.since == nil)
+    }
+
+    @Test func `what should be archived, what never is, and restores are told with the classes`() {
+        let view = view(
+            tallies(uploaded: 3), backlog: ArchiveBacklog(due: 1_200, tooSmall: 2),
+            restores: Overview.Restores(inProgress: 4, ready: 5, failed: 6))
+        #expect(view.text.contains("1,200 due for the archive, 2 stay, too small to be archived"))
+        #expect(view.text.contains("Restores: 4 on their way, 5 can be read, 6 failed (sync-agent restores)"))
+        #expect(view.report.tiers.map(\.due) == [1_200] && view.report.tiers.map(\.tooSmall) == [2])
+        #expect(view.report.restores.ready == 5)
     }
 
     @Test func `a folder that could not be seen is not safe`() {

@@ -16,7 +16,12 @@ final class AgentHome: Sendable {
     /// - Parameters:
     ///   - settle: short, so that the suite is; the default of the program is ten times as long.
     ///   - store: the `store` section, in YAML's flow form; by default the embedded one in the tree.
-    init(settle: String = "0.2", store section: String? = nil, environment extra: [String: String] = [:]) throws {
+    ///   - restoring: how many seconds a restore takes in the embedded store.
+    ///   - more: further lines of the configuration.
+    init(
+        settle: String = "0.2", store section: String? = nil, restoring: Int = 5, more: String = "",
+        environment extra: [String: String] = [:]
+    ) throws {
         tree = try TemporaryTree()
         gallery = try tree.makeFolder("home/Gallery")
         vacations = try tree.makeFolder("home/Vacations")
@@ -34,12 +39,13 @@ final class AgentHome: Sendable {
         try configure(
             """
             user: ana
-            store: \(section ?? "{type: directory, path: \(store.root)}")
+            store: \(section ?? "{type: directory, path: \(store.root), restore_seconds: \(restoring)}")
             watch:
               - {kind: gallery, path: \(gallery), profile: grandma}
               - {kind: vacations, path: \(vacations)}
               - {kind: projects, path: \(projects)}
             upload: {batch_size: 3, settle_seconds: \(settle)}
+            \(more)
             """)
     }
 
@@ -100,13 +106,14 @@ final class AgentHome: Sendable {
 
     /// Asks `status` about a path again and again until the answer is right; for what the agent's log does not tell.
     func photos(at path: FilePath, until isRight: ([PhotoEntry]) -> Bool) async throws -> [PhotoEntry] {
-        let deadline = ContinuousClock.now + Patience.limit
-        while true {
-            let photos = try await photos(at: path)
-            if isRight(photos) { return photos }
-            guard ContinuousClock.now < deadline else { throw Overdue(what: "the state of \(path)", seen: "\(photos)") }
-            // The one sleep of the suite: it leaves the processor to the agent that is asked about.
-            try await Task.sleep(for: .milliseconds(20))
+        var seen: [PhotoEntry] = []
+        do {
+            return try await eventually("the state of \(path)") {
+                seen = try await photos(at: path)
+                return isRight(seen) ? seen : nil
+            }
+        } catch let error as Overdue {
+            throw Overdue(what: error.what, seen: "\(seen)")
         }
     }
 

@@ -51,6 +51,9 @@ struct PhotoEntry: Decodable, Sendable {
     var bytesStored: Int?
     var width: Int?
     var height: Int?
+    var storageClass: String?
+    var badge: String?
+    var restoredUntil: String?
     var error: String?
     var uploadedAt: String?
 }

@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import SyncCore
+import SyncTestSupport
 import SystemPackage
 
 // What a person does with files while the agent runs.
@@ -22,6 +24,15 @@ extension FilePath {
     }
 
     func remove() throws { try FileManager.default.removeItem(atPath: string) }
+
+    var bytes: [UInt8] {
+        get throws { Array(try Data(contentsOf: URL(filePath: string))) }
+    }
+
+    /// When it was last written, in nanoseconds since 1970.
+    var modified: Int64 {
+        get throws { try FileStamp(of: self).modified }
+    }
 
     func setMode(_ mode: mode_t) throws {
         guard chmod(string, mode) == 0 else { throw Errno(rawValue: errno) }

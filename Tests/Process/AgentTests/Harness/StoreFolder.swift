@@ -20,10 +20,12 @@ struct StoreFolder: Sendable {
 
     /// The committed objects, by key.
     func objects() throws -> [Object] {
-        try files(below: "records").map { path in
+        try recordPaths().map { path in
             try JSONDecoder().decode(Object.self, from: Data(contentsOf: URL(filePath: path.string)))
         }.sorted { $0.key < $1.key }
     }
+
+    func recordPaths() throws -> [FilePath] { try files(below: "records") }
 
     /// The paths of all files that hold bytes of objects, whether a record names them or not.
     func contents() throws -> [FilePath] { try files(below: "objects") }

@@ -1,0 +1,121 @@
+import ArgumentParser
+import SyncCore
+import SyncEngine
+import SyncLedger
+
+struct LifecycleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lifecycle",
+        abstract: "Show or write the rules by which old photos move to the archive.",
+        discussion: """
+            EXAMPLES
+              sync-agent lifecycle show
+              sync-agent lifecycle apply --dry-run
+            """,
+        subcommands: [ShowCommand.self, ApplyCommand.self]
+    )
+
+    struct ShowCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Say which rules stand in the store, and which are missing.",
+            discussion: """
+                Only reads. Rules of others in the same bucket are counted and named, and never touched.
+
+                EXAMPLES
+                  sync-agent lifecycle show
+                  sync-agent lifecycle show --json | jq '.rules[] | select(.state != "active")'
+                """
+        )
+
+        @Flag(help: "Print one JSON object.")
+        var json = false
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let environment = ProcessEnvironment.current
+            try await reportingFailure(.standardError(environment)) {
+                let desk = try LifecycleDesk(Installation(global))
+                let report = try await desk.standing().report
+                let output = Terminal.standardOutput(environment)
+                if json {
+                    output.writeLine(try JSONOutput.text(report))
+                } else {
+                    LifecycleView(terminal: output).rules(report, of: desk.policy, in: desk.store.identity)
+                        .forEach(output.writeLine)
+                }
+            }
+        }
+    }
+
+    struct ApplyCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "apply",
+            abstract: "Bring the rules in the store to what the configuration wants.",
+            discussion: """
+                Shows the difference first, and asks on a terminal. Rules of others are written back byte for byte; \
+                afterwards everything is read again, and what the store has altered is told (exit code 1).
+
+                EXAMPLES
+                  sync-agent lifecycle apply --dry-run    only the difference
+                  sync-agent lifecycle apply --yes
+                """
+        )
+
+        @Flag(help: "Only show the difference.")
+        var dryRun = false
+
+        @Flag(name: .shortAndLong, help: "Do not ask.")
+        var yes = false
+
+        @Flag(help: "Print one JSON object.")
+        var json = false
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let environment = ProcessEnvironment.current
+            try await reportingFailure(.standardError(environment)) {
+                let desk = try LifecycleDesk(Installation(global))
+                let standing = try await desk.standing()
+                let output = Terminal.standardOutput(environment)
+                // Nobody is asked about what was not shown.
+                let display = json ? Terminal.standardError(environment) : output
+                LifecycleView(terminal: display).difference(standing.report).forEach(display.writeLine)
+                let notes = try await write(standing, desk, environment)
+                if json {
+                    output.writeLine(try JSONOutput.text(desk.report(standing, applied: notes != nil)))
+                } else {
+                    output.writeLine(end(standing, notes: notes))
+                }
+            }
+        }
+
+        /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.
+        private func write(
+            _ standing: LifecycleDesk.Standing, _ desk: LifecycleDesk, _ environment: [String: String]
+        ) async throws -> [String]? {
+            guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
+            guard yes || Question.confirm("Write these rules?", on: .standardError(environment)) else {
+                throw CommandFailure(.failed, "nothing was written")
+            }
+            let notes = try await desk.editor.carryOut(plan, from: current)
+            let terminal = Terminal.standardError(environment)
+            for warning in notes { terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)") }
+            return notes
+        }
+
+        private func end(_ standing: LifecycleDesk.Standing, notes: [String]?) -> String {
+            guard let plan = standing.inStore?.plan else {
+                return
+                    "Nothing to write: the store keeps no rules. sync-agent lifecycle show tells who carries them out."
+            }
+            if plan.isNothingToDo { return "Nothing to do: the rules in the store are as they should be." }
+            guard let notes else { return "Nothing was written (--dry-run)." }
+            return notes.isEmpty
+                ? "Written, read again, and found as it should be."
+                : "Written; what the store did not keep is named above."
+        }
+    }
+}

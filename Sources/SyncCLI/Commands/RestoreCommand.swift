@@ -1,0 +1,291 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+struct RestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Bring archived photos back, by their path.",
+        discussion: """
+            Names files, folders (an album), quoted wildcards, vacations, shares or object keys, also of photos that \
+            are no longer on this machine. What it costs is shown first, and on a terminal it asks; elsewhere limits say \
+            what is too much (--max-cost, restore.max_cost_usd). The agent follows the \
+            job, tells when it is ready, and saves the photos where --output says; without an agent, --wait does.
+
+            Tiers, from cheap to fast: bulk (48 h from DEEP_ARCHIVE), standard (12 h), expedited (minutes, from GLACIER \
+            only).
+
+            EXAMPLES
+              sync-agent restore ~/Pictures/Vacations/Paris_France_2024-06-15_2024-06-22
+              sync-agent restore --estimate '~/Pictures/Gallery/IMG_20*.jpg'
+              sync-agent restore --tier bulk --days 60 ~/Pictures/Gallery/2019
+              sync-agent restore --rush --wait --output ~/paris ~/Pictures/Vacations/Paris
+              sync-agent restore --suggest
+            """
+    )
+
+    @Argument(help: "What to bring back.", completion: .file())
+    var paths: [String] = []
+
+    @Option(help: "bulk, standard or expedited (default: restore.tier).")
+    var tier: RestoreTier?
+
+    @Flag(help: "The fastest tier that each photo's storage class has.")
+    var rush = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the copies stay (default: restore.days). Given, it also makes those stay longer that are there.",
+            valueName: "days"))
+    var days: Int?
+
+    @Flag(help: "Only show what each tier would cost; nothing is asked for.")
+    var estimate = false
+
+    @Option(
+        name: .customLong("max-cost"),
+        help: ArgumentHelp(
+            "Refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
+    var maximumCost: Double?
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @Flag(help: "Wait until the photos are there; Ctrl-C leaves the restore running.")
+    var wait = false
+
+    @Option(
+        help: ArgumentHelp("Save the photos there when they are readable.", valueName: "dir"), completion: .directory)
+    var output: String?
+
+    @Flag(help: "Show albums that may be wanted soon; nothing is asked for.")
+    var suggest = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if paths.isEmpty, !suggest { throw ValidationError("name what to bring back, or use --suggest") }
+        if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }
+        if tier != nil, rush { throw ValidationError("--rush chooses the tier; leave out --tier") }
+        if let days, !(1...3_650).contains(days) { throw ValidationError("--days takes 1 to 3650") }
+        if let maximumCost, !(maximumCost >= 0) { throw ValidationError("--max-cost takes dollars, such as 2.50") }
+        if estimate, wait || output != nil {
+            throw ValidationError("--estimate only shows; leave out --wait and --output")
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let ledger = try installation.openLedger()
+            let parts = try RestoreParts(installation, ledger: ledger)
+            let output = Terminal.standardOutput(environment)
+            if suggest {
+                try await showSuggestions(installation, parts, output)
+                return
+            }
+            let status = try await order(installation, parts, output)
+            try ledger.close()
+            if status != .done { throw status.code }
+        }
+    }
+
+    // MARK: An order
+
+    private func order(
+        _ installation: Installation, _ parts: RestoreParts, _ output: Terminal
+    ) async throws -> ExitStatus {
+        let prices = try installation.prices()
+        let isFree = parts.store.capabilities.lifecycle == .byAgent
+        var proposal = try await proposal(installation, parts)
+        if proposal.isAllUnknown { throw Self.unknown(proposal) }
+        if estimate {
+            let view = RestoreView(terminal: output, prices: prices, isFree: isFree)
+            output.write(
+                json
+                    ? try JSONOutput.text(EstimateReport(proposal, prices: prices)) + "\n"
+                    : view.proposal(proposal).map { $0 + "\n" }.joined())
+            return proposal.problems.isEmpty ? .done : .partlyDone
+        }
+        // With JSON on standard output, what is for people goes to standard error, and only where one sits there.
+        let terminal = json ? Terminal.standardError(installation.environment) : output
+        let view = RestoreView(terminal: terminal, prices: prices, isFree: isFree)
+        if wait, !proposal.runningJobs.isEmpty {
+            try await wait(for: proposal.runningJobs, parts, installation)
+            proposal = try await self.proposal(installation, parts)
+        }
+        if !json || terminal.isInteractive { view.proposal(proposal).forEach(terminal.writeLine) }
+        if !proposal.candidates.isEmpty {
+            try requireCheapEnough(proposal, installation.settings.restore)
+            guard yes || Question.confirm("Bring them back?", on: terminal) else {
+                throw CommandFailure(.failed, "nothing was asked for")
+            }
+        }
+        return try await carryOut(proposal, installation, parts, view, output)
+    }
+
+    private func carryOut(
+        _ proposal: RestoreProposal, _ installation: Installation, _ parts: RestoreParts, _ view: RestoreView,
+        _ output: Terminal
+    ) async throws -> ExitStatus {
+        let (job, collided) = try await parts.desk.accept(proposal)
+        var refusals: Set<StoreError.Code> = []
+        if let job { refusals = try await send(job, parts, installation) }
+        let changes = try await change(proposal, job, parts)
+        let hours = parts.desk.hours(of: proposal)
+        func report() async throws -> RestoreReport {
+            var items: [RestoreItem] = []
+            if let id = job?.id {
+                items = try await parts.ledger { try $0.restoreItems(of: id, after: 0, limit: .max) }
+            }
+            return RestoreReport(
+                proposal, job: job, taken: collided, items: items, changes: changes, hours: hours)
+        }
+        var answer = try await report()
+        if !json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
+        var isSaved = true
+        if wait, let job {
+            let summary = try await wait(for: [job.id], parts, installation)
+            answer = try await report()
+            isSaved = summary?.isSaved ?? true
+            if !json, let summary { view.end(answer, summary).forEach(output.writeLine) }
+        }
+        if json { output.writeLine(try JSONOutput.text(answer)) }
+        // Photos that another restore is bringing back are not saved by this one.
+        let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
+        if isLeftToOthers {
+            Terminal.standardError(installation.environment).writeLine(
+                "What another restore is bringing back is not saved by this one: run it again with --wait, or when it is ready."
+            )
+        }
+        switch answer.status {
+        case .failed where refusals == [.accessDenied]: return .refused
+        case .done where !isSaved || isLeftToOthers: return .partlyDone
+        case let status: return status
+        }
+    }
+
+    /// - Returns: how the last of the jobs ended.
+    @discardableResult
+    private func wait(
+        for jobs: [RestoreJobID], _ parts: RestoreParts, _ installation: Installation
+    ) async throws -> RestoreJobSummary? {
+        let waiting = RestoreWait(
+            parts, time: installation.time, terminal: .standardError(installation.environment))
+        var last: RestoreJobSummary?
+        for job in jobs {
+            guard case .over(let summary) = try await waiting.run(job) else {
+                throw CommandFailure(
+                    .failed, "restore \(job) goes on without you; sync-agent restores \(job) tells how far it is")
+            }
+            last = summary
+        }
+        return last
+    }
+
+    private func proposal(_ installation: Installation, _ parts: RestoreParts) async throws -> RestoreProposal {
+        let settings = installation.settings
+        let locator = PathLocator(roots: settings.watch.map(\.path))
+        let order = RestoreOrder(
+            names: paths, wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
+            days: days ?? settings.restore.days, extends: days != nil,
+            output: output.map { ProcessEnvironment.workingFolder.pushing(FilePath($0)).lexicallyNormalized() },
+            requestedBy: ProcessEnvironment.userName ?? "unknown")
+        do {
+            return try await parts.desk.propose(
+                order,
+                in: RestoreSelection.Places(
+                    workingFolder: ProcessEnvironment.workingFolder,
+                    vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),
+                    candidates: { locator.candidates(for: $0) }))
+        } catch let error as TierNotOffered {
+            throw CommandFailure(.usage, "\(error); nothing was asked for")
+        }
+    }
+
+    private func requireCheapEnough(_ proposal: RestoreProposal, _ settings: RestoreSettings) throws {
+        guard let limit = maximumCost ?? settings.maximumCostUSD else { return }
+        let source = maximumCost == nil ? "restore.max_cost_usd" : "--max-cost"
+        guard proposal.estimate.unpriced.isEmpty else {
+            let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                .failed,
+                "\(source) sets a limit, and no price of \(classes) is known; nothing was asked for. Add it to the file that "
+                    + "cost.prices names, or leave the limit out")
+        }
+        guard proposal.estimate.totalUSD > limit else { return }
+        let cheaper = proposal.options.first { $0.estimate.totalUSD <= limit && $0.tier != proposal.tier }.map {
+            "; --tier \($0.tier.rawValue) would cost \(Quantities.dollars($0.estimate.totalUSD))"
+        }
+        throw CommandFailure(
+            .failed,
+            "it would cost \(Quantities.aboutDollars(proposal.estimate.totalUSD)), and the limit is "
+                + "$\(limit) (\(source)); nothing was asked for"
+                + (cheaper ?? ". Name fewer photos, or raise the limit"))
+    }
+
+    /// What is not sent because the store is away stays in the job, and the agent sends it.
+    /// - Returns: for what reasons items failed.
+    private func send(
+        _ job: RestoreJob, _ parts: RestoreParts, _ installation: Installation
+    ) async throws -> Set<StoreError.Code> {
+        var line = StatusLine(.standardError(installation.environment))
+        defer { line.finish() }
+        var sent = 0
+        do {
+            return try await parts.sender.run(job: job.id) { answered in
+                sent += answered
+                line.show("\(Quantities.counted(sent, "photo")) asked for")
+            }
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, goes on with it")
+        }
+    }
+
+    private func change(
+        _ proposal: RestoreProposal, _ job: RestoreJob?, _ parts: RestoreParts
+    ) async throws -> [RestoreChanger.Change] {
+        do {
+            return try await parts.changer.run(proposal)
+        } catch let error as StoreError {
+            let kept = job.map { ". Restore \($0.id) was made and goes on" } ?? ""
+            throw CommandFailure(
+                ExitStatus(error), "\(error); restores that are under way were not changed, ask again\(kept)")
+        }
+    }
+
+    private static func unknown(_ proposal: RestoreProposal) -> CommandFailure {
+        CommandFailure(
+            .noSuchPath,
+            RestoreReport.Skipped.all(in: proposal).map { "\(($0.path ?? "").escapingControls): \($0.reason)" }
+                .joined(separator: "\n"))
+    }
+
+    // MARK: Suggestions
+
+    private func showSuggestions(
+        _ installation: Installation, _ parts: RestoreParts, _ output: Terminal
+    ) async throws {
+        let found = try await RestoreSuggestions(
+            ledger: parts.ledger, prices: try installation.prices(), tier: installation.settings.restore.tier,
+            days: installation.settings.restore.days
+        ).find(at: installation.time.now(), limit: 10)
+        if json {
+            output.writeLine(try JSONOutput.text(SuggestionReport(found)))
+        } else {
+            SuggestionReport(found).lines(on: output).forEach(output.writeLine)
+        }
+    }
+}
+
+extension RestoreTier: ExpressibleByArgument {}

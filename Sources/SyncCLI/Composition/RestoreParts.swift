@@ -1,0 +1,49 @@
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+
+/// The parts of restores, put together from the configuration: for the agent, and for the commands that do a part of its
+/// work themselves.
+struct RestoreParts: Sendable {
+    let store: any ObjectStore
+    let ledger: LedgerQueue
+    let desk: RestoreDesk
+    let sender: RestoreSender
+    let changer: RestoreChanger
+    let service: RestoreService
+    let refresh: ClassRefresh
+
+    /// - Parameter store: with retries.
+    init(_ installation: Installation, ledger: Ledger, store: any ObjectStore) throws {
+        let settings = installation.settings
+        let time = installation.time
+        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        self.store = store
+        self.ledger = queue
+        desk = RestoreDesk(store: store, ledger: queue, prices: try installation.prices(), time: time)
+        sender = RestoreSender(store: store, ledger: queue, time: time)
+        changer = RestoreChanger(store: store, ledger: queue, time: time)
+        service = RestoreService(
+            follower: RestoreFollower(store: store, ledger: queue, interval: settings.restore.poll, time: time),
+            delivery: RestoreDelivery(
+                store: store, ledger: queue, pool: BlockingPool(name: "downloads", threads: 3), time: time),
+            announcer: RestoreAnnouncer(
+                ledger: queue,
+                notifiers: Notifiers(
+                    settings.notify, environment: installation.environment, time: time, logger: installation.logger),
+                time: time),
+            time: time, logger: installation.logger)
+        refresh = ClassRefresh(
+            store: store, ledger: queue, keys: try KeyLayout(user: settings.user), time: time)
+    }
+
+    /// For a command: opens the store that the configuration names, and sees that the ledger is about it.
+    init(_ installation: Installation, ledger: Ledger) throws {
+        let store = try installation.makeStore(ledger)
+        try installation.requireOwn(store, of: ledger)
+        try self.init(
+            installation, ledger: ledger,
+            store: RetryingStore(store, time: installation.time, logger: installation.logger))
+    }
+}

@@ -1,0 +1,155 @@
+import FoundationEssentials
+import Logging
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncS3
+import SystemPackage
+
+/// Everything that `doctor` looks at, in order: first what works without a configuration.
+struct Examination: Sendable {
+    let global: GlobalOptions
+    let environment: [String: String]
+    let triesArchive: Bool
+    let checks: Checks
+
+    /// - Throws: ``StoreExamination/Interrupted``, `CancellationError`.
+    func run() async throws {
+        let location: ConfigLocation
+        do {
+            location = try ConfigLocation(
+                option: global.configurationFile, environment: environment,
+                workingFolder: ProcessEnvironment.workingFolder)
+        } catch {
+            return refuse(error)
+        }
+        let installation = readConfiguration(location)
+        let pool = BlockingPool(name: "doctor", threads: 1)
+        let machine = MachineExamination(location: location, checks: checks, pool: pool)
+        let (ledger, agentRuns) = await pool.finish {
+            machine.lookAtStateFolder()
+            return (machine.openLedger(), machine.lookAtAgent())
+        }
+        if let installation {
+            await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
+        }
+        await pool.finish { machine.lookAtSpace(places(location, installation)) }
+        if let installation { try await examineStore(installation, ledger) }
+        _ = try? await pool.run { try ledger?.close() }
+    }
+
+    // MARK: Configuration
+
+    private func readConfiguration(_ location: ConfigLocation) -> Installation? {
+        do {
+            let loaded = try ConfigFile.load(location)
+            let warnings = loaded.warnings.map(\.description)
+            if warnings.isEmpty {
+                checks.add(.ok("configuration", location.file.string))
+            } else {
+                let advice = warnings.count == 1 ? Advice(warnings[0]) : nil
+                checks.add(
+                    .limited(
+                        "configuration", "\(location.file): \(advice?.reason ?? warnings.joined(separator: "\n"))",
+                        instead: advice?.remedy ?? "it works, and should be seen to"))
+            }
+            return Installation(
+                location: location, settings: loaded.settings, environment: environment,
+                logger: Installation.logger(global, environment), time: .system)
+        } catch {
+            refuse(error)
+            return nil
+        }
+    }
+
+    private func refuse(_ error: ConfigError) {
+        let name = "configuration"
+        let remedy = "correct it; sync-agent config reference explains every key"
+        checks.add(
+            error.problems.count == 1
+                ? .wrong(name, message: error.description, otherwise: remedy, cause: error)
+                : .wrong(name, error.description, remedy: remedy, cause: error))
+    }
+
+    private func places(_ location: ConfigLocation, _ installation: Installation?) -> [(what: String, path: FilePath)] {
+        var places = [(what: "state", path: location.stateFolder)]
+        if case .directory(let directory)? = installation?.settings.store {
+            places.append(("store", directory.path))
+        }
+        return places
+    }
+
+    // MARK: Store
+
+    private func examineStore(_ installation: Installation, _ ledger: Ledger?) async throws {
+        let policy: TierPolicy
+        do {
+            policy = try installation.tierPolicy()
+        } catch let error as ConfigError {
+            return refuse(error)
+        }
+        switch installation.settings.store {
+        case .directory(let directory):
+            guard isStore(directory.path, ledger) else { return }
+            let store = LocalStore(
+                root: directory.path, now: installation.time.now, restoreDuration: directory.restoreDuration,
+                createsRoot: false)
+            let steps = StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: true)
+            try await examine(store, installation, steps)
+        case .s3(let section):
+            guard let store = openStore(section, installation, ledger) else { return }
+            guard try await S3Connection(checks: checks, store: store, now: installation.time.now).examine() else {
+                return
+            }
+            let isAmazon = store.knowledge.address.isAmazon
+            let steps = StoreSteps(
+                checks: checks, policy: policy, s3: store, triesArchive: triesArchive || !isAmazon)
+            try await examine(store, installation, steps)
+        }
+    }
+
+    private func examine(_ store: any ObjectStore, _ installation: Installation, _ steps: StoreSteps) async throws {
+        let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
+        try await StoreExamination(installation: installation, store: retrying, checks: checks, steps: steps).run()
+    }
+
+    private func openStore(
+        _ section: S3StoreSettings, _ installation: Installation, _ ledger: Ledger?
+    ) -> S3Store? {
+        do {
+            return try installation.makeStore(section, memory: ledger.map(UnbelievingMemory.init))
+        } catch {
+            let message = (error as? StoreError)?.message ?? "\(error)"
+            checks.add(
+                .wrong(
+                    "store", message, remedy: "correct the store section",
+                    cause: CommandFailure(.configuration, message)))
+            return nil
+        }
+    }
+
+    /// An embedded store is looked into only where there is one: opening it would make it.
+    private func isStore(_ path: FilePath, _ ledger: Ledger?) -> Bool {
+        let name = "store"
+        if (try? FileDescriptor.open(path.appending("sync-agent-store.json"), .readOnly).close()) != nil { return true }
+        let objects = (try? ledger?.overview().tiers.reduce(0) { $0 + $1.objects }) ?? 0
+        if objects > 0 {
+            let error = StoreError(
+                .storeMissing, operation: "check",
+                message:
+                    "\(path) is no store, although \(Quantities.counted(objects, "object")) are known to be in it; "
+                    + "mount its disk, or correct store.path")
+            checks.add(.wrong(name, error))
+        } else if let obstacle = FolderMaker().obstacle(to: path) {
+            checks.add(
+                .wrong(
+                    name, "\(path): \(obstacle) is no folder", remedy: "name another place in store.path",
+                    cause: CommandFailure(.configuration, name)))
+        } else {
+            checks.add(.ok(name, "\(path): not there yet, the first sync makes it"))
+        }
+        return false
+    }
+}

@@ -1,0 +1,149 @@
+import FoundationEssentials
+import Glibc
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncWatch
+import SystemPackage
+
+/// What `doctor` looks at on this machine. Nothing is made or changed.
+struct MachineExamination: Sendable {
+    /// Bytes, and a part of the whole, below which a file system is nearly full.
+    private static let littleSpace: Int64 = 1 << 30
+    private static let littlePart: Int64 = 100
+    /// Bytes below which SQLite and a photo have no room.
+    private static let noSpace: Int64 = 32 << 20
+
+    let location: ConfigLocation
+    let checks: Checks
+    /// For what waits for a disk.
+    let pool: BlockingPool
+
+    private var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
+
+    // MARK: State
+
+    func lookAtStateFolder() {
+        let name = "state-folder"
+        let folder = location.stateFolder
+        var status = stat()
+        guard stat(folder.string, &status) == 0 else {
+            if errno == ENOENT { return checks.add(.ok(name, "\(folder): not there yet, the first sync makes it")) }
+            let error = Errno(rawValue: errno)
+            return checks.add(
+                .wrong(
+                    name, "\(folder): \(error.description.lowercased())",
+                    remedy: "check the owner and mode of its path",
+                    cause: CommandFailure(.refused, name)))
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return checks.add(
+                .wrong(name, "\(folder) is no folder", remedy: "move it away, or set XDG_STATE_HOME to another place"))
+        }
+        guard access(folder.string, R_OK | W_OK | X_OK) == 0 else {
+            return checks.add(
+                .wrong(
+                    name, "\(folder) cannot be written",
+                    remedy: "make it this user's: chown, then chmod 700 '\(folder)'",
+                    cause: CommandFailure(.refused, name)))
+        }
+        let othersMay = status.st_mode & 0o077
+        checks.add(
+            othersMay == 0
+                ? .ok(name, "\(folder), this user's alone")
+                : .limited(
+                    name, "\(folder): other users may look into it", instead: "run: chmod 700 '\(folder)'"))
+    }
+
+    /// - Returns: the ledger, when there is one that can be opened.
+    func openLedger() -> Ledger? {
+        let name = "ledger"
+        var status = stat()
+        guard stat(ledgerFile.string, &status) == 0 || errno != ENOENT else {
+            checks.add(.ok(name, "there is none yet, the first sync makes it"))
+            return nil
+        }
+        do {
+            let ledger = try Ledger(at: ledgerFile)
+            let problems = try ledger.check()
+            let overview = try ledger.overview()
+            let objects = overview.tiers.reduce(0) { $0 + $1.objects }
+            checks.add(
+                problems.isEmpty
+                    ? .ok(
+                        name,
+                        "\(Quantities.counted(overview.totals.onDisk.files, "file")) and "
+                            + "\(Quantities.counted(objects, "object")) known, no contradiction")
+                    : .wrong(
+                        name, problems.prefix(5).joined(separator: "\n"),
+                        remedy: "stop the agent and move \(ledgerFile) away; the next pass finds again what is stored"))
+            return ledger
+        } catch {
+            checks.add(
+                .wrong(name, message: error.description, otherwise: "free the way to \(ledgerFile)", cause: error))
+            return nil
+        }
+    }
+
+    /// - Returns: whether an agent is at work.
+    @discardableResult
+    func lookAtAgent() -> Bool {
+        let name = "agent"
+        do {
+            let lock = location.stateFolder.appending("agent.lock")
+            if let holder = try AgentLock.currentHolder(at: lock) {
+                checks.add(.ok(name, "running, process \(holder.pid), since \(holder.since.formatted(.iso8601))"))
+                return true
+            }
+        } catch {
+            checks.add(
+                .wrong(
+                    name, "the lock file cannot be read: \(error)", remedy: "check its owner and mode",
+                    cause: CommandFailure(.refused, name)))
+            return false
+        }
+        checks.add(
+            .limited(
+                name, "none is running",
+                instead: "new photos wait for the next sync-agent sync, or start: sync-agent run"))
+        return false
+    }
+
+    // MARK: Space
+
+    /// - Parameter places: what is written there, with its name for people.
+    func lookAtSpace(_ places: [(what: String, path: FilePath)]) {
+        var seen: [UInt64: Int] = [:]
+        var volumes: [(what: [String], facts: FileSystemFacts)] = []
+        for place in places {
+            guard let facts = Self.facts(nearest: place.path) else { continue }
+            if let known = seen[facts.device] {
+                volumes[known].what.append(place.what)
+            } else {
+                seen[facts.device] = volumes.count
+                volumes.append(([place.what], facts))
+            }
+        }
+        for volume in volumes { checks.add(Self.space(volume.what.joined(separator: " and "), volume.facts)) }
+    }
+
+    private static func space(_ what: String, _ facts: FileSystemFacts) -> Finding {
+        let name = "free-space"
+        let detail = "\(what): \(Quantities.bytes(facts.freeBytes)) free of \(Quantities.bytes(facts.totalBytes))"
+        if facts.freeBytes < noSpace { return .wrong(name, detail, remedy: "free some space") }
+        if facts.freeBytes < littleSpace || facts.freeBytes < facts.totalBytes / littlePart {
+            return .limited(name, detail, instead: "work goes on until the disk is full; free some space")
+        }
+        return .ok(name, detail)
+    }
+
+    /// Of the path, or of the nearest folder above it that is there.
+    private static func facts(nearest path: FilePath) -> FileSystemFacts? {
+        var place = path
+        while true {
+            if let facts = try? FileSystemFacts(at: place) { return facts }
+            guard place.removeLastComponent() else { return nil }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import SyncCore
+import SystemPackage
+
+/// Shows a bubble on the desktop of the session that the agent runs in: org.freedesktop.Notifications, by way of
+/// notify-send(1).
+struct DesktopNotifier: Notifier {
+    private static let sessionVariables = ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"]
+
+    private let tool: FilePath
+    private let program: NoticeProgram
+
+    /// `nil` where there is no desktop, or no notify-send on PATH.
+    init?(environment: [String: String]) {
+        guard Self.sessionVariables.contains(where: { environment[$0]?.isEmpty == false }),
+            let tool = Self.tool(in: environment["PATH"] ?? "")
+        else { return nil }
+        self.tool = tool
+        program = NoticeProgram(name: "the desktop", environment: environment, timeout: .seconds(10))
+    }
+
+    func tell(_ notice: Notice) async throws {
+        try await program.run([tool.string] + Self.arguments(for: notice))
+    }
+
+    /// After `--`, a title that begins with a dash is no option.
+    static func arguments(for notice: Notice) -> [String] {
+        ["--app-name=sync-agent", "--", notice.title.escapingControls, body(notice.message)]
+    }
+
+    private static func tool(in path: String) -> FilePath? {
+        path.split(separator: ":").map { FilePath(String($0)).appending("notify-send") }.first { candidate in
+            candidate.isAbsolute && access(candidate.string, X_OK) == 0
+        }
+    }
+
+    /// A body may hold markup, with images and links (Desktop Notifications Specification, "Markup"), and notify-send
+    /// decodes escapes of C in it.
+    private static func body(_ message: String) -> String {
+        message.escapingControls.reduce(into: "") { text, character in
+            switch character {
+            case "&": text += "&amp;"
+            case "<": text += "&lt;"
+            case ">": text += "&gt;"
+            case "\\": text += #"\\"#
+            default: text.append(character)
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import SyncCore
+
+/// Brings the rules in a store to what the configuration wants, and proves that it did nothing else.
+struct LifecycleEditor {
+    /// What came back differs from what was written.
+    struct Altered: Error, CustomStringConvertible {
+        let differences: [String]
+
+        var description: String {
+            "the store did not keep the rules as they were written:\n"
+                + differences.map { "  \($0)" }.joined(separator: "\n")
+                + "\nWhat it kept is in force now: correct the configuration and run lifecycle apply again. With tiers.mode: agent it needs no rules for old photos."
+        }
+    }
+
+    /// Somebody else has written rules since the plan was made.
+    struct Overtaken: Error, CustomStringConvertible {
+        var description: String {
+            "the rules in the store were changed by somebody else in this moment; nothing was written: look again"
+        }
+    }
+
+    let store: any ObjectStore
+    let policy: TierPolicy
+
+    /// What stands, and what would be done about it.
+    func plan() async throws -> (current: LifecycleConfiguration, plan: LifecyclePlan) {
+        let current = try await store.lifecycle()
+        return (current, LifecyclePlan(from: current, policy: policy))
+    }
+
+    /// Writes all rules at once, and reads them again.
+    /// - Parameter current: what the plan was made from.
+    /// - Returns: what the store did not keep of ours, where that does no harm, in plain words.
+    /// - Throws: ``Overtaken``, ``Altered``, ``StoreError``.
+    func carryOut(_ plan: LifecyclePlan, from current: LifecycleConfiguration) async throws -> [String] {
+        // A person may have thought about the question for a while.
+        guard try await store.lifecycle() == current else { throw Overtaken() }
+        try await store.setLifecycle(plan.configuration)
+        let kept = try await store.lifecycle()
+        let sizeless = policy.floor.breakEven == .unknown ? Self.rulesWithoutTheirSize(plan.configuration, kept) : []
+        let expected = LifecycleConfiguration(
+            rules: plan.configuration.rules.map { rule in sizeless.first { $0.id == rule.id } ?? rule })
+        let differences = Self.differences(between: expected, and: kept)
+        if !differences.isEmpty { throw Altered(differences: differences) }
+        return sizeless.map {
+            "\($0.id): this store keeps no limit of size, so that smaller objects move too"
+        }
+    }
+
+    /// Our rules that came back whole but for their limit of size, as they came. Where nobody bills for small objects as
+    /// Amazon does, that costs nothing. (Ceph 16 and moto drop `ObjectSizeGreaterThan`.)
+    private static func rulesWithoutTheirSize(
+        _ wanted: LifecycleConfiguration, _ found: LifecycleConfiguration
+    ) -> [LifecycleRule] {
+        wanted.rules.compactMap { rule in
+            guard var own = rule.own, own.largerThan != nil else { return nil }
+            own.largerThan = nil
+            let sizeless = LifecycleRule(id: rule.id, content: .own(own))
+            return found.rules.contains(sizeless) ? sizeless : nil
+        }
+    }
+
+    /// What of the rules that were written is not there as it was. In which order a store keeps them has no meaning.
+    static func differences(between wanted: LifecycleConfiguration, and found: LifecycleConfiguration) -> [String] {
+        var rest = found.rules
+        let lost = wanted.rules.filter { rule in
+            guard let index = rest.firstIndex(of: rule) else { return true }
+            rest.remove(at: index)
+            return false
+        }
+        let lines = lost.map { rule in
+            let name = rule.id.isEmpty ? "a rule without a name" : rule.id.escapingControls
+            let owner = rule.own == nil ? "\(name), a rule of others" : "\(name) (\(rule.words))"
+            guard let index = rest.firstIndex(where: { $0.id == rule.id }) else { return "\(owner): it is gone" }
+            let other = rest.remove(at: index)
+            return "\(owner): it is another now" + (other.own.map { " (\($0))" } ?? "")
+        }
+        return lines + rest.map { "\($0.id.escapingControls): a rule that was not written" }
+    }
+}

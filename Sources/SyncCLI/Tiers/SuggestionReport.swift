@@ -1,0 +1,80 @@
+import SyncCore
+import SyncEngine
+import SystemPackage
+
+/// Albums that may be wanted back. It only tells: whoever wants one asks for it.
+struct SuggestionReport: Encodable {
+    struct Album: Encodable {
+        var folder: String
+        /// In plain words.
+        var reason: String
+        /// What is archived of it.
+        var photos: Int
+        var bytes: Int64
+        var costUSD: Double
+        @Nullable var hours: Double?
+
+        init(_ suggestion: Suggestion) {
+            folder = suggestion.folder.string
+            reason = suggestion.reason.words
+            photos = suggestion.photos
+            bytes = suggestion.bytes
+            costUSD = suggestion.estimate.totalUSD.roundedUSD
+            hours = suggestion.estimate.hours
+        }
+
+        /// `12 photos of Paris are archived, and 3 were asked for lately: to bring back the album as one would cost $0.02`
+        var sentence: String {
+            let name = (FilePath(folder).lastComponent?.string ?? folder).escapingControls
+            let verb = photos == 1 ? "is" : "are"
+            let wait = hours.map { ", within \(Quantities.span(.seconds($0 * 3_600)))" } ?? ""
+            return
+                "\(Quantities.counted(photos, "photo")) of \(name) \(verb) archived, and \(reason): to bring back the "
+                + "album as one would cost \(Quantities.dollars(costUSD))\(wait)"
+        }
+    }
+
+    var suggestions: [Album]
+
+    init(_ suggestions: [Suggestion]) {
+        self.suggestions = suggestions.map(Album.init)
+    }
+
+    /// For people, in 80 columns; the command that brings an album back stands below it.
+    func lines(on terminal: Terminal) -> [String] {
+        guard !suggestions.isEmpty else { return ["Nothing to suggest."] }
+        return suggestions.flatMap { album in
+            TextLayout.wrapped(album.sentence, to: min(terminal.width, 100))
+                + [terminal.styled("  sync-agent restore \(Self.quoted(album.folder))", .dim)]
+        }
+    }
+
+    /// As a shell takes it as one word.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            byte.isASCIILetterOrDigit || "/._-+,:@".utf8.contains(byte) || byte >= 0x80
+        }
+        return isPlain
+            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}
+
+extension Suggestion.Reason {
+    var words: String {
+        switch self {
+        case .opened(let photos): "\(Quantities.count(photos)) \(photos == 1 ? "was" : "were") asked for lately"
+        case .sameWeek(let year): "some were taken in this week of \(year)"
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

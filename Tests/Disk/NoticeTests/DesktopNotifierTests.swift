@@ -1,0 +1,40 @@
+import Glibc
+import SyncCore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct DesktopNotifierTests {
+    private let tree: TemporaryTree
+
+    init() throws {
+        tree = try TemporaryTree()
+    }
+
+    @Test func `Without a desktop, or without the tool, there is none`() throws {
+        try tree.makeFolder("empty")
+        #expect(symlink("/bin/echo", tree.path("notify-send").string) == 0)
+        #expect(DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ""]) == nil)
+        #expect(DesktopNotifier(environment: ["PATH": tree.path("empty").string, "DISPLAY": ":0"]) == nil)
+        #expect(DesktopNotifier(environment: ["PATH": ".:empty", "WAYLAND_DISPLAY": "wayland-0"]) == nil)
+        #expect(DesktopNotifier(environment: ["PATH": "/no:\(tree.root)", "DBUS_SESSION_BUS_ADDRESS": "unix:"]) != nil)
+    }
+
+    @Test func `Nothing in a notice is an option, markup or an escape`() {
+        #expect(
+            DesktopNotifier.arguments(for: .hostile) == [
+                "--app-name=sync-agent", "--", "--help $(touch pwned)",
+                #"`id`; 'a' "b" \\n &lt;img src="http://evil"&gt; &amp; $HOME\\u{a}second line"#,
+            ])
+    }
+
+    @Test func `A tool that fails is told`() async throws {
+        #expect(symlink("/bin/false", tree.path("notify-send").string) == 0)
+        let notifier = try #require(DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ":0"]))
+        let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
+        #expect(
+            error?.description == "the desktop (\(tree.path("notify-send"))) exited with 1; run it by hand to see why")
+    }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import SyncCore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// kill -9 in exactly one state of a restore, held there by a store that does not go on. Not one after the other: what
+/// was in hand, and not answered, is given to nobody else for half a minute.
+@Suite struct RestoreKillStateTests {
+    private static let photos = 10
+    /// Requests of one process that are under way at once.
+    private static let inFlight = 8
+    private static let claim = Duration.seconds(60)
+
+    private func fill(_ home: AgentHome) async throws {
+        for number in 0..<Self.photos {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
+        }
+        #expect(try await home.run("sync").code == 0)
+    }
+
+    private func kill(_ process: ChildProcess) async throws {
+        process.send(SIGKILL)
+        #expect(try await process.finished().ending == .signal(SIGKILL))
+    }
+
+    @Test("killed when the job was made and no request had reached the embedded store, it is sent by the next")
+    func beforeFirstRequest() async throws {
+        let home = try AgentHome(restoring: 600, more: AgentHome.archivesAtOnce)
+        try await fill(home)
+        do {
+            let held = try HeldStore(home.store)
+            let killed = try home.start(["restore", "Rome", "--yes"])
+            _ = try await eventually("a job") { try await home.restores().first }
+            try await kill(killed)
+            withExtendedLifetime(held) {}
+        }
+        #expect(try home.store.restoreTiers().isEmpty)
+        #expect(try await home.restores().map(\.state) == ["sending"])
+        let job = try await home.refreshed(within: Self.claim) { $0.state == "retrieving" }
+        #expect(job.jobId == "1" && job.items == Self.photos)
+        #expect(try home.store.restoreTiers().count == Self.photos)
+    }
+
+    @Test(
+        "killed while the first requests were under way, no object is restored twice, and none is forgotten",
+        arguments: [Fault.stall(.beforeBody), .stall(.beforeReply)])
+    func requestsUnderWay(fault: Fault) async throws {
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server)
+            try await fill(home)
+            server.script(fault, on: .restoreObject, numbers: 1...99)
+            let killed = try home.start(["restore", "Rome", "--yes"])
+            _ = try await eventually("requests") {
+                server.requests(.restoreObject).count == Self.inFlight ? true : nil
+            }
+            try await kill(killed)
+            server.clearScript()
+            #expect(try await home.restores().map(\.state) == ["sending"])
+            let job = try await home.refreshed(within: Self.claim) { $0.state == "retrieving" }
+            #expect(job.items == Self.photos && job.failed == 0)
+            let wasCarriedOut = fault == .stall(.beforeReply)
+            let answers = server.requests(.restoreObject).compactMap(\.status)
+            #expect(answers.count { $0 == 409 } == (wasCarriedOut ? Self.inFlight : 0))
+            #expect(server.keys.allSatisfy { server.object($0)?.restore != nil })
+            #expect(server.requests(.restoreObject).count == Self.photos + Self.inFlight)
+        }
+    }
+
+    @Test("a store that is busy leaves the job, and the next round sends what is left")
+    func busy() async throws {
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server)
+            try await fill(home)
+            server.script(.answer(ScriptedAnswer(503, "SlowDown")), on: .restoreObject, numbers: 1...99)
+            let finished = try await home.run("restore", "Rome", "--yes")
+            #expect(finished.code == 0 && finished.text.contains("10 photos could not be asked for yet"))
+            #expect(try await home.restores().map(\.state) == ["sending"])
+            server.clearScript()
+            #expect(try await home.refreshed(within: Self.claim) { $0.state == "retrieving" }.items == Self.photos)
+            #expect(server.requests(.restoreObject).count { $0.status == 202 } == Self.photos)
+        }
+    }
+
+    @Test("killed in the middle of downloads, the next goes on from where they were")
+    func downloading() async throws {
+        let server = try ScriptedS3Server(restoreTime: { _, _ in .zero })
+        let home = try AgentHome(over: server)
+        try await fill(home)
+        server.script(.stall(.duringReply(700)), on: .getObject, numbers: 1...99)
+        let killed = try home.start(
+            ["restore", "Rome", "--yes", "--wait", "--output", home.tree.path("back").string])
+        let parts = try await eventually("three parts") {
+            guard server.requests(.getObject).count == 3 else { return nil as [String]? }
+            let parts = try home.tree.files(below: "back")
+            return try parts.count == 3 && parts.allSatisfy { try home.tree.read("back/\($0)").count == 700 }
+                ? parts : nil
+        }
+        #expect(parts.allSatisfy { $0.hasSuffix(".sync-agent-part") })
+        try await kill(killed)
+        server.clearScript()
+        server.clearRequests()
+
+        let job = try await home.refreshed { $0.saved == Self.photos }
+        #expect(job.state == "ready")
+        let gets = server.requests(.getObject)
+        #expect(gets.count == Self.photos && gets.count { $0.headers["range"]?.hasPrefix("bytes=700-") == true } == 3)
+        #expect(server.requests(.restoreObject).isEmpty)
+        try await expectWhole(home, server)
+        await server.stop()
+    }
+
+    @Test("killed when a file was saved and not noted, it is not downloaded again")
+    func savedAndNotNoted() async throws {
+        let server = try ScriptedS3Server(restoreTime: { _, _ in .zero })
+        let home = try AgentHome(over: server)
+        try await fill(home)
+        _ = try await home.restore("Rome", "--output", home.tree.path("back").string)
+        // As the killed process has left it.
+        let entry = try #require(try await home.photo(home.vacations.pushing("Rome/3.jpg")))
+        let key = try #require(entry.key)
+        try home.tree.write(try #require(server.object(key)).bytes, to: "back/Rome/3.jpg")
+
+        #expect(try await home.refreshed { $0.saved == Self.photos }.state == "ready")
+        #expect(server.requests(.getObject).count == Self.photos - 1)
+        #expect(server.requests(.getObject, key: key).isEmpty)
+        try await expectWhole(home, server)
+        await server.stop()
+    }
+
+    private func expectWhole(_ home: AgentHome, _ server: ScriptedS3Server) async throws {
+        #expect(try home.tree.files(below: "back") == (0..<Self.photos).map { "Rome/\($0).jpg" })
+        for entry in try await home.photos(at: home.vacations) {
+            let name = try #require(FilePath(entry.path).lastComponent?.string)
+            let object = server.object(try #require(entry.key))
+            #expect(try home.tree.read("back/Rome/\(name)") == object?.bytes)
+        }
+    }
+}

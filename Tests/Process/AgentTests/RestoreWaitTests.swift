@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Those who wait for a restore, and those who are told when it has ended.
+@Suite(.serialized) struct RestoreWaitTests {
+    /// Appends a line for each notice: its kind, the job, and what is ready.
+    private static let program = """
+        #!/bin/sh
+        echo "$SYNC_AGENT_KIND $SYNC_AGENT_JOB_ID $SYNC_AGENT_READY $SYNC_AGENT_FAILED" >> "$1"
+        """
+
+    private func archivedHome(restoring: Int) async throws -> AgentHome {
+        let home = try AgentHome(restoring: restoring, more: AgentHome.archivesAtOnce)
+        for number in 0..<4 {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
+        }
+        #expect(try await home.run("sync").code == 0)
+        return home
+    }
+
+    /// A home whose notices go to the file `told`.
+    private func tellingHome() async throws -> (home: AgentHome, told: FilePath) {
+        let home = try await archivedHome(restoring: 1)
+        let script = try home.tree.write(Self.program, to: "tell")
+        try script.setMode(0o755)
+        let told = home.tree.path("told")
+        let configuration = String(decoding: try home.tree.read("config.yaml"), as: UTF8.self)
+        try home.configure(configuration + "notify: {command: [\(script), \(told)]}")
+        return (home, told)
+    }
+
+    @Test("whoever waits gets a plain line for each step where no terminal is, and the photos at the end")
+    func waited() async throws {
+        let home = try await archivedHome(restoring: 1)
+        let output = home.tree.path("back")
+        let finished = try await home.run("restore", "Rome", "--yes", "--wait", "--output", output.string)
+        #expect(finished.code == 0)
+        #expect(finished.complaint.contains("0 of 4 photos saved"))
+        #expect(finished.text.contains("4 photos can be read now, 4 saved in \(output)"))
+        #expect(!finished.output.contains(0x1B) && !finished.errors.contains(0x1B))
+        #expect(try home.tree.files(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
+    }
+
+    @Test("whoever waits with JSON gets one object, and its items are restored")
+    func waitedForJSON() async throws {
+        let home = try await archivedHome(restoring: 1)
+        let answer = try await home.restore("Rome", "--wait")
+        #expect(answer.items.map(\.state) == Array(repeating: "restored", count: 4))
+    }
+
+    @Test("Ctrl-C ends the waiting with 1 and the job's number, and the job goes on", arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) async throws {
+        let home = try await archivedHome(restoring: 3_600)
+        let waiting = try home.start(["restore", "Rome", "--yes", "--wait"])
+        try await waiting.logged { $0.contains("0 of 4 photos restored") }
+        waiting.send(signal)
+        let finished = try await waiting.finished()
+        #expect(finished.code == 1)
+        #expect(finished.complaint.contains("restore 1 goes on without you; sync-agent restores 1 tells how far it is"))
+        #expect(try await home.restores().map(\.state) == ["retrieving"])
+    }
+
+    @Test("the agent follows a job, saves it and tells of it once, also when it is started again")
+    func announced() async throws {
+        let (home, told) = try await tellingHome()
+        let agent = try await home.startAgent()
+        #expect(try await home.restore("Rome", "--output", home.tree.path("back").string).items.count == 4)
+        _ = try await home.restore { $0.state == "ready" && $0.saved == 4 }
+        let line = try await eventually("a notice") { try? told.bytes }
+        #expect(String(decoding: line, as: UTF8.self) == "restoreReady 1 4 0\n")
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+
+        let second = try await home.startAgent()
+        // A second job shows that the second agent has looked at all of them.
+        #expect(try await home.restore("Rome", "--output", home.tree.path("more").string).jobId == "2")
+        let both = try await eventually("a second notice") {
+            let bytes = try told.bytes
+            return bytes.count > line.count ? bytes : nil
+        }
+        #expect(String(decoding: both, as: UTF8.self) == "restoreReady 1 4 0\nrestoreReady 2 4 0\n")
+        second.send(SIGTERM)
+        #expect(try await second.finished().code == 0)
+    }
+
+    @Test("of a job in which something failed it is told as of a failure")
+    func failed() async throws {
+        let (home, told) = try await tellingHome()
+        #expect(try await home.restore("Rome").items.count == 4)
+        // Gone from the store, past the agent.
+        try #require(try home.store.recordPaths().first).remove()
+        let job = try await home.refreshed { $0.state == "partlyReady" }
+        #expect(job.done == 3 && job.failed == 1)
+        #expect(String(decoding: try told.bytes, as: UTF8.self) == "restoreFailed 1 3 1\n")
+        #expect(try await home.run("restores", "1").text.contains("nothing is stored under"))
+    }
+}
