@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
-demo: ## photos dropped into folders, stored, and shown, in ./demo
+demo: ## photos dropped into folders, stored, archived and brought back, in ./demo
 	@scripts/demo
 
 build: ## the program: .build/release/sync-agent

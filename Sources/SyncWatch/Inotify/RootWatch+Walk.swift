@@ -134,7 +134,7 @@ private struct WatchWalk {
 
 extension DirectoryHandle {
     /// The names of the folders in it, ignored ones left out.
-    fileprivate func folders() throws(Errno) -> [EntryName] {
+    func folders() throws(Errno) -> [EntryName] {
         var names: [EntryName] = []
         try forEachEntry { name, kind throws(Errno) in
             guard kind == .folder || kind == .unknown, let entry = EntryName(unlessIgnored: name) else {

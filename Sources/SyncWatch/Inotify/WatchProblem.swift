@@ -53,7 +53,7 @@ enum WatchProblem: Hashable {
         path.isEmpty ? "the folder" : path.filePath.string.escapingControls
     }
 
-    private static func sysctl(_ name: String, atLeast value: Int) -> String {
+    static func sysctl(_ name: String, atLeast value: Int) -> String {
         "Allow more: put fs.inotify.\(name)=\(value) in /etc/sysctl.d/60-sync-agent.conf and run sysctl --system"
     }
 }
