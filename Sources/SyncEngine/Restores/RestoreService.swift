@@ -54,6 +54,8 @@ package struct RestoreService: Service {
             } catch let error as StoreError {
                 logger.debug("restores wait for the store: \(error)")
                 rounds.failures += 1
+            } catch let error as LedgerError where error.code == .busy {
+                logger.debug("restores wait for the ledger: \(error)")
             }
             try await time.sleep(pause(after: rounds.failures))
         }

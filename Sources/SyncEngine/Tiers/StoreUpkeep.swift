@@ -85,7 +85,11 @@ package struct UpkeepService: Service {
         do {
             try await cancelWhenGracefulShutdown {
                 while true {
-                    try await upkeep.run()
+                    do {
+                        try await upkeep.run()
+                    } catch let error as LedgerError where error.code == .busy {
+                        // Another process writes for long; what is due now is due in an hour too.
+                    }
                     try await time.sleep(Self.interval)
                 }
             }
