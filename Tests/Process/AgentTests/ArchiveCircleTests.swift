@@ -67,7 +67,7 @@ import Testing
         #expect(try await home.run("sync").code == 0)
         _ = try await home.restore(photo.string)
         // As if the days were over in some seconds. What the ledger knows of the end it has from the store.
-        try home.store.endCopies(inSeconds: 4)
+        try home.store.endCopies(inSeconds: 20)
         #expect(try await home.refreshed { $0.state == "ready" }.done == 1)
         #expect(try await home.photo(photo)?.badge == "restored")
 
