@@ -152,6 +152,8 @@ import Testing
             try? await store.store(other, at: key)
         }
         box.withLock { $0 = bench.store }
+        // The store holds the closure, and the closure holds the box.
+        defer { box.withLock { $0 = nil } }
         #expect(try await bench.download().run(bench.task()) == .saved(isVerified: true))
         #expect(try bench.tree.read("photo.jpg") == other)
         #expect(bench.store.ranges == [nil, 300..<1_000, nil])
