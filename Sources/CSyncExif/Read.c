@@ -45,25 +45,22 @@ static void copy_text(ExifData *data, ExifIfd ifd, ExifTag tag, char *text, size
     text[count] = 0;
 }
 
-static void copy_time(ExifData *data, CSyncExif_Summary *summary) {
-    static const struct {
-        ExifIfd ifd;
-        ExifTag time, offset, fraction;
-    } tags[] = {
-        {EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_ORIGINAL, EXIF_TAG_OFFSET_TIME_ORIGINAL, EXIF_TAG_SUB_SEC_TIME_ORIGINAL},
-        {EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_DIGITIZED, EXIF_TAG_OFFSET_TIME_DIGITIZED, EXIF_TAG_SUB_SEC_TIME_DIGITIZED},
-        {EXIF_IFD_0, EXIF_TAG_DATE_TIME, EXIF_TAG_OFFSET_TIME, EXIF_TAG_SUB_SEC_TIME},
-    };
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        copy_text(data, tags[i].ifd, tags[i].time, summary->time, sizeof summary->time);
-        // Cameras whose clock was never set write blanks or zeros.
-        if (summary->time[0] >= '1' && summary->time[0] <= '9') {
-            copy_text(data, EXIF_IFD_EXIF, tags[i].offset, summary->offset, sizeof summary->offset);
-            copy_text(data, EXIF_IFD_EXIF, tags[i].fraction, summary->fraction, sizeof summary->fraction);
-            return;
-        }
+static CSyncExif_Time read_time(ExifData *data, ExifIfd ifd, ExifTag time, ExifTag offset, ExifTag fraction) {
+    CSyncExif_Time result;
+    copy_text(data, ifd, time, result.time, sizeof result.time);
+    copy_text(data, EXIF_IFD_EXIF, offset, result.offset, sizeof result.offset);
+    copy_text(data, EXIF_IFD_EXIF, fraction, result.fraction, sizeof result.fraction);
+    return result;
+}
+
+/// One SHORT, or 0.
+static int32_t read_short(ExifData *data, ExifIfd ifd, ExifTag tag) {
+    const ExifEntry *entry = exif_content_get_entry(data->ifd[ifd], tag);
+    if (entry == NULL || entry->data == NULL || entry->components == 0 || entry->format != EXIF_FORMAT_SHORT
+        || entry->size < 2) {
+        return 0;
     }
-    summary->time[0] = 0;
+    return exif_get_short(entry->data, exif_data_get_byte_order(data));
 }
 
 CSyncExif_Summary CSyncExif_read(const uint8_t *block, size_t count) {
@@ -73,15 +70,19 @@ CSyncExif_Summary CSyncExif_read(const uint8_t *block, size_t count) {
     if (data == NULL) {
         return summary;
     }
-    const ExifEntry *orientation = exif_content_get_entry(data->ifd[EXIF_IFD_0], EXIF_TAG_ORIENTATION);
-    if (orientation != NULL && orientation->data != NULL && orientation->components > 0
-        && orientation->format == EXIF_FORMAT_SHORT && orientation->size >= 2) {
-        int value = exif_get_short(orientation->data, exif_data_get_byte_order(data));
-        summary.orientation = value >= 1 && value <= 8 ? value : 0;
-    }
+    int32_t orientation = read_short(data, EXIF_IFD_0, EXIF_TAG_ORIENTATION);
+    summary.orientation = orientation >= 1 && orientation <= 8 ? orientation : 0;
     summary.has_gps = data->ifd[EXIF_IFD_GPS]->count > 0;
     summary.has_maker_note = exif_content_get_entry(data->ifd[EXIF_IFD_EXIF], EXIF_TAG_MAKER_NOTE) != NULL;
-    copy_time(data, &summary);
+    summary.taken = read_time(data, EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_ORIGINAL, EXIF_TAG_OFFSET_TIME_ORIGINAL,
+        EXIF_TAG_SUB_SEC_TIME_ORIGINAL);
+    summary.digitized = read_time(data, EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_DIGITIZED, EXIF_TAG_OFFSET_TIME_DIGITIZED,
+        EXIF_TAG_SUB_SEC_TIME_DIGITIZED);
+    summary.changed = read_time(data, EXIF_IFD_0, EXIF_TAG_DATE_TIME, EXIF_TAG_OFFSET_TIME, EXIF_TAG_SUB_SEC_TIME);
+    summary.colour_space = read_short(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE);
+    char index[8];
+    copy_text(data, EXIF_IFD_INTEROPERABILITY, EXIF_TAG_INTEROPERABILITY_INDEX, index, sizeof index);
+    summary.is_adobe_rgb = strcmp(index, "R03") == 0;
     exif_data_unref(data);
     return summary;
 }

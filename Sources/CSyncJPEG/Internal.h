@@ -49,16 +49,20 @@ CSJ_LOCAL void csj_arena_free(Arena *arena);
 
 enum { SOURCE_BUFFER = 64 * 1024, SOURCE_HISTORY = 64 };
 
-/// Reads a descriptor by pread. The last bytes of the buffer before are kept in front of it (see `csj_source_skipped`).
+/// Reads a descriptor by pread, or memory where the descriptor is -1. The last bytes of the buffer before are kept in front of it (see `csj_source_skipped`).
 typedef struct Source {
     struct jpeg_source_mgr base;
     int descriptor;
+    const uint8_t *memory;
+    size_t memory_count;
     off_t offset;
     size_t filled;
     unsigned char bytes[SOURCE_HISTORY + SOURCE_BUFFER];
 } Source;
 
-CSJ_LOCAL void csj_source_init(Source *source, int descriptor);
+CSJ_LOCAL void csj_source_init(Source *source, int descriptor, const uint8_t *memory, size_t memory_count);
+/// Bytes of the whole file, or -1 when they are not known.
+CSJ_LOCAL int64_t csj_source_size(const Source *source);
 /// The next byte of the header; jumps at the end of the file.
 CSJ_LOCAL int csj_source_byte(j_decompress_ptr cinfo);
 /// Whether the `count` bytes in front of the marker that was just read are mere padding.

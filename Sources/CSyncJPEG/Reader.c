@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *colour_name(J_COLOR_SPACE space) {
     switch (space) {
@@ -86,11 +85,11 @@ static void check_scans(j_common_ptr cinfo) {
 }
 
 static void check_file(CSyncJPEG_Reader *reader) {
-    struct stat status;
-    if (fstat(reader->source.descriptor, &status) == 0 && status.st_size > reader->limits.file_bytes) {
+    int64_t size = csj_source_size(&reader->source);
+    if (size > reader->limits.file_bytes) {
         csj_fail(
             &reader->guard, CSYNC_JPEG_OVER_LIMIT, 0, "%lld bytes are more than the limit of %lld",
-            (long long)status.st_size, (long long)reader->limits.file_bytes);
+            (long long)size, (long long)reader->limits.file_bytes);
     }
 }
 
@@ -122,7 +121,8 @@ static void read_header(CSyncJPEG_Reader *reader) {
     check_limits(reader);
 }
 
-CSyncJPEG_Reader *CSyncJPEG_open(int descriptor, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
+static CSyncJPEG_Reader *open_source(
+    int descriptor, const uint8_t *bytes, size_t count, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
     memset(failure, 0, sizeof *failure);
     CSyncJPEG_Reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL) {
@@ -132,7 +132,7 @@ CSyncJPEG_Reader *CSyncJPEG_open(int descriptor, const CSyncJPEG_Limits *limits,
     }
     reader->limits = *limits;
     csj_guard_init(&reader->guard, limits->memory_bytes);
-    csj_source_init(&reader->source, descriptor);
+    csj_source_init(&reader->source, descriptor, bytes, count);
     reader->guard.failure = failure;
     reader->decoder.err = &reader->guard.base;
     reader->guard.memory_held = reader->guard.memory_peak = sizeof *reader;
@@ -142,6 +142,15 @@ CSyncJPEG_Reader *CSyncJPEG_open(int descriptor, const CSyncJPEG_Limits *limits,
     }
     read_header(reader);
     return reader;
+}
+
+CSyncJPEG_Reader *CSyncJPEG_open(int descriptor, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
+    return open_source(descriptor, NULL, 0, limits, failure);
+}
+
+CSyncJPEG_Reader *CSyncJPEG_openBytes(
+    const uint8_t *bytes, size_t count, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
+    return open_source(-1, bytes, count, limits, failure);
 }
 
 void CSyncJPEG_close(CSyncJPEG_Reader *reader) {

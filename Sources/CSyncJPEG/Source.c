@@ -5,10 +5,28 @@
 #include <errno.h>
 #include <jerror.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void init_source(j_decompress_ptr cinfo) {}
 static void term_source(j_decompress_ptr cinfo) {}
+
+static ssize_t read_memory(const Source *source, unsigned char *buffer) {
+    size_t rest = source->memory_count - (size_t)source->offset;
+    size_t count = rest < SOURCE_BUFFER ? rest : SOURCE_BUFFER;
+    if (count > 0) {
+        memcpy(buffer, source->memory + source->offset, count);
+    }
+    return (ssize_t)count;
+}
+
+static ssize_t read_file(const Source *source, unsigned char *buffer) {
+    ssize_t count;
+    do {
+        count = pread(source->descriptor, buffer, SOURCE_BUFFER, source->offset);
+    } while (count < 0 && errno == EINTR);
+    return count;
+}
 
 /// Never suspends: it fills the buffer, or it fails. libjpeg's sample code would feed an EOI and go on with gray.
 static boolean fill_input_buffer(j_decompress_ptr cinfo) {
@@ -17,10 +35,7 @@ static boolean fill_input_buffer(j_decompress_ptr cinfo) {
 
     // Not from `next_input_byte`: in a marker libjpeg calls this with a stale one.
     memmove(source->bytes, source->bytes + source->filled, SOURCE_HISTORY);
-    ssize_t count;
-    do {
-        count = pread(source->descriptor, buffer, SOURCE_BUFFER, source->offset);
-    } while (count < 0 && errno == EINTR);
+    ssize_t count = source->descriptor < 0 ? read_memory(source, buffer) : read_file(source, buffer);
     if (count < 0) {
         int error = errno;
         csj_fail((Guard *)cinfo->err, CSYNC_JPEG_READ_FAILED, error, "read: %s", strerror(error));
@@ -52,7 +67,7 @@ static void skip_input_data(j_decompress_ptr cinfo, long count) {
     }
 }
 
-void csj_source_init(Source *source, int descriptor) {
+void csj_source_init(Source *source, int descriptor, const uint8_t *memory, size_t memory_count) {
     source->base.init_source = init_source;
     source->base.fill_input_buffer = fill_input_buffer;
     source->base.skip_input_data = skip_input_data;
@@ -61,8 +76,18 @@ void csj_source_init(Source *source, int descriptor) {
     source->base.bytes_in_buffer = 0;
     source->base.next_input_byte = NULL;
     source->descriptor = descriptor;
+    source->memory = memory;
+    source->memory_count = memory_count;
     source->offset = 0;
     source->filled = 0;
+}
+
+int64_t csj_source_size(const Source *source) {
+    struct stat status;
+    if (source->descriptor < 0) {
+        return (int64_t)source->memory_count;
+    }
+    return fstat(source->descriptor, &status) == 0 ? status.st_size : -1;
 }
 
 int csj_source_byte(j_decompress_ptr cinfo) {

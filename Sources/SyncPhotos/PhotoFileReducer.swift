@@ -27,7 +27,8 @@ package struct PhotoFileReducer: PhotoReducer {
         let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
         guard examined.type.kind == .jpeg else { return unchanged }
 
-        let copy = try reduceJPEG(file, unchanged: unchanged, policy: policy)
+        let reader = try JPEGReader(reading: file.descriptor, limits: policy.limits)
+        let copy = try Self.reduce(reader, of: examined.stamp.size, unchanged: unchanged, policy: policy)
         try file.require(examined.stamp)
         return copy
     }
@@ -45,11 +46,12 @@ package struct PhotoFileReducer: PhotoReducer {
         return name.isJSON && UnknownBytes(head).looksLikeJSON ? .json : .unknown
     }
 
-    private func reduceJPEG(
-        _ file: borrowing PhotoFile, unchanged: StoredCopy, policy: ReducePolicy
+    /// - Parameters:
+    ///   - size: bytes of the JPEG.
+    ///   - unchanged: the copy that is the JPEG itself.
+    static func reduce(
+        _ reader: borrowing JPEGReader, of size: Int64, unchanged: StoredCopy, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
-        let size = try file.stamp().size
-        let reader = try JPEGReader(reading: file.descriptor, limits: policy.limits)
         let exif = reader.exif
         let summary = exif?.summary
         let plan = JPEGReduction(policy: policy, orientation: summary?.orientation)

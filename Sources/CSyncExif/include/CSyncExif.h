@@ -1,4 +1,4 @@
-// What a stored copy needs from an EXIF block: the orientation and the capture time, and the block corrected.
+// What a copy needs from an EXIF block: orientation, times and colour space, and the block corrected.
 //
 // Reading is libexif's. Correcting is done in place: libexif writes a block anew, which moves the maker note away from
 // the offsets that are inside it and leaves out what it does not know. Here every byte that is kept stays where it is,
@@ -17,18 +17,31 @@
 extern "C" {
 #endif
 
-typedef struct CSyncExif_Summary {
-    /// 1 to 8; 0 when there is none.
-    int32_t orientation;
-    bool has_gps;
-    bool has_maker_note;
-    /// The time of capture, "YYYY:MM:DD HH:MM:SS" as it is in the block; empty when there is none. From
-    /// DateTimeOriginal, else DateTimeDigitized, else DateTime; offset and fraction are those of the same tag.
+/// One of the block's times.
+typedef struct CSyncExif_Time {
+    /// "YYYY:MM:DD HH:MM:SS" as it is in the block; empty when there is none.
     char time[32];
     /// "+HH:MM", or empty.
     char offset[16];
     /// The digits behind the decimal point of the second, or empty.
     char fraction[16];
+} CSyncExif_Time;
+
+typedef struct CSyncExif_Summary {
+    /// 1 to 8; 0 when there is none.
+    int32_t orientation;
+    bool has_gps;
+    bool has_maker_note;
+    /// DateTimeOriginal.
+    CSyncExif_Time taken;
+    /// DateTimeDigitized.
+    CSyncExif_Time digitized;
+    /// DateTime: the last change.
+    CSyncExif_Time changed;
+    /// ColorSpace: 1 is sRGB, 0xFFFF another; 0 when there is none.
+    int32_t colour_space;
+    /// Whether the interoperability index is "R03": Adobe RGB, which cameras mark in no other way (DCF 2.0, 4.6).
+    bool is_adobe_rgb;
 } CSyncExif_Summary;
 
 typedef struct CSyncExif_Changes {

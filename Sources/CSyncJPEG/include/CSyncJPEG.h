@@ -101,6 +101,11 @@ typedef struct CSyncJPEG_Reader CSyncJPEG_Reader;
 CSyncJPEG_Reader *_Nullable CSyncJPEG_open(
     int descriptor, const CSyncJPEG_Limits *_Nonnull limits, CSyncJPEG_Failure *_Nonnull failure);
 
+/// The same for a file that is in memory. The bytes stay the caller's, and as they are for as long as the reader.
+CSyncJPEG_Reader *_Nullable CSyncJPEG_openBytes(
+    const uint8_t *_Nullable bytes, size_t count, const CSyncJPEG_Limits *_Nonnull limits,
+    CSyncJPEG_Failure *_Nonnull failure);
+
 void CSyncJPEG_close(CSyncJPEG_Reader *_Nullable reader);
 
 CSyncJPEG_Info CSyncJPEG_info(const CSyncJPEG_Reader *_Nonnull reader);

@@ -15,6 +15,14 @@ package protocol PhotoReducer: Sendable {
     func reduce(
         _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy
+
+    /// Makes the stored copy of a photo that is no file, as of a file. `.unchanged` means the bytes as they were given.
+    /// - Throws: ``PhotoError``, `.notAPhoto` for what is no image.
+    func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy
+
+    /// Reads bytes of a file that was examined.
+    /// - Throws: ``PhotoError``; `.changed` when the file is no longer the one that was examined.
+    func read(_ file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8]
 }
 
 /// What one reading of a file tells.

@@ -72,4 +72,24 @@ struct PhotoFile: ~Copyable {
         }
         return (head, hasher.finalize())
     }
+
+    /// Reads a part of the file. Where the file ends before it, so does what is returned.
+    func read(_ range: Range<Int>) throws(PhotoError) -> [UInt8] {
+        do {
+            return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+                let buffer = UnsafeMutableRawBufferPointer(buffer)
+                while count < range.count {
+                    let read = try descriptor.read(
+                        fromAbsoluteOffset: Int64(range.lowerBound + count),
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), retryOnInterrupt: true)
+                    if read == 0 { return }
+                    count += read
+                }
+            }
+        } catch let error as Errno {
+            throw PhotoError(error, "read")
+        } catch {
+            throw PhotoError(.unreadable, "read: \(error)")
+        }
+    }
 }

@@ -4,21 +4,25 @@ import SystemPackage
 
 /// A JPEG whose header was read and held against the limits. It is decoded once.
 struct JPEGReader: ~Copyable {
-    /// Scans of a progressive file. Encoders write about ten; each costs a pass over the whole picture.
-    private static let scanLimit: Int32 = 100
-
     private let handle: OpaquePointer
     let size: PixelSize
 
     /// - Parameter descriptor: stays the caller's, and open for as long as the reader.
     init(reading descriptor: FileDescriptor, limits: PhotoLimits) throws(PhotoError) {
-        var limits = CSyncJPEG_Limits(
-            file_bytes: limits.fileSize, pixels: limits.pixels, memory_bytes: limits.memory, scans: Self.scanLimit
-        )
+        var limits = CSyncJPEG_Limits(limits)
         var failure = CSyncJPEG_Failure()
-        guard let handle = CSyncJPEG_open(descriptor.rawValue, &limits, &failure) else {
-            throw PhotoError(failure)
-        }
+        try self.init(CSyncJPEG_open(descriptor.rawValue, &limits, &failure), failure)
+    }
+
+    /// - Parameter bytes: a whole file. They stay where they are for as long as the reader.
+    init(reading bytes: UnsafeBufferPointer<UInt8>, limits: PhotoLimits) throws(PhotoError) {
+        var limits = CSyncJPEG_Limits(limits)
+        var failure = CSyncJPEG_Failure()
+        try self.init(CSyncJPEG_openBytes(bytes.baseAddress, bytes.count, &limits, &failure), failure)
+    }
+
+    private init(_ handle: OpaquePointer?, _ failure: CSyncJPEG_Failure) throws(PhotoError) {
+        guard let handle else { throw PhotoError(failure) }
         self.handle = handle
         let info = CSyncJPEG_info(handle)
         size = PixelSize(width: Int(info.width), height: Int(info.height))
@@ -47,6 +51,12 @@ struct JPEGReader: ~Copyable {
         return PixelSize(width: Int(width), height: Int(height))
     }
 
+    /// Decodes the picture to its end, and throws when it is damaged.
+    func requireWhole() throws(PhotoError) {
+        // Small, for libjpeg then reads every coefficient and computes few samples.
+        _ = try reduce(JPEGReduction(policy: ReducePolicy(maximumDimension: 64), orientation: nil), exif: nil)
+    }
+
     /// Decodes the picture to its end and encodes it anew.
     /// - Parameter exif: written into the output as it is.
     func reduce(_ reduction: JPEGReduction, exif: ExifBlock?) throws(PhotoError) -> (bytes: [UInt8], size: PixelSize) {
@@ -60,5 +70,15 @@ struct JPEGReader: ~Copyable {
         defer { CSyncJPEG_freeOutput(&output) }
         let bytes = Array(UnsafeBufferPointer(start: output.bytes, count: output.count))
         return (bytes, PixelSize(width: Int(output.width), height: Int(output.height)))
+    }
+}
+
+extension CSyncJPEG_Limits {
+    /// Scans of a progressive file. Encoders write about ten; each costs a pass over the whole picture.
+    private static let scanLimit: Int32 = 100
+
+    fileprivate init(_ limits: PhotoLimits) {
+        self.init(
+            file_bytes: limits.fileSize, pixels: limits.pixels, memory_bytes: limits.memory, scans: Self.scanLimit)
     }
 }

@@ -1,8 +1,14 @@
 import FoundationEssentials
 
-/// The time of capture as EXIF writes it (EXIF 2.32, 4.6.5: DateTimeOriginal, OffsetTimeOriginal, SubSecTimeOriginal).
+/// A time as EXIF writes it (EXIF 2.32, 4.6.5: DateTimeOriginal, OffsetTimeOriginal, SubSecTimeOriginal).
 struct CaptureTime {
     let date: Date
+    /// "YYYY:MM:DD HH:MM:SS", the digits of the camera's clock.
+    let text: String
+    /// "+HH:MM".
+    let offset: String?
+    /// Digits behind the second's decimal point, at most nine.
+    let fraction: String?
 
     /// `nil` unless `time` is a date of the calendar, "YYYY:MM:DD HH:MM:SS".
     /// - Parameters:
@@ -18,8 +24,22 @@ struct CaptureTime {
         guard hour < 24, minute < 60, second < 61 else { return nil }
 
         let days = Self.days(toYear: year) + (1..<month).reduce(0) { $0 + Self.days(of: $1, in: year) } + day - 1
-        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - (Self.seconds(ofOffset: offset) ?? 0)
-        date = Date(timeIntervalSince1970: Double(seconds) + Self.fraction(fraction))
+        let offsetMinutes = Self.minutes(ofOffset: offset)
+        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - (offsetMinutes ?? 0) * 60
+        let fractionDigits = fraction.prefix(while: { $0 != " " }).prefix(9)
+        let fractionValue = Self.digits(fractionDigits)
+        date = Date(timeIntervalSince1970: Double(seconds) + Self.fraction(fractionValue ?? 0, fractionDigits.count))
+        let padded = numbers.dropFirst().map(Self.twoDigits)
+        text = "\(fields[0]):\(padded[0]):\(padded[1]) \(padded[2]):\(padded[3]):\(padded[4])"
+        self.offset = offsetMinutes.map { minutes in
+            let (hours, rest) = abs(minutes).quotientAndRemainder(dividingBy: 60)
+            return "\(minutes < 0 ? "-" : "+")\(Self.twoDigits(hours)):\(Self.twoDigits(rest))"
+        }
+        self.fraction = fractionValue.map { _ in String(fractionDigits) }
+    }
+
+    private static func twoDigits(_ number: Int) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
     }
 
     private static func digits(_ text: some StringProtocol) -> Int? {
@@ -47,18 +67,16 @@ struct CaptureTime {
         return before * 365 + before / 4 - before / 100 + before / 400 - 719_162
     }
 
-    private static func seconds(ofOffset text: String) -> Int? {
+    private static func minutes(ofOffset text: String) -> Int? {
         let fields = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
         guard let sign = text.first, "+-".contains(sign), fields.count == 2 else { return nil }
         guard let hours = digits(fields[0]), let minutes = digits(fields[1]), hours < 15, minutes < 60 else {
             return nil
         }
-        return (sign == "-" ? -1 : 1) * (hours * 3_600 + minutes * 60)
+        return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
     }
 
-    private static func fraction(_ text: String) -> Double {
-        let digits = text.prefix(while: { $0 != " " }).prefix(9)
-        guard let value = Self.digits(digits) else { return 0 }
-        return (0..<digits.count).reduce(Double(value)) { value, _ in value / 10 }
+    private static func fraction(_ value: Int, _ digits: Int) -> Double {
+        (0..<digits).reduce(Double(value)) { value, _ in value / 10 }
     }
 }

@@ -12,7 +12,17 @@ struct ExifBlock {
     struct Summary {
         /// 1 to 8.
         var orientation: Int?
-        var captureTime: Date?
+        /// DateTimeOriginal.
+        var taken: CaptureTime?
+        /// DateTimeDigitized.
+        var digitized: CaptureTime?
+        /// DateTime: the last change.
+        var changed: CaptureTime?
+        /// 1 is sRGB, 0xFFFF is another.
+        var colourSpace: Int?
+        var isAdobeRGB: Bool
+
+        var captureTime: Date? { (taken ?? digitized ?? changed)?.date }
     }
 
     /// What can be read of the block; a damaged one tells less.
@@ -20,9 +30,10 @@ struct ExifBlock {
         let summary = CSyncExif_read(bytes, bytes.count)
         return Summary(
             orientation: summary.orientation == 0 ? nil : Int(summary.orientation),
-            captureTime: CaptureTime(
-                time: Self.text(summary.time), offset: Self.text(summary.offset), fraction: Self.text(summary.fraction)
-            )?.date
+            taken: CaptureTime(summary.taken), digitized: CaptureTime(summary.digitized),
+            changed: CaptureTime(summary.changed),
+            colourSpace: summary.colour_space == 0 ? nil : Int(summary.colour_space),
+            isAdobeRGB: summary.is_adobe_rgb
         )
     }
 
@@ -37,6 +48,13 @@ struct ExifBlock {
         var corrected = bytes
         let count = CSyncExif_correct(&corrected, corrected.count, &changes)
         return count == 0 ? nil : ExifBlock(bytes: Array(corrected.prefix(count)))
+    }
+}
+
+extension CaptureTime {
+    /// Cameras whose clock was never set write blanks or zeros: no time.
+    fileprivate init?(_ time: CSyncExif_Time) {
+        self.init(time: Self.text(time.time), offset: Self.text(time.offset), fraction: Self.text(time.fraction))
     }
 
     private static func text<Tuple>(_ characters: Tuple) -> String {

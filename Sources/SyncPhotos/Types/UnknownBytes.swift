@@ -7,7 +7,7 @@ struct UnknownBytes: CustomStringConvertible {
     }
 
     var looksLikeJSON: Bool {
-        let text = head.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        let text = head.drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
     }
 

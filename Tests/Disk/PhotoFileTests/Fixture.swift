@@ -45,3 +45,12 @@ extension StoredCopy {
         return bytes
     }
 }
+
+extension SharedSize: CustomTestStringConvertible {
+    public var testDescription: String {
+        switch self {
+        case .full: "full"
+        case .reduced(let policy): "\(policy.maximumDimension) px at \(policy.quality)"
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import SyncCore
+
+/// A JPEG with its picture's data as it is, byte for byte, and around it only what is known to tell nothing.
+///
+/// What a decoder needs is copied (tables, frame, scans), of the application segments JFIF without its thumbnail, the ICC
+/// profile and Adobe's colour transform, each at the length that its format gives it. All else goes: EXIF, XMP, IPTC,
+/// comments, previews, bytes between segments, and whatever follows the picture's end: further pictures, films, trailers.
+/// A file that has none of these comes out as it is.
+///
+/// Cutting does not tell whether the picture is whole: what comes out of a damaged file is damaged, and is decoded to
+/// its end before it leaves. Markers are those of ITU T.81, annex B.
+struct JPEGCut {
+    private struct Segment {
+        var marker: UInt8
+        var body: [UInt8]
+    }
+
+    private var stream: ByteStream
+    private var output: [UInt8] = []
+    /// Segments before the first scan; written once all of them are known. `nil` afterwards.
+    private var header: [Segment]? = []
+    private let exif: ExifBlock?
+
+    /// - Parameter exif: written into the copy; the photo's own block goes.
+    static func cut(_ photo: ByteStream, exif: ExifBlock?) throws(PhotoError) -> [UInt8] {
+        var cut = JPEGCut(stream: photo, exif: exif)
+        // An array that grows would hold the picture twice.
+        cut.output.reserveCapacity(Int(photo.size) + (exif?.bytes.count ?? 0) + 16)
+        try cut.run()
+        return cut.output
+    }
+
+    private init(stream: ByteStream, exif: ExifBlock?) {
+        self.stream = stream
+        self.exif = exif
+    }
+
+    private mutating func run() throws(PhotoError) {
+        try stream.take(2, into: &output)
+        var marker = try nextMarker()
+        while let current = marker {
+            switch current {
+            case 0xD9:
+                writeHeader()
+                output += [0xFF, 0xD9]
+                return
+            case 0x00, 0x01, 0xD0...0xD8:
+                marker = try nextMarker()
+            case 0xDA:
+                let body = try segmentBody()
+                writeHeader()
+                write(Segment(marker: current, body: body))
+                marker = try takeScan()
+            default:
+                try takeSegment(current)
+                marker = try nextMarker()
+            }
+        }
+    }
+
+    /// The marker's second byte; `nil` at the end of the file. Bytes in front of it go.
+    private mutating func nextMarker() throws(PhotoError) -> UInt8? {
+        while let byte = try stream.next() {
+            if byte == 0xFF { return try markerCode() }
+        }
+        return nil
+    }
+
+    /// What follows a 0xFF; more of these are mere filling.
+    private mutating func markerCode() throws(PhotoError) -> UInt8? {
+        while let byte = try stream.next() {
+            if byte != 0xFF { return byte }
+        }
+        return nil
+    }
+
+    /// Entropy-coded data with its restart markers, up to the next other marker, which is returned.
+    private mutating func takeScan() throws(PhotoError) -> UInt8? {
+        while true {
+            try stream.takeToFF(into: &output)
+            guard try stream.next() != nil, let code = try markerCode() else { return nil }
+            guard code == 0x00 || (0xD0...0xD7).contains(code) else { return code }
+            output += [0xFF, code]
+        }
+    }
+
+    private mutating func segmentLength() throws(PhotoError) -> Int {
+        guard let high = try stream.next(), let low = try stream.next() else { return 0 }
+        let length = Int(high) << 8 | Int(low)
+        guard length >= 2 else { throw PhotoError(.corrupt, "the picture's data is damaged (Bogus marker length)") }
+        return length - 2
+    }
+
+    private mutating func segmentBody() throws(PhotoError) -> [UInt8] {
+        let length = try segmentLength()
+        var body: [UInt8] = []
+        try stream.take(length, into: &body)
+        guard body.count == length else {
+            throw PhotoError(.truncated, "the file ends before its picture does (in a segment)")
+        }
+        return body
+    }
+
+    private mutating func takeSegment(_ marker: UInt8) throws(PhotoError) {
+        switch marker {
+        // Frames, Huffman codes, conditions of arithmetic codes, quantisation, restart interval.
+        case 0xC0...0xC7, 0xC9...0xCF, 0xDB, 0xDD:
+            let segment = Segment(marker: marker, body: try segmentBody())
+            if header == nil { write(segment) } else { header?.append(segment) }
+        case 0xE0, 0xE2, 0xEE:
+            let body = try segmentBody()
+            // Readers look for these in front of the picture only.
+            if header != nil, let body = Self.shared(marker, body) {
+                header?.append(Segment(marker: marker, body: body))
+            }
+        default:
+            try stream.skip(try segmentLength())
+        }
+    }
+
+    /// What stays of an application segment; `nil` when all of it goes.
+    private static func shared(_ marker: UInt8, _ body: [UInt8]) -> [UInt8]? {
+        switch marker {
+        case 0xE0 where body.count >= 14 && body.starts(with: Array("JFIF\0".utf8)):
+            // JFIF 1.02: density, then the sides of a thumbnail and its pixels.
+            body[..<12] + [0, 0]
+        case 0xE2 where ICCProfile.isChunk(body):
+            body
+        case 0xEE where body.count >= 12 && body.starts(with: Array("Adobe".utf8)):
+            Array(body[..<12])
+        default:
+            nil
+        }
+    }
+
+    private mutating func writeHeader() {
+        guard let segments = header else { return }
+        header = nil
+        // Where an encoder of ours puts it too.
+        let exifAt = segments.firstIndex { $0.marker != 0xE0 && $0.marker != 0xEE } ?? segments.count
+        segments[..<exifAt].forEach { write($0) }
+        if let exif {
+            write(Segment(marker: 0xE1, body: Array("Exif\0\0".utf8) + exif.bytes))
+        }
+        let profile = ICCProfile(chunks: segments.filter { $0.marker == 0xE2 }.map(\.body))
+        let profileAt = segments.firstIndex { $0.marker == 0xE2 }
+        for index in segments.indices[exifAt...] {
+            if index == profileAt {
+                profile?.bodies.forEach { write(Segment(marker: 0xE2, body: $0)) }
+            }
+            if segments[index].marker != 0xE2 { write(segments[index]) }
+        }
+    }
+
+    private mutating func write(_ segment: Segment) {
+        let length = segment.body.count + 2
+        output += [0xFF, segment.marker, UInt8(length >> 8), UInt8(length & 0xFF)]
+        output += segment.body
+    }
+}
