@@ -1,0 +1,73 @@
+#include "CSyncPhone.h"
+
+#include <cstring>
+#include <phonenumbers/phonenumberutil.h>
+#include <string>
+
+using i18n::phonenumbers::PhoneNumber;
+using i18n::phonenumbers::PhoneNumberUtil;
+
+namespace {
+
+// RFC 3966 and ITU E.123 begin an international number with "+"; full-width input methods write U+FF0B.
+bool has_plus(const std::string &text) {
+    return text.find('+') != std::string::npos || text.find("\xEF\xBC\x8B") != std::string::npos;
+}
+
+// The library has one error for "no country code", "unknown country code" and "unknown region".
+CSyncPhone_Verdict country_verdict(const PhoneNumberUtil &library, const std::string &text, const char *region) {
+    if (has_plus(text)) return CSyncPhone_VerdictUnknownCountryCode;
+    if (region == nullptr) return CSyncPhone_VerdictNoRegion;
+    if (library.GetCountryCodeForRegion(region) == 0) return CSyncPhone_VerdictUnknownRegion;
+    return CSyncPhone_VerdictUnknownCountryCode;
+}
+
+CSyncPhone_Verdict length_verdict(PhoneNumberUtil::ValidationResult result) {
+    switch (result) {
+    case PhoneNumberUtil::IS_POSSIBLE: return CSyncPhone_VerdictNumber;
+    case PhoneNumberUtil::IS_POSSIBLE_LOCAL_ONLY: return CSyncPhone_VerdictLocalOnly;
+    case PhoneNumberUtil::INVALID_COUNTRY_CODE: return CSyncPhone_VerdictUnknownCountryCode;
+    case PhoneNumberUtil::TOO_SHORT: return CSyncPhone_VerdictTooShort;
+    case PhoneNumberUtil::INVALID_LENGTH: return CSyncPhone_VerdictNotAssigned;
+    case PhoneNumberUtil::TOO_LONG: return CSyncPhone_VerdictTooLong;
+    }
+    return CSyncPhone_VerdictNotAssigned;
+}
+
+CSyncPhone_Verdict parse(const std::string &text, const char *region, CSyncPhone_Answer &answer) {
+    const PhoneNumberUtil &library = *PhoneNumberUtil::GetInstance();
+    PhoneNumber number;
+    // "ZZ" is no region: then only numbers with a country code are read.
+    switch (library.Parse(text, region != nullptr ? region : "ZZ", &number)) {
+    case PhoneNumberUtil::NO_PARSING_ERROR: break;
+    case PhoneNumberUtil::INVALID_COUNTRY_CODE_ERROR: return country_verdict(library, text, region);
+    case PhoneNumberUtil::NOT_A_NUMBER: return CSyncPhone_VerdictNotANumber;
+    case PhoneNumberUtil::TOO_SHORT_AFTER_IDD:
+    case PhoneNumberUtil::TOO_SHORT_NSN: return CSyncPhone_VerdictTooShort;
+    case PhoneNumberUtil::TOO_LONG_NSN: return CSyncPhone_VerdictTooLong;
+    }
+    answer.countryCode = number.country_code();
+    CSyncPhone_Verdict length = length_verdict(library.IsPossibleNumberWithReason(number));
+    if (length != CSyncPhone_VerdictNumber) return length;
+    if (!library.IsValidNumber(number)) return CSyncPhone_VerdictNotAssigned;
+    if (!number.extension().empty()) return CSyncPhone_VerdictExtension;
+
+    std::string e164;
+    library.Format(number, PhoneNumberUtil::E164, &e164);
+    if (e164.size() >= sizeof answer.e164) return CSyncPhone_VerdictTooLong;
+    std::memcpy(answer.e164, e164.c_str(), e164.size() + 1);
+    return CSyncPhone_VerdictNumber;
+}
+
+} // namespace
+
+CSyncPhone_Answer CSyncPhone_Parse(const char *text, size_t count, const char *region) {
+    CSyncPhone_Answer answer = {};
+    try {
+        answer.verdict = parse(std::string(text, count), region, answer);
+    } catch (...) {
+        // std::bad_alloc, or what protobuf throws in its place.
+        answer.verdict = CSyncPhone_VerdictFailed;
+    }
+    return answer;
+}

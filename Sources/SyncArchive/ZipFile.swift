@@ -1,0 +1,149 @@
+import Glibc
+package import SyncCore
+package import SystemPackage
+
+/// A ZIP file on the disk, written by libarchive: stored, not compressed, with names in UTF-8 and ZIP64 where a file, the
+/// archive or the number of entries is too large without.
+///
+/// It grows in a hidden file beside its path. That one goes away with the value, and when the process was killed, with the
+/// next archive that is written to the same path.
+package final class ZipFile: ZipWriter {
+    private struct State: ~Copyable {
+        var stream: ZipStream
+        var names: Set<String> = []
+        /// Bytes that the entry under way still has to get; `nil` between two.
+        var missing: Int64?
+        /// What every call throws from now on.
+        var failure: ZipError?
+        var isFinished = false
+    }
+
+    private static let pieceLength = 1 << 20
+
+    private let path: FilePath
+    private let part: ZipPart
+    private let state: Mutex<State>
+
+    /// - Throws: ``ZipError``; `.nameTaken` when something has the path, `.inUse` while another writes to it.
+    package convenience init(at path: FilePath) throws(ZipError) {
+        try self.init(at: path) { (old, new) throws(Errno) in
+            guard Glibc.link(old.string, new.string) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+
+    init(at path: FilePath, link: @escaping ZipPart.Link) throws(ZipError) {
+        self.path = path
+        do throws(Errno) {
+            part = try ZipPart(for: path, link: link)
+            state = Mutex(State(stream: try ZipStream(to: part.descriptor)))
+        } catch {
+            throw error == .wouldBlock
+                ? ZipError(.inUse, path.string, "it is being written already, here or by another process")
+                : ZipError(error, path)
+        }
+    }
+
+    package func begin(_ entry: ZipEntry) throws(ZipError) {
+        try whileOpen { (state) throws(ZipError) in
+            guard state.missing == nil else { throw unfinished() }
+            guard state.names.insert(entry.name).inserted else {
+                throw ZipError(.badName, entry.name, "another file in the archive has this name")
+            }
+            try call { () throws(Errno) in try state.stream.begin(entry) }
+            state.missing = entry.size
+        }
+    }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {
+        try whileOpen { (state) throws(ZipError) in
+            guard let missing = state.missing, bytes.count <= missing else {
+                throw ZipError(.wrongSize, path.string, "a file got longer while it was added; try again")
+            }
+            try call { () throws(Errno) in try state.stream.append(bytes) }
+            state.missing = missing - Int64(bytes.count)
+        }
+    }
+
+    package func end() throws(ZipError) {
+        try whileOpen { (state) throws(ZipError) in
+            guard state.missing == 0 else { throw unfinished() }
+            state.missing = nil
+        }
+    }
+
+    package func add(_ entry: ZipEntry, from file: FilePath) throws(ZipError) {
+        let source = try ZipSource(file, size: entry.size)
+        try begin(entry)
+        try withScratch { (buffer) throws(ZipError) in
+            while true {
+                let piece: UnsafeRawBufferPointer
+                do {
+                    piece = try source.read(into: buffer)
+                } catch {
+                    // The entry has begun: nothing takes it out again.
+                    let lost = ZipError(.ioFailed, file.string, "it could not be read to its end: \(error)")
+                    abandon(lost)
+                    throw lost
+                }
+                if piece.isEmpty { return }
+                try append(piece)
+            }
+        }
+        try end()
+    }
+
+    package func finish() throws(ZipError) {
+        try whileOpen { (state) throws(ZipError) in
+            guard state.missing == nil else { throw unfinished() }
+            try call { () throws(Errno) in
+                try state.stream.finish()
+                try part.place()
+            }
+            state.isFinished = true
+        }
+    }
+
+    package func cancel() {
+        abandon(ZipError(.cancelled, path.string, "the archive was given up"))
+    }
+
+    private func abandon(_ error: ZipError) {
+        let isOver = state.withLock { state in
+            if state.failure == nil, !state.isFinished { state.failure = error }
+            return state.failure != nil
+        }
+        if isOver { part.remove() }
+    }
+
+    /// Gives `body` the state, unless the archive is lost or finished; it is lost with the first error that is not about
+    /// one entry.
+    private func whileOpen(_ body: (inout State) throws(ZipError) -> Void) throws(ZipError) {
+        try state.withLock { (state) throws(ZipError) in
+            if let failure = state.failure { throw failure }
+            precondition(!state.isFinished, "\(path) is finished, and takes nothing any more")
+            do throws(ZipError) {
+                try body(&state)
+            } catch {
+                if !error.isAboutOneEntry {
+                    state.failure = error
+                    part.remove()
+                }
+                throw error
+            }
+        }
+    }
+
+    private func call(_ body: () throws(Errno) -> Void) throws(ZipError) {
+        do throws(Errno) { try body() } catch { throw ZipError(error, path) }
+    }
+
+    private func unfinished() -> ZipError {
+        ZipError(.wrongSize, path.string, "a file got shorter while it was added; try again")
+    }
+
+    private func withScratch(_ body: (UnsafeMutableRawBufferPointer) throws(ZipError) -> Void) throws(ZipError) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 4_096)
+        defer { buffer.deallocate() }
+        try body(buffer)
+    }
+}
