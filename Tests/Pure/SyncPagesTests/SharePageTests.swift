@@ -1,0 +1,134 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncPages
+import Testing
+
+@Suite struct SharePageTests {
+    @Test func `the policy allows the one style sheet and the one script of the page, by their hashes`() throws {
+        let markup = PageMarkup(try SharePage.sample().html())
+        let policy = try #require(
+            markup.all("meta").compactMap { $0.attributes["content"] }.first { $0.contains("src") })
+        func hash(_ name: String) -> String {
+            let digest = SHA256Digest(of: Array((markup.raw[name] ?? "").utf8))
+            return "'sha256-\(Data(digest.bytes).base64EncodedString())'"
+        }
+        #expect(
+            policy == """
+                default-src 'none'; img-src 'self'; style-src \(hash("style")); script-src \(hash("script")); \
+                connect-src 'self'; base-uri 'none'; form-action 'none'
+                """)
+        #expect(markup.all("style").count == 1)
+        #expect(markup.all("script").map(\.attributes) == [[:]])
+    }
+
+    @Test(arguments: [0, 1, 50, 500])
+    func `every photo is a link that needs no script, around a picture with a text and a size`(count: Int) throws {
+        let page = SharePage.sample(photos: count)
+        let markup = PageMarkup(try page.html())
+        #expect(markup.unbalanced.isEmpty)
+        let links = markup.all("a").filter { $0.attributes["data-name"] != nil }
+        #expect(links.compactMap { $0.attributes["href"] } == page.photos.map(\.link))
+        let images = markup.all("img").filter { $0.attributes["src"] != nil }
+        #expect(images.compactMap { $0.attributes["src"] } == page.photos.map(\.thumbnailLink))
+        for image in images {
+            #expect(image.attributes["alt"]?.hasPrefix("Photo ") == true)
+            #expect(image.attributes["loading"] == "lazy")
+            #expect(image.attributes["width"] == "320")
+            #expect(image.attributes["height"] == "240")
+        }
+        #expect(markup.text.contains(count == 1 ? "1 photo " : "\(count) photos "))
+        #expect(markup.text.contains("There are no photos in this share.") == (count == 0))
+        let ids = markup.tags.compactMap { $0.attributes["id"] }
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test func `nothing comes from another host, and nothing runs that the policy would have to allow by a hole`()
+        throws
+    {
+        let html = try SharePage.sample().html()
+        let markup = PageMarkup(html)
+        #expect(!html.contains("http:") && !html.contains("https:") && !html.contains("//cdn"))
+        #expect(markup.raw["style"]?.contains("url(") == false)
+        #expect(markup.raw["style"]?.contains("@import") == false)
+        for sink in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("] {
+            #expect(markup.raw["script"]?.contains(sink) == false, "\(sink)")
+        }
+        let names = Set(markup.tags.flatMap(\.attributeNames))
+        #expect(names.filter { $0.hasPrefix("on") || $0 == "style" || $0 == "srcdoc" }.isEmpty)
+    }
+
+    @Test func `a page on signed links leads nowhere else, and each is there unharmed`() throws {
+        let start = "https://store.example:9000/bucket/shares/1"
+        let query = "?X-Amz-Expires=604800&X-Amz-Signature=0a%2Fb"
+        let page = SharePage.sample(photos: 2).with { page in
+            page.manifestLink = "\(start)/vacation.json\(query)"
+            for index in page.photos.indices {
+                page.photos[index].link = "\(start)/x_\(index).jpg\(query)"
+                page.photos[index].thumbnailLink = "\(start)/thumbnails/\(index).jpg\(query)"
+            }
+        }
+        let markup = PageMarkup(try page.html())
+        #expect(markup.all("a").contains { $0.attributes["href"] == page.photos[1].link })
+        #expect(markup.all("img").contains { $0.attributes["src"] == page.photos[1].thumbnailLink })
+        let manifest = markup.all("link").first { $0.attributes["rel"] == "alternate" }
+        #expect(manifest?.attributes["href"] == page.manifestLink)
+        #expect(manifest?.attributes["type"] == "application/vnd.sync-agent.share+json")
+    }
+
+    @Test func `links to two origins are refused, for the policy would block one of them`() {
+        let page = SharePage.sample().with {
+            $0.photos[0].link = "https://a.example/x?secret"
+            $0.photos[1].link = "https://b.example/x?secret"
+        }
+        let error = #expect(throws: PageError.self) { try page.html() }
+        #expect(error?.code == .origin)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func `what is known of the share stands in words, and in numbers for the script`() throws {
+        let markup = PageMarkup(try SharePage.sample().html())
+        for words in ["Paris France", "15–22 June 2024", "3 photos", "shared by Ana", "15 July 2024, 14:03 UTC"] {
+            #expect(markup.text.contains(words), "\(words)")
+        }
+        let body = markup.all("body").first?.attributes
+        #expect(body?["data-ends"] == "2024-07-15T14:03:00Z")
+        #expect(body?["data-archive"] == "Paris_France_2024-06-15_2024-06-22.zip")
+        #expect(
+            markup.all("img").compactMap { $0.attributes["alt"] }.prefix(3)
+                == ["Photo 1 of 3, 15 June 2024, 14:03", "Photo 2 of 3, 15 June 2024, 15:03", "Photo 3 of 3"])
+        #expect(markup.all("meta").contains { $0.attributes["name"] == "robots" })
+        #expect(markup.all("meta").contains { $0.attributes["content"] == "no-referrer" })
+        #expect(markup.all("html").first?.attributes["lang"] == "en")
+    }
+
+    @Test(arguments: [
+        ("2024-06-15", "2024-06-15", "15 June 2024"),
+        ("2024-06-15", "2024-06-22", "15–22 June 2024"),
+        ("2024-06-28", "2024-07-03", "28 June – 3 July 2024"),
+        ("2023-12-30", "2024-01-02", "30 December 2023 – 2 January 2024"),
+    ])
+    func `what both days have in common is said once`(start: String, end: String, words: String) throws {
+        let (first, last) = (try #require(CalendarDay(start)), try #require(CalendarDay(end)))
+        let page = SharePage.sample().with { ($0.startDate, $0.endDate) = (first, last) }
+        #expect(PageMarkup(try page.html()).text.contains("Paris France, \(words)"))
+    }
+
+    @Test(arguments: [
+        (Int64(0), "0 bytes"), (999, "999 bytes"), (1_000, "1.0 kB"), (9_949, "9.9 kB"), (999_499, "999 kB"),
+        (999_500, "1.0 MB"), (62_000_000, "62 MB"), (4_200_000_000, "4.2 GB"),
+    ])
+    func `the size of the archive is told before it is fetched`(size: Int64, words: String) throws {
+        let page = SharePage.sample(photos: 1).with { $0.photos[0].size = size }
+        #expect(PageMarkup(try page.html()).text.contains("Download all, \(words)"))
+    }
+
+    @Test func `photos that are too much for one archive are not offered as one`() throws {
+        let page = SharePage.sample(photos: 2).with { $0.photos[0].size = 4_200_000_000 }
+        #expect(!PageMarkup(try page.html()).text.contains("Download all"))
+    }
+
+    @Test func `the same share gives the same bytes`() throws {
+        #expect(try SharePage.sample(photos: 50).html() == SharePage.sample(photos: 50).html())
+    }
+}
