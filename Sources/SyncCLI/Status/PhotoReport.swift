@@ -24,6 +24,8 @@ struct PhotoReport: Encodable {
     @Nullable var height: Int?
     @Nullable var takenAt: Date?
     @Nullable var error: String?
+    /// What a file of gallery events holds.
+    @Nullable var note: String?
 
     init(_ photo: PhotoStanding) {
         let (badge, expected) = (photo.badge, photo.expected)
@@ -45,6 +47,7 @@ struct PhotoReport: Encodable {
         height = photo.height
         takenAt = photo.takenAt
         error = photo.error
+        note = photo.note
     }
 }
 

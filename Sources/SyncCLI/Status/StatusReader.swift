@@ -35,7 +35,8 @@ struct StatusReader {
         let (identity, error) = await lookAtStore()
         try ledger.expireRestores(at: installation.time.now())
         let report = StatusReport(
-            try ledger.overview(), backlog: try backlog(), watched: installation.settings.watch,
+            try ledger.overview(), backlog: try backlog(), vacations: try ledger.vacations(),
+            sharedVacations: try ledger.liveShares(), watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown), now: installation.time.now(),

@@ -71,15 +71,6 @@ struct StatusReport: Encodable {
         var failed: Int
     }
 
-    struct Vacation: Encodable {
-        var cacheKey: String
-        var location: String
-        var startDate: String
-        var endDate: String
-        var photoCount: Int
-        var state: String
-    }
-
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -92,7 +83,7 @@ struct StatusReport: Encodable {
     var totals: Totals
     var tiers: [Tier]
     var restores: Restores
-    var vacations: [Vacation] = []
+    var vacations: [Vacation]
     @Nullable var oldestUnsynced: Unsynced?
     @Nullable var lastSyncAt: Date?
 }
@@ -100,9 +91,12 @@ struct StatusReport: Encodable {
 extension StatusReport {
     /// - Parameters:
     ///   - backlog: of the objects in STANDARD.
+    ///   - vacations: all of them, in any order.
+    ///   - sharedVacations: the folders of those that others can see now.
     ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
-        _ overview: Overview, backlog: ArchiveBacklog = ArchiveBacklog(), watched: [WatchedFolder],
+        _ overview: Overview, backlog: ArchiveBacklog = ArchiveBacklog(), vacations: [VacationRecord] = [],
+        sharedVacations: Set<FilePath> = [], watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
         agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
@@ -131,6 +125,7 @@ extension StatusReport {
         }
         restores = Restores(
             inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
+        self.vacations = Self.vacations(vacations, shared: sharedVacations)
         oldestUnsynced = overview.oldestUnsynced.map { oldest in
             // While the store is away, that is what everything in the queue waits for.
             let outage = oldest.state == .pending ? storeError ?? overview.store?.error : nil

@@ -16,7 +16,8 @@ struct StatusView {
     private static let numberWidth = 11
 
     var text: String {
-        (headLines + [""] + folderLines + [""] + storedLines + unsafeLines).joined(separator: "\n") + "\n"
+        (headLines + [""] + folderLines + [""] + storedLines + vacationLines + unsafeLines).joined(separator: "\n")
+            + "\n"
     }
 
     private var width: Int { min(terminal.width, 100) }
@@ -105,6 +106,10 @@ struct StatusView {
         if parts.isEmpty { return [] }
         return TextLayout.wrapped(
             "Restores: \(parts.joined(separator: ", ")) (sync-agent restores)", to: width)
+    }
+
+    private var vacationLines: [String] {
+        VacationLines(report.vacations, terminal: terminal, width: width).lines
     }
 
     private var unsafeLines: [String] {

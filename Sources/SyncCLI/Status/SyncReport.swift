@@ -18,27 +18,35 @@ struct SyncReport: Encodable {
     var pending: Int
     var bytesRead: Int64
     var bytesSent: Int64
+    /// In the files of gallery events that this pass has read, and what in them is no event.
+    var events: Int
+    var malformedEvents: Int
     /// Objects that this pass moved to the archive.
     var archived: Int
     /// Folders that could not be read, files that kept changing.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
+    /// Of those that wait: for projects that are still processing.
+    private let unfinished: Int
     /// Those of them that nobody has told yet.
     private var untold: [Problem]
 
     static let failuresNamed = 1_000
 
     private enum CodingKeys: CodingKey {
-        case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, archived, problems, failures
+        case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, events, malformedEvents, archived,
+            problems
+        case failures
     }
 
     /// - Parameter told: failed photos that were told while the pass ran.
     init(
-        _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview,
+        _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview, unfinished: Int,
         failed failures: [PhotoStatus],
         told: Set<FilePath>
     ) {
+        self.unfinished = unfinished
         self.failures = failures.map { Problem(path: $0.path.string, message: $0.error ?? "") }
         untold = failures.filter { !told.contains($0.path) }.map {
             Problem(path: $0.path.string, message: $0.error ?? "")
@@ -50,6 +58,8 @@ struct SyncReport: Encodable {
         pending = overview.totals.waiting
         bytesRead = summary.bytesRead
         bytesSent = summary.bytesSent
+        events = summary.events
+        malformedEvents = summary.malformedEvents
         archived = moved.moved
         problems = intake.problems.map { Problem(path: $0.path.string, message: $0.message) }
         problems += intake.stillChanging.map {
@@ -57,8 +67,8 @@ struct SyncReport: Encodable {
         }
     }
 
-    /// Whether everything in the folders is safe now.
-    var isComplete: Bool { failed == 0 && pending == 0 && problems.isEmpty }
+    /// Whether everything in the folders is safe now, but for what is not made yet.
+    var isComplete: Bool { failed == 0 && pending == unfinished && problems.isEmpty }
 
     var text: String {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
@@ -66,9 +76,12 @@ struct SyncReport: Encodable {
         if uploaded > 0 { line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)" }
         if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }
         if skipped > 0 { line += ", \(Quantities.count(skipped)) skipped" }
+        if events + malformedEvents > 0 { line += ", \(Quantities.counted(events, "event")) read" }
+        if malformedEvents > 0 { line += ", \(Quantities.count(malformedEvents)) malformed" }
         if archived > 0 { line += ", \(Quantities.count(archived)) moved to the archive" }
         if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
-        if pending > 0 { line += ", \(Quantities.count(pending)) waiting" }
+        if pending > unfinished { line += ", \(Quantities.count(pending - unfinished)) waiting" }
+        if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
         lines.append(line)
         if !isComplete { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
         return lines.joined(separator: "\n") + "\n"

@@ -87,7 +87,7 @@ package enum LedgerQuery {
             nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading, oldestFailed,
             firstFailed, object, photosOfDirectory, photoOfFile, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
-        ] + ofRestores + ofAlbums
+        ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects
 
     private static func oldest(in state: String) -> String {
         "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"

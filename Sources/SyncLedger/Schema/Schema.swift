@@ -15,6 +15,18 @@ enum Schema {
         migrator.registerMigration("restores, classes, memory", foreignKeyChecks: .immediate) { db in
             for sql in RestoreSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("vacations", foreignKeyChecks: .immediate) { db in
+            for sql in VacationSchema.all { try db.execute(sql: sql) }
+        }
+        migrator.registerMigration("shares", foreignKeyChecks: .immediate) { db in
+            for sql in ShareSchema.all { try db.execute(sql: sql) }
+        }
+        migrator.registerMigration("gallery events", foreignKeyChecks: .immediate) { db in
+            for sql in GallerySchema.all { try db.execute(sql: sql) }
+        }
+        migrator.registerMigration("projects", foreignKeyChecks: .immediate) { db in
+            for sql in ProjectSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

@@ -1,0 +1,51 @@
+import SyncCore
+import SyncLedger
+
+/// The vacations in the overview for people: where, when, how many photos, and how far they are.
+struct VacationLines {
+    private static let limit = 20
+
+    let lines: [String]
+
+    init(_ vacations: [StatusReport.Vacation], terminal: Terminal, width: Int) {
+        guard !vacations.isEmpty else {
+            lines = []
+            return
+        }
+        let (dateWidth, countWidth, stateWidth) = (25, 8, 24)
+        let nameWidth = width - dateWidth - countWidth - stateWidth - 2
+        func row(_ name: String, _ dates: String, _ count: String, _ state: String) -> String {
+            TextLayout.fitted(name, to: nameWidth - 1) + " " + TextLayout.fitted(dates, to: dateWidth)
+                + TextLayout.fitted(count, to: countWidth, alignRight: true) + "  "
+                + TextLayout.shortened(state, to: stateWidth)
+        }
+        var lines = ["", terminal.styled(row("Vacation", "", "photos", "state"), .bold)]
+        for vacation in vacations.prefix(Self.limit) {
+            lines.append(
+                row(
+                    vacation.location.escapingControls, Self.dates(vacation), Quantities.count(vacation.photoCount),
+                    Self.state(vacation)))
+        }
+        if vacations.count > Self.limit {
+            lines.append("and \(Quantities.count(vacations.count - Self.limit)) earlier ones")
+        }
+        self.lines = lines
+    }
+
+    private static func dates(_ vacation: StatusReport.Vacation) -> String {
+        guard let start = vacation.startDate, let end = vacation.endDate else { return "" }
+        return start == end ? start : "\(start) – \(end)"
+    }
+
+    private static func state(_ vacation: StatusReport.Vacation) -> String {
+        let waiting = vacation.photoCount - vacation.uploaded
+        switch vacation.state {
+        case .uploading where waiting > 0:
+            return "uploading \(Quantities.count(vacation.uploaded))/\(Quantities.count(vacation.photoCount))"
+        case .changed where waiting > 0: return "changed: \(Quantities.count(waiting)) to store"
+        case .incomplete where vacation.failed > 0: return "\(Quantities.count(vacation.failed)) failed"
+        case .stored where !vacation.isOnDisk: return "stored, deleted here"
+        default: return vacation.state.rawValue
+        }
+    }
+}

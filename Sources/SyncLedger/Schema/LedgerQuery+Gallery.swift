@@ -1,0 +1,50 @@
+extension LedgerQuery {
+    // Gallery events
+    package static let event = "SELECT \(EventRecord.columns) FROM \(EventRecord.source) WHERE events.event_id = ?"
+    package static let eventsOfFile = """
+        SELECT \(EventRecord.columns) FROM event_files
+        CROSS JOIN events ON events.id = event_files.event
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE event_files.photo_id = ? ORDER BY event_files.photo_id, event_files.event
+        """
+    /// What has been seen before a moment, the oldest first. The last three arguments are where the page begins.
+    package static let dueEvents = """
+        SELECT \(EventRecord.columns) FROM events INDEXED BY events_due
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE events.retention = 'kept' AND events.created_at < ? AND (events.created_at, events.id) > (?, ?)
+        ORDER BY events.created_at, events.id LIMIT ?
+        """
+    package static let dueEventCount = """
+        SELECT COUNT(*) FROM events INDEXED BY events_due WHERE retention = 'kept' AND created_at < ?
+        """
+    package static let eventsOfProfile = """
+        SELECT \(EventRecord.columns) FROM events INDEXED BY events_by_profile
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE events.profile = ? AND events.id > ? ORDER BY events.id LIMIT ?
+        """
+    package static let generationOfPhoto = "SELECT generation FROM photos WHERE id = ?"
+    package static let filesOfEvent = """
+        SELECT \(EventPlace.columns) FROM event_files
+        JOIN photos ON photos.id = event_files.photo_id
+        JOIN directories ON directories.id = photos.directory_id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE event_files.event = ? AND photos.state <> 'missing' AND photos.gone = 0
+        ORDER BY event_files.photo_id
+        """
+    package static let photoBeside = """
+        SELECT photos.state, \(ObjectRecord.columns) FROM photos AS events_file
+        CROSS JOIN photos ON photos.directory_id = events_file.directory_id AND photos.name = ?
+        LEFT JOIN objects ON objects.id = photos.object_id
+        WHERE events_file.id = ?
+        """
+    package static let eventTallies = "SELECT photo_state, retention, events FROM event_tallies WHERE events > 0"
+    package static let newestRetentionRecords = """
+        SELECT \(RetentionRecord.columns) FROM retention_records ORDER BY signed_off_at DESC LIMIT ?
+        """
+
+    static let ofGallery = [
+        event, eventsOfFile, eventsOfProfile, dueEvents, dueEventCount, generationOfPhoto, filesOfEvent, photoBeside,
+        eventTallies,
+        newestRetentionRecords,
+    ]
+}

@@ -1,0 +1,148 @@
+import FoundationEssentials
+import GRDB
+package import SyncCore
+import SystemPackage
+
+extension Ledger {
+    /// All vacations of the active folders, in the order of folders and of the bytes of names, those without any photo
+    /// included. No walk over photos.
+    package func vacations() throws(LedgerError) -> [VacationRecord] {
+        try read("list vacations") { db in
+            try db.activeFolders().flatMap { folder in
+                try db.rows(LedgerQuery.vacationsOfFolder, [folder.id.rawValue], as: VacationRecord.self)
+            }
+        }
+    }
+
+    /// A vacation with its photos; `nil` when there is no such vacation.
+    package func vacationContent(_ id: VacationID) throws(LedgerError) -> VacationContent? {
+        try read("read a vacation") { db in
+            guard let record = try db.row(LedgerQuery.vacation, [id.rawValue], as: VacationRecord.self) else {
+                return nil
+            }
+            let photos = try db.rows(LedgerQuery.photosOfVacation, [id.rawValue], as: VacationPhotoRow.self)
+            let set = try Data.fetchOne(db.cachedStatement(sql: LedgerQuery.vacationSet), arguments: [id.rawValue])
+            return VacationContent(
+                record: record, photos: photos.map { $0.photo(of: record) }, storedPhotos: MD5Digest.set(in: set))
+        }
+    }
+
+    /// Vacations that changed since they were looked at, and of which no photo waits for its upload.
+    package func vacationsToLookAt() throws(LedgerError) -> [VacationRecord] {
+        try read("look for changed vacations") { db in
+            try db.activeFolders().flatMap { folder in
+                try db.rows(LedgerQuery.changedVacations, [folder.id.rawValue], as: VacationRecord.self)
+            }
+        }
+    }
+
+    package func vacation(_ id: VacationID) throws(LedgerError) -> VacationRecord? {
+        try read("read a vacation") { try $0.row(LedgerQuery.vacation, [id.rawValue]) }
+    }
+
+    /// The vacations of which a manifest is stored under this cache key.
+    package func vacations(storedAs cacheKey: String) throws(LedgerError) -> [VacationRecord] {
+        try read("look up a vacation") { try $0.rows(LedgerQuery.vacationsOfKey, [cacheKey]) }
+    }
+
+    /// Notes that nothing has to be stored of a vacation as it was at `revision`.
+    /// - Parameter details: `nil` where nobody knows a date.
+    package func noteLooked(
+        _ id: VacationID, revision: Int64, details: VacationDetails?
+    ) throws(LedgerError) {
+        try write("note a look at a vacation") { try $0.noteLooked(id, revision, details) }
+    }
+
+    /// Notes that the manifest of a vacation, as it was at `revision`, is in the store. One of its own that is there
+    /// under another key is to be removed (``staleManifests()``).
+    /// - Parameter photos: the MD5s of all of its photos.
+    package func noteStored(
+        _ id: VacationID, revision: Int64, details: VacationDetails, as stored: VacationRecord.Stored,
+        photos: [MD5Digest]
+    ) throws(LedgerError) {
+        try write("note a stored vacation") { db in
+            try db.leaveManifest(of: id, unlessKey: stored.cacheKey)
+            try db.noteLooked(id, revision, details)
+            try db.run(
+                """
+                UPDATE vacations SET cache_key = ?, photo_count = ?, fingerprint = ?, manifest = ?, is_own = ?,
+                    stored_at = ?, has_moved = 0, successor_id = NULL
+                WHERE id = ?
+                """,
+                [
+                    stored.cacheKey, stored.photoCount, stored.fingerprint.blob, stored.manifest.blob, stored.isOwn,
+                    stored.at.milliseconds, id.rawValue,
+                ])
+            try db.run(
+                """
+                INSERT INTO vacation_sets (vacation_id, photos) VALUES (?, ?)
+                ON CONFLICT DO UPDATE SET photos = excluded.photos
+                """, [id.rawValue, Data(VacationFingerprint.material(photos))])
+            return
+        }
+    }
+
+    /// Notes that all photos of a vacation's manifest went to other folders: the vacation is another one now, and its
+    /// manifest is to be removed.
+    package func noteMoved(_ id: VacationID, revision: Int64) throws(LedgerError) {
+        try write("note a moved vacation") { db in
+            try db.leaveManifest(of: id, unlessKey: nil)
+            try db.run(
+                """
+                UPDATE vacations SET looked_revision = ?, has_moved = 1, cache_key = NULL, photo_count = NULL,
+                    fingerprint = NULL, manifest = NULL, is_own = 0, stored_at = NULL
+                WHERE id = ?
+                """, [revision, id.rawValue])
+            try db.run("DELETE FROM vacation_sets WHERE vacation_id = ?", [id.rawValue])
+            return
+        }
+    }
+
+    /// Forgets a vacation of which neither a photo nor a manifest is known any more.
+    package func forgetEmptyVacation(_ id: VacationID) throws(LedgerError) {
+        try write("forget a vacation") { db in
+            try db.run(
+                """
+                DELETE FROM vacations WHERE id = ?1 AND cache_key IS NULL
+                AND waiting + uploaded + failed + missing = 0
+                AND NOT EXISTS (SELECT 1 FROM directories WHERE vacation_id = ?1)
+                """, [id.rawValue])
+            return
+        }
+    }
+}
+
+extension Database {
+    fileprivate func noteLooked(_ id: VacationID, _ revision: Int64, _ details: VacationDetails?) throws {
+        try run(
+            """
+            UPDATE vacations SET looked_revision = ?, location = ?, start_date = ?, end_date = ?, shared_by = ?
+            WHERE id = ?
+            """,
+            [
+                revision, details?.location, details?.startDate.description, details?.endDate.description,
+                details?.sharedBy, id.rawValue,
+            ])
+    }
+
+    fileprivate func leaveManifest(of id: VacationID, unlessKey key: String?) throws {
+        try run(
+            """
+            INSERT INTO stale_manifests (cache_key, digest, vacation_id)
+            SELECT cache_key, manifest, id FROM vacations
+            WHERE id = ?1 AND is_own AND cache_key IS NOT NULL AND cache_key IS NOT ?2
+            ON CONFLICT DO UPDATE SET digest = excluded.digest, vacation_id = excluded.vacation_id
+            """, [id.rawValue, key])
+    }
+}
+
+extension MD5Digest {
+    /// - Parameter material: as ``VacationFingerprint/material(_:)`` makes it.
+    fileprivate static func set(in material: Data?) -> Set<MD5Digest> {
+        let bytes = [UInt8](material ?? Data())
+        return Set(
+            stride(from: 0, to: bytes.count, by: length).compactMap { start in
+                MD5Digest(bytes: Array(bytes[start..<min(start + length, bytes.count)]))
+            })
+    }
+}
