@@ -1,0 +1,58 @@
+import FoundationEssentials
+import Glibc
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhotos
+import SyncWatch
+
+/// The parts of shares, put together from the configuration: for the agent, and for the commands.
+struct ShareParts: Sendable {
+    let restores: RestoreParts
+    let finder: VacationFinder
+    let desk: ShareDesk
+    let publisher: SharePublisher
+    let ender: ShareEnder
+    let service: ShareService
+
+    var ledger: LedgerQueue { restores.ledger }
+
+    /// - Parameter restores: whose store and ledger these parts use too.
+    init(_ installation: Installation, _ restores: RestoreParts) {
+        let (settings, time) = (installation.settings, installation.time)
+        let (store, ledger) = (restores.store, restores.ledger)
+        let pool = BlockingPool(name: "shares", threads: ProcessEnvironment.processorCount)
+        let owners = ShareOwners(
+            at: installation.sharesLockFile, pid: getpid(), number: .random(in: 1...ShareOwners.largestNumber))
+        let hands = ShareHands(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
+        let reducer = PhotoFileReducer()
+        self.restores = restores
+        finder = VacationFinder(ledger: ledger, pool: pool, places: installation.restorePlaces)
+        desk = ShareDesk(
+            store: store, ledger: ledger, reducer: reducer, pool: pool, hands: hands,
+            maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
+        publisher = SharePublisher(
+            store: store, ledger: ledger, reducer: reducer, maker: SharedPhotoMaker(), pool: pool,
+            policy: settings.photos.reduce,
+            writer: SharePageWriter(
+                store: store,
+                links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
+            hands: hands, time: time)
+        ender = ShareEnder(store: store, ledger: ledger, hands: hands, time: time)
+        service = ShareService(
+            publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
+            time: time, logger: installation.logger)
+    }
+}
+
+extension Installation {
+    /// Where names of photos and vacations are looked up.
+    var restorePlaces: RestoreSelection.Places {
+        let locator = PathLocator(roots: settings.watch.map(\.path))
+        return RestoreSelection.Places(
+            workingFolder: ProcessEnvironment.workingFolder,
+            vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),
+            candidates: { locator.candidates(for: $0) })
+    }
+}

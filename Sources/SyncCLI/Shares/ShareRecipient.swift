@@ -1,0 +1,78 @@
+import ArgumentParser
+import SyncCore
+
+/// By what a link is sent.
+enum ShareChannel: String, ExpressibleByArgument, CaseIterable {
+    case whatsapp, sms, email
+}
+
+/// Who gets a link, and by what.
+enum ShareRecipient: Hashable, Sendable {
+    case whatsapp(PhoneNumber)
+    case sms(PhoneNumber)
+    case email(String)
+
+    /// - Parameter region: whose numbers need no country code.
+    /// - Throws: ``CommandFailure`` with the reason.
+    init(_ text: String, via channel: ShareChannel, region: String?, numbers: any PhoneNumbers) throws {
+        switch channel {
+        case .whatsapp: self = .whatsapp(try Self.number(text, region, numbers))
+        case .sms: self = .sms(try Self.number(text, region, numbers))
+        case .email:
+            guard Self.isAddress(text) else {
+                throw CommandFailure(
+                    .usage, "\"\(text.escapingControls)\" is no e-mail address; write it as name@example.org")
+            }
+            self = .email(text)
+        }
+    }
+
+    /// An address that a program of this recipient's opens with the text ready to be sent.
+    func link(subject: String, text: String) -> String {
+        switch self {
+        case .whatsapp(let number): "https://wa.me/\(number.digits)?text=\(Self.encoded(text))"
+        // RFC 5724.
+        case .sms(let number): "sms:\(number)?body=\(Self.encoded(text))"
+        // RFC 6068: lines end in CRLF, and the @ stays.
+        case .email(let address):
+            "mailto:\(address.split(separator: "@").map { Self.encoded(String($0)) }.joined(separator: "@"))"
+                + "?subject=\(Self.encoded(subject))&body=\(Self.encoded(text))"
+        }
+    }
+
+    private static func number(
+        _ text: String, _ region: String?, _ numbers: any PhoneNumbers
+    ) throws -> PhoneNumber {
+        do {
+            return try numbers.parse(text, region: region)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
+        }
+    }
+
+    /// Something, an @, and a host; whether it exists only sending shows.
+    private static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, text.utf8.count <= 254,
+            text.unicodeScalars.allSatisfy({
+                $0.value > 32 && $0.value != 127 && !"<>()[]\\,;:\"".unicodeScalars.contains($0)
+            })
+        else { return false }
+        let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty && !$0.hasPrefix("-") && !$0.hasSuffix("-") }
+    }
+
+    /// All but the unreserved characters of RFC 3986 as `%XX`.
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                String(UnicodeScalar(byte))
+            default:
+                (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,119 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+/// `share --json`. The fields are a contract: docs/design.md, section 7.
+struct ShareReport: Encodable {
+    struct Skipped: Encodable {
+        var path: String
+        var reason: String
+    }
+
+    /// `null` with `--dry-run`, of what is not shared yet.
+    @Nullable var shareId: String?
+    @Nullable var link: String?
+    @Nullable var linkEndsAt: Date?
+    /// Why the link ends before the share does.
+    @Nullable var linkLimit: String?
+    var expiresAt: Date
+    var photoCount: Int
+    var bytes: Int64
+    /// Of the restores that it needs, about.
+    var estimatedCostUSD: Double
+    /// The page that browsers open.
+    @Nullable var page: String?
+    /// `planned` with `--dry-run`.
+    var state: String
+    /// The restore that it waits for.
+    @Nullable var restoreJob: String?
+    var skipped: [Skipped]
+    /// What opens with the message ready to be sent.
+    @Nullable var message: String?
+
+    /// - Parameter photos: those of the share.
+    init(
+        _ share: ShareRecord, photos: [SharePhoto], _ proposal: ShareProposal, costUSD: Double, message: String?
+    ) {
+        self.init(proposal, costUSD: costUSD)
+        shareId = share.id.description
+        link = share.link?.url
+        linkEndsAt = share.link?.endsAt
+        linkLimit = share.link?.limit
+        expiresAt = share.expiresAt
+        photoCount = share.photoCount
+        page = link.flatMap { $0.hasPrefix("http") ? $0 : nil }
+        state = share.state.rawValue
+        restoreJob = share.state == .live ? nil : share.restoreJob?.description
+        skipped += Self.failures(photos)
+        if let stored = Self.bytes(photos) { bytes = stored }
+        self.message = message
+    }
+
+    init(_ proposal: ShareProposal, costUSD: Double) {
+        expiresAt = proposal.expiresAt
+        photoCount = proposal.items.count
+        bytes = proposal.bytes
+        estimatedCostUSD = costUSD.roundedUSD
+        state = "planned"
+        skipped = proposal.skipped.map { Skipped(path: $0.photo.path.string, reason: $0.reason) }
+        shareId = proposal.existing?.id.description
+    }
+
+    static func failures(_ photos: [SharePhoto]) -> [Skipped] {
+        photos.filter { $0.position != nil }.compactMap { photo in
+            photo.failure.map { Skipped(path: photo.path.string, reason: $0) }
+        }
+    }
+
+    /// Of all copies, once they are all there.
+    private static func bytes(_ photos: [SharePhoto]) -> Int64? {
+        let shared = photos.filter { $0.position != nil && $0.failure == nil }
+        guard shared.allSatisfy({ $0.copy != nil }) else { return nil }
+        return shared.reduce(0) { $0 + ($1.copy?.size ?? 0) }
+    }
+}
+
+/// `shares --json`.
+struct ShareListReport: Encodable {
+    struct Share: Encodable {
+        var shareId: String
+        var location: String
+        var startDate: CalendarDay
+        var endDate: CalendarDay
+        var photoCount: Int
+        @Nullable var sharedBy: String?
+        var quality: String
+        var state: String
+        @Nullable var link: String?
+        @Nullable var linkEndsAt: Date?
+        var createdAt: Date
+        var expiresAt: Date
+        /// When the last of it was gone.
+        @Nullable var endedAt: Date?
+        /// Why it is not where it should be.
+        @Nullable var problem: String?
+
+        init(_ share: ShareRecord, now: Date) {
+            shareId = share.id.description
+            location = share.location
+            startDate = share.startDate
+            endDate = share.endDate
+            photoCount = share.photoCount
+            quality = share.quality.rawValue
+            // Nobody may have been there to remove it when its time came.
+            let isLate = share.state.isOpen && share.expiresAt <= now
+            state = (isLate ? ShareState.expiring : share.state).rawValue
+            createdAt = share.createdAt
+            expiresAt = share.expiresAt
+            sharedBy = share.sharedBy
+            link = share.link?.url
+            linkEndsAt = share.link?.endsAt
+            endedAt = share.endedAt
+            problem = share.problem
+        }
+    }
+
+    var shares: [Share]
+}

@@ -1,0 +1,151 @@
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+
+/// Carries an order for a share out, from the proposal to the link.
+struct ShareSession {
+    struct Outcome {
+        let share: ShareRecord
+        let photos: [SharePhoto]
+        let proposal: ShareProposal
+        /// Whether nothing had to be sent.
+        let wasThere: Bool
+        /// Of the restores that were asked for.
+        let costUSD: Double
+    }
+
+    private static let lookEvery = Duration.seconds(1)
+
+    let parts: ShareParts
+    let installation: Installation
+    let order: ShareOrder
+    /// Where people read.
+    let terminal: Terminal
+    let isSilent: Bool
+    let asks: Bool
+
+    /// - Throws: ``CommandFailure``, ``ShareError``, ``StoreError``, ``LedgerError``.
+    func run() async throws -> Outcome {
+        let proposal = try await parts.desk.propose(order)
+        let view = ShareView(terminal: terminal, now: installation.time.now())
+        let lines = isSilent ? proposal.notes.map(\.escapingControls) : view.proposal(proposal, showsAll: false)
+        lines.forEach(terminal.writeLine)
+        if proposal.change == .none, let share = proposal.existing {
+            do {
+                if parts.publisher.wantsNewLinks(share) { try await parts.publisher.renew(share.id) }
+            } catch ShareError.inOtherHands {
+                // The agent is making the new links.
+            }
+            return try await outcome(of: share.id, proposal, wasThere: true, costUSD: 0)
+        }
+        guard !proposal.items.isEmpty else {
+            throw ShareError.nothing(
+                proposal.skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
+        }
+        let restore = try await restore(of: proposal.archived)
+        guard !asks || Question.confirm("Share them with everybody who has the link?", on: terminal) else {
+            throw CommandFailure(.failed, "nothing was shared")
+        }
+        return try await publish(proposal, restore)
+    }
+
+    /// Another process may have the share in hand, or make the same one at this moment: it is waited for, and what it
+    /// left is done.
+    private func publish(_ first: ShareProposal, _ firstRestore: RestoreProposal?) async throws -> Outcome {
+        let progress = ShareProgress(
+            terminal: .standardError(installation.environment), time: installation.time)
+        defer { progress.finish() }
+        var proposal = first
+        var restore = firstRestore
+        var costUSD = 0.0
+        while true {
+            do {
+                if proposal.change == .none, let share = proposal.existing {
+                    return try await outcome(of: share.id, proposal, wasThere: false, costUSD: costUSD)
+                }
+                let id = try await parts.desk.accept(proposal)
+                if let wanted = restore {
+                    restore = nil
+                    costUSD += wanted.estimate.totalUSD
+                    try await carryOut(wanted, for: id)
+                }
+                do {
+                    let result = try await parts.publisher.run(id) { progress.note($0, of: $1) }
+                    if case .waiting(_, let archived) = result {
+                        progress.finish()
+                        costUSD += try await askAgain(for: archived, beside: proposal.archived, of: id)
+                    }
+                } catch let error as ShareError {
+                    // Nothing of it can be shared, and nothing of it shall be left.
+                    if case .nothing = error { try await parts.ender.run(id, .revoked) }
+                    throw error
+                } catch let error as StoreError {
+                    throw CommandFailure(
+                        ExitStatus(error),
+                        "\(error). What was sent is kept: the agent, or the same command again, goes on with it")
+                }
+                return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
+            } catch ShareError.inOtherHands {
+                progress.show("another process is at work on this share")
+                try await installation.time.sleep(Self.lookEvery)
+                proposal = try await parts.desk.propose(order)
+            }
+        }
+    }
+
+    private func outcome(
+        of id: ShareID, _ proposal: ShareProposal, wasThere: Bool, costUSD: Double
+    ) async throws -> Outcome {
+        let (share, photos) = try await parts.ledger { (try $0.share(id), try $0.sharePhotos(id)) }
+        guard let share else { throw ShareError.over(id) }
+        return Outcome(share: share, photos: photos, proposal: proposal, wasThere: wasThere, costUSD: costUSD)
+    }
+
+    // MARK: Photos in the archive
+
+    /// Photos that only the attempt has shown to be in the archive: they are asked for too, once.
+    /// - Returns: what that costs.
+    private func askAgain(for archived: [ObjectKey], beside known: [ObjectKey], of id: ShareID) async throws -> Double {
+        let found = Set(archived).subtracting(known).sorted()
+        guard let restore = try await restore(of: found), !restore.candidates.isEmpty else { return 0 }
+        guard !asks || Question.confirm("Restore them too?", on: terminal) else { return 0 }
+        try await carryOut(restore, for: id)
+        return restore.estimate.totalUSD
+    }
+
+    /// What it takes to bring back the photos that are only in the archive, shown to whoever is to pay for it; `nil` when
+    /// nothing has to be asked for.
+    private func restore(of archived: [ObjectKey]) async throws -> RestoreProposal? {
+        guard let restore = try await ShareRestore(parts: parts, installation: installation).proposal(archived) else {
+            return nil
+        }
+        if isSilent {
+            terminal.writeLine(
+                "\(Quantities.counted(restore.candidates.count, "photo")) to bring back from the archive: "
+                    + "it costs \(Quantities.aboutDollars(restore.estimate.totalUSD)) in all.")
+        } else {
+            let restoreView = RestoreView(
+                terminal: terminal, prices: try installation.prices(),
+                isFree: parts.restores.store.capabilities.lifecycle == .byAgent)
+            terminal.writeLine("")
+            restoreView.proposal(restore).forEach(terminal.writeLine)
+            terminal.writeLine("")
+        }
+        try RestoreLimit(installation.settings.restore).check(restore)
+        return restore
+    }
+
+    private func carryOut(_ restore: RestoreProposal, for id: ShareID) async throws {
+        let job = try await parts.restores.desk.accept(restore).job?.id ?? restore.runningJobs.last
+        guard let job else { return }
+        try await parts.ledger { try $0.noteRestore(job, of: id) }
+        do {
+            _ = try await parts.restores.sender.run(job: job)
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error), "\(error). Restore \(job) and the share are kept: the agent goes on with them")
+        }
+    }
+}

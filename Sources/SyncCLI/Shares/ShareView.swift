@@ -1,0 +1,170 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+
+/// A share, for people.
+struct ShareView {
+    private static let photosShown = 3
+
+    let terminal: Terminal
+    let now: Date
+
+    // MARK: Before
+
+    /// What would be shared.
+    /// - Parameter showsAll: every photo with its number, and not only the first three.
+    func proposal(_ proposal: ShareProposal, showsAll: Bool) -> [String] {
+        let vacation = proposal.order.vacation
+        let shown = showsAll ? proposal.items.count : Self.photosShown
+        var lines = [
+            terminal.styled(proposal.draft.location.escapingControls, .bold)
+                + ", \(Self.days(vacation.startDate, vacation.endDate)): "
+                + "\(Quantities.counted(proposal.items.count, "photo")), about \(Quantities.bytes(proposal.bytes))"
+        ]
+        lines += proposal.items.prefix(shown).map { photo($0.number, $0.photo) }
+        if proposal.items.count > shown { lines.append("        and \(proposal.items.count - shown) more") }
+        lines += skipped(proposal.skipped.map { ($0.photo.name, $0.reason) })
+        switch proposal.change {
+        case .new: break
+        case .none: lines.append("It is shared already, as it is now.")
+        case .goesOn: lines.append("It was begun before, and goes on.")
+        case .update(let added, let removed):
+            lines.append(
+                added + removed == 0
+                    ? "It is shared already; the share is brought up to date."
+                    : "It is shared already; \(Quantities.counted(added, "photo")) will be added, \(removed) removed.")
+        }
+        let from = proposal.draft.sharedBy.map { ", from \($0.escapingControls)" } ?? ""
+        lines += wrapped(
+            "Without positions, serial numbers and maker notes\(from), until \(Quantities.time(proposal.expiresAt)).")
+        lines += proposal.notes.flatMap { wrapped($0.escapingControls) }
+        return lines
+    }
+
+    /// All photos of a vacation with their numbers, for those who have to choose.
+    func list(_ vacation: Vacation) -> [String] {
+        vacation.photos.enumerated().map { photo($0.offset, $0.element) }
+    }
+
+    private func photo(_ number: Int, _ photo: VacationPhoto) -> String {
+        let when = photo.takenAt.map { Self.cameraTime($0) } ?? ""
+        return TextLayout.fitted("\(number)", to: 6, alignRight: true) + "  " + TextLayout.fitted(when, to: 18)
+            + TextLayout.shortened(photo.name.escapingControls, to: max(terminal.width - 27, 30))
+    }
+
+    private func skipped(_ photos: [(name: String, reason: String)]) -> [String] {
+        guard !photos.isEmpty else { return [] }
+        let byReason = Dictionary(grouping: photos, by: \.reason)
+        return byReason.sorted { $0.key < $1.key }.flatMap { reason, photos in
+            let names = photos.prefix(Self.photosShown).map(\.name.escapingControls).joined(separator: ", ")
+            let more = photos.count > Self.photosShown ? " and \(photos.count - Self.photosShown) more" : ""
+            return [terminal.styled("not shared", .yellow) + "  \(names)\(more)"]
+                + wrapped(reason.escapingControls, indented: 6)
+        }
+    }
+
+    // MARK: After
+
+    func result(_ share: ShareRecord, photos: [SharePhoto], wasThere: Bool, message: String?) -> [String] {
+        let failures = ShareReport.failures(photos)
+        var lines = skipped(failures.map { ($0.path, $0.reason) })
+        guard share.state == .live, let link = share.link else {
+            return lines + waiting(share)
+        }
+        let count = Quantities.counted(share.photoCount, "photo")
+        lines.append(
+            wasThere
+                ? "Shared already, nothing had to be sent: \(count)" : terminal.styled("Shared", .green) + ": \(count)")
+        lines += ["", link.url, ""]
+        lines += wrapped(Self.end(of: share, link))
+        lines += wrapped(
+            link.url.hasPrefix("http")
+                ? "Whoever has the link can see the photos. To have them as files:"
+                : "Whoever has this store in their configuration gets the photos with:")
+        lines.append("  " + Self.mirrorLine(link.url))
+        if let message { lines += ["", "To send it, open:", "  " + message] }
+        return lines
+    }
+
+    private func waiting(_ share: ShareRecord) -> [String] {
+        let job = share.restoreJob.map { " How far that is: sync-agent restores \($0)." } ?? ""
+        return wrapped(
+            "Share \(share.id) waits for photos from the archive.\(job) The agent publishes it when they are there; "
+                + "sync-agent shares shows the link then.")
+    }
+
+    /// When a link ends, and why then.
+    static func end(of share: ShareRecord, _ link: ShareLink) -> String {
+        let shareEnd = Quantities.time(share.expiresAt)
+        guard link.endsAt < share.expiresAt else {
+            let limit = link.limit.map { " (\($0))" } ?? ""
+            return "The link works until \(shareEnd), when the share ends and its photos are removed\(limit)."
+        }
+        return
+            "This link works until \(Quantities.time(link.endsAt)) at the latest: \(link.limit ?? "the store lets links end then"). "
+            + "The share itself ends at \(shareEnd). As long as sync-agent run is at work, sync-agent shares shows newer "
+            + "links."
+    }
+
+    static func mirrorLine(_ link: String) -> String {
+        let isPlain = link.utf8.allSatisfy {
+            "-._~:/".utf8.contains($0) || UnicodeScalar($0).properties.isAlphabetic
+                || ("0"..."9").contains(UnicodeScalar($0))
+        }
+        return "sync-agent mirror \(isPlain ? link : "'\(link)'") FOLDER"
+    }
+
+    // MARK: The list
+
+    func list(_ shares: [ShareListReport.Share]) -> [String] {
+        guard !shares.isEmpty else { return ["Nothing is shared yet. Share a vacation with: sync-agent share NAME"] }
+        let head = row("state", "location", "dates", "photos", "ends")
+        return [terminal.styled(head, .bold)] + shares.flatMap(entry)
+    }
+
+    private func entry(_ share: ShareListReport.Share) -> [String] {
+        var lines = [
+            row(
+                share.state, share.location.escapingControls, Self.days(share.startDate, share.endDate),
+                "\(share.photoCount)", Quantities.time(share.endedAt ?? share.expiresAt))
+        ]
+        lines.append("  id    \(share.shareId)")
+        if let link = share.link {
+            lines.append("  link  \(link)")
+            if let end = share.linkEndsAt, end < share.expiresAt {
+                lines += wrapped(
+                    end <= now
+                        ? "this link ended at \(Quantities.time(end)); sync-agent share gives a new one"
+                        : "this link works until \(Quantities.time(end))", indented: 8)
+            }
+        }
+        if let problem = share.problem {
+            lines += wrapped(problem.escapingControls, indented: 8).map { terminal.styled($0, .yellow) }
+        }
+        return lines
+    }
+
+    private func row(_ cells: String...) -> String {
+        TextLayout.fitted(cells[0], to: 10) + TextLayout.fitted(cells[1], to: 20) + "  "
+            + TextLayout.fitted(cells[2], to: 24) + TextLayout.fitted(cells[3], to: 6, alignRight: true) + "  "
+            + cells[4]
+    }
+
+    private static func days(_ start: CalendarDay, _ end: CalendarDay) -> String {
+        start == end ? "\(start)" : "\(start) to \(end)"
+    }
+
+    /// As the camera's clock showed it.
+    private static func cameraTime(_ date: Date) -> String {
+        let minutes = Int((date.timeIntervalSince1970 / 60).rounded(.down))
+        let (hour, minute) = ((minutes / 60 % 24 + 24) % 24, (minutes % 60 + 60) % 60)
+        return "\(CalendarDay(date)) \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
+    }
+
+    private func wrapped(_ text: String, indented indent: Int = 0) -> [String] {
+        TextLayout.wrapped(text, to: min(terminal.width, 100) - indent).map {
+            String(repeating: " ", count: indent) + $0
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import FoundationEssentials
+
+/// What a share consists of, as `vacation.json` in the store tells it: docs/design.md, section 5. Whoever reads one from
+/// elsewhere holds it against ``ShareManifestRules`` first: nothing in it can be trusted.
+package struct ShareManifest: Hashable, Sendable, Codable {
+    /// Of this form. Readers refuse a newer one.
+    package static let currentVersion = 1
+
+    package struct Photo: Hashable, Sendable, Codable {
+        /// Its place in the names of objects, from 0. A photo keeps it when the share changes, so that it may skip some.
+        package var orderIndex: Int
+        /// Pixels, as it is to be seen.
+        package var width: Int
+        package var height: Int
+        /// Bytes.
+        package var size: Int64
+        /// Of the bytes, hexadecimal.
+        package var sha256: String
+        @ExplicitNull package var takenAt: Date?
+        /// A signed link to the photo, where the share cannot be read without one.
+        package var url: String?
+
+        package init(
+            orderIndex: Int, width: Int, height: Int, size: Int64, sha256: String, takenAt: Date?, url: String? = nil
+        ) {
+            self.orderIndex = orderIndex
+            self.width = width
+            self.height = height
+            self.size = size
+            self.sha256 = sha256
+            self.url = url
+            self._takenAt = ExplicitNull(wrappedValue: takenAt)
+        }
+    }
+
+    package var version: Int
+    package var shareId: String
+    package var locationName: String
+    package var startDate: CalendarDay
+    package var endDate: CalendarDay
+    package var photoCount: Int
+    @ExplicitNull package var sharedBy: String?
+    package var expiresAt: Date
+    /// When it was last written because the photos, or what is said of them, changed.
+    package var updatedAt: Date
+    /// In the order in which they are to be seen.
+    package var photos: [Photo]
+    /// A signed link to this manifest, newer than the one by which it was read.
+    package var manifestURL: String?
+
+    package init(
+        shareId: ShareID, locationName: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?,
+        expiresAt: Date, updatedAt: Date, photos: [Photo], manifestURL: String? = nil
+    ) {
+        version = Self.currentVersion
+        self.shareId = shareId.description
+        self.locationName = locationName
+        self.startDate = startDate
+        self.endDate = endDate
+        photoCount = photos.count
+        self.expiresAt = expiresAt
+        self.updatedAt = updatedAt
+        self.photos = photos
+        self.manifestURL = manifestURL
+        self._sharedBy = ExplicitNull(wrappedValue: sharedBy)
+    }
+
+    /// As it is stored: JSON with sorted keys, times in ISO 8601 and UTC.
+    package func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return Array(try encoder.encode(self))
+    }
+}
+
+/// A value that is written as `null` when there is none, so that readers find every field.
+@propertyWrapper
+package struct ExplicitNull<Value: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
+    package var wrappedValue: Value?
+
+    package init(wrappedValue: Value?) {
+        self.wrappedValue = wrappedValue
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A field that is not there is as one that is `null`.
+    package func decode<Value>(_ type: ExplicitNull<Value>.Type, forKey key: Key) throws -> ExplicitNull<Value> {
+        try decodeIfPresent(type, forKey: key) ?? ExplicitNull(wrappedValue: nil)
+    }
+}

@@ -1,0 +1,146 @@
+import FoundationEssentials
+
+/// What a manifest has to be before anything in it is believed. Whoever wrote it may mean harm: it can fill a disk, name
+/// files that are not ours, and send us to other hosts.
+package struct ShareManifestRules: Hashable, Sendable {
+    package static let maximumBytes = 4 << 20
+    package static let maximumPhotos = 10_000
+    /// Bytes, of one photo and of all together.
+    package static let maximumPhotoSize: Int64 = 1 << 30
+    package static let maximumTotalSize: Int64 = 100 << 30
+    private static let maximumDepth = 16
+    private static let maximumOrderIndex = 999_999
+    private static let maximumPixels = 1_000_000
+    /// From 2000-01-01 to 9999-12-31.
+    private static let dates = Date(timeIntervalSince1970: 946_684_800)...Date(timeIntervalSince1970: 253_402_300_799)
+    /// From 1826, when the first photo was taken, to 2200. What a camera says beyond is not passed on.
+    private static let captureTimes =
+        Date(timeIntervalSince1970: -4_544_208_000)...Date(timeIntervalSince1970: 7_258_118_400)
+
+    private let asked: ShareID?
+
+    /// - Parameter asked: the share that it has to be about, where that is known.
+    package init(asked: ShareID?) {
+        self.asked = asked
+    }
+
+    /// - Parameter link: where the manifest was found. Its links count only there, and only within what that link admits.
+    package func check(_ bytes: [UInt8], foundAt link: WebLink?) throws(ShareRefusal) -> CheckedShare {
+        guard bytes.count <= Self.maximumBytes else {
+            throw .manifestTooLong
+        }
+        var manifest = try decode(bytes)
+        guard let id = ShareID(manifest.shareId) else { throw ShareRefusal("its manifest names no share id") }
+        guard asked == nil || asked == id else {
+            throw ShareRefusal("its manifest is that of another share, \(id); check the link")
+        }
+        manifest.shareId = id.description
+        try checkFrame(&manifest)
+        let photos = try checkPhotos(manifest, foundAt: link)
+        let newer = try manifest.manifestURL.map { url throws(ShareRefusal) in
+            try Self.checked(url, "manifestURL", foundAt: link)
+        }
+        for index in manifest.photos.indices {
+            manifest.photos[index].url = nil
+            manifest.photos[index].sha256 = photos[index].sha256.description
+            manifest.photos[index].takenAt = photos[index].takenAt
+        }
+        manifest.manifestURL = nil
+        return CheckedShare(id: id, manifest: manifest, photos: photos, manifestLink: newer ?? nil)
+    }
+
+    private func checkFrame(_ manifest: inout ShareManifest) throws(ShareRefusal) {
+        manifest.locationName = try Self.checkedText(manifest.locationName, "locationName")
+        if let name = manifest.sharedBy { manifest.sharedBy = try Self.checkedText(name, "sharedBy") }
+        guard manifest.startDate <= manifest.endDate else { throw ShareRefusal("it ends before it starts") }
+        for (name, date) in [("expiresAt", manifest.expiresAt), ("updatedAt", manifest.updatedAt)] {
+            guard Self.dates.contains(date) else { throw ShareRefusal("\(name) is no time of these days") }
+        }
+        let count = manifest.photos.count
+        guard count <= Self.maximumPhotos, manifest.photoCount <= Self.maximumPhotos else {
+            throw ShareRefusal("it has more than \(Self.maximumPhotos) photos")
+        }
+        guard manifest.photoCount == count else {
+            throw ShareRefusal("it speaks of \(manifest.photoCount) photos and names \(count)")
+        }
+    }
+
+    private func checkPhotos(
+        _ manifest: ShareManifest, foundAt link: WebLink?
+    ) throws(ShareRefusal) -> [CheckedShare.Photo] {
+        var seen: Set<Int> = []
+        var total: Int64 = 0
+        var checked: [CheckedShare.Photo] = []
+        for (place, photo) in manifest.photos.enumerated() {
+            let name = "photos[\(place)]"
+            guard (0...Self.maximumOrderIndex).contains(photo.orderIndex) else {
+                throw ShareRefusal("\(name).orderIndex is not between 0 and \(Self.maximumOrderIndex)")
+            }
+            guard seen.insert(photo.orderIndex).inserted else {
+                throw ShareRefusal("two of its photos have the orderIndex \(photo.orderIndex)")
+            }
+            guard (1...Self.maximumPhotoSize).contains(photo.size) else {
+                throw ShareRefusal("\(name).size is not between 1 byte and \(Self.maximumPhotoSize >> 30) GiB")
+            }
+            guard (1...Self.maximumPixels).contains(photo.width), (1...Self.maximumPixels).contains(photo.height) else {
+                throw ShareRefusal("\(name) has a width or height that no photo has")
+            }
+            guard let sha256 = SHA256Digest(hex: photo.sha256) else {
+                throw ShareRefusal("\(name).sha256 is not a SHA-256 in 64 hexadecimal digits")
+            }
+            total += photo.size
+            guard total <= Self.maximumTotalSize else {
+                throw ShareRefusal("its photos have more than \(Self.maximumTotalSize >> 30) GiB together")
+            }
+            let url = try photo.url.map { text throws(ShareRefusal) in
+                try Self.checked(text, "\(name).url", foundAt: link)
+            }
+            checked.append(
+                CheckedShare.Photo(
+                    orderIndex: photo.orderIndex, size: photo.size, sha256: sha256,
+                    takenAt: photo.takenAt.flatMap { Self.captureTimes.contains($0) ? $0 : nil }, link: url ?? nil))
+        }
+        return checked
+    }
+
+    /// Version and depth first, so that a newer form is told as such and a deep one meets no recursion.
+    private func decode(_ bytes: [UInt8]) throws(ShareRefusal) -> ShareManifest {
+        guard Self.depth(of: bytes) <= Self.maximumDepth else {
+            throw ShareRefusal("its manifest is nested too deeply")
+        }
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        do {
+            let version = try decoder.decode(Version.self, from: Data(bytes)).version
+            guard version <= ShareManifest.currentVersion else {
+                throw ShareRefusal("it was made by a newer sync-agent (version \(version)); update this one")
+            }
+            guard version == ShareManifest.currentVersion else {
+                throw ShareRefusal("its manifest has version \(version), which never was")
+            }
+            return try decoder.decode(ShareManifest.self, from: Data(bytes))
+        } catch let error as ShareRefusal {
+            throw error
+        } catch let error as DecodingError {
+            throw ShareRefusal(Self.words(for: error))
+        } catch {
+            throw ShareRefusal("its manifest cannot be read")
+        }
+    }
+
+    private struct Version: Decodable {
+        let version: Int
+    }
+
+    /// A link in the manifest; `nil` where links do not count.
+    private static func checked(
+        _ url: String, _ name: String, foundAt link: WebLink?
+    ) throws(ShareRefusal) -> WebLink? {
+        guard let link else { return nil }
+        guard let target = link.resolving(url) else { throw ShareRefusal("\(name) is no http(s) link") }
+        guard link.admits(target) else {
+            throw ShareRefusal("\(name) leads to another host, \(target.origin); only \(link.origin) is asked")
+        }
+        return target
+    }
+}

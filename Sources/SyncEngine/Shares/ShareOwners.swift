@@ -1,0 +1,58 @@
+import Glibc
+package import SystemPackage
+
+/// The names under which processes hold shares, and which of them are still there: each process locks one byte of a
+/// file, the one that its name tells, for as long as it lives (an open file description lock, fcntl(2)). The kernel drops
+/// the lock with the process, however it ends, so that nobody has to wait for one that was killed.
+package final class ShareOwners: Sendable {
+    /// Bytes of a file are numbered with 63 bits.
+    package static let largestNumber: Int64 = 1 << 62
+
+    /// Of this process, and of no other: process ids are used again, the number is not.
+    package let name: String
+    private let descriptor: FileDescriptor?
+
+    /// - Parameters:
+    ///   - path: the file, the same for all processes of a ledger. Where it cannot be locked, nobody is known to have
+    ///     ended.
+    ///   - number: random, 1 to ``largestNumber``.
+    package init(at path: FilePath, pid: Int32, number: Int64) {
+        descriptor = Self.lock(number, of: path)
+        // Whoever holds no lock must not be taken for one that has lost it.
+        name = "\(pid)\(descriptor == nil ? "?" : "-")\(String(number, radix: 16))"
+    }
+
+    deinit {
+        try? descriptor?.close()
+    }
+
+    /// Whether a process of this name is known to be no more.
+    package func hasEnded(_ name: String) -> Bool {
+        guard let descriptor, name != self.name, let dash = name.firstIndex(of: "-"),
+            let number = Int64(name[name.index(after: dash)...], radix: 16), (1...Self.largestNumber).contains(number)
+        else { return false }
+        var lock = Self.byte(number)
+        return fcntl(descriptor.rawValue, Command.getLock, &lock) == 0 && lock.l_type == Int16(F_UNLCK)
+    }
+
+    private static func lock(_ number: Int64, of path: FilePath) -> FileDescriptor? {
+        guard
+            let descriptor = try? FileDescriptor.open(
+                path, .readWrite, options: [.create, .closeOnExec], permissions: [.ownerReadWrite])
+        else { return nil }
+        var lock = byte(number)
+        if fcntl(descriptor.rawValue, Command.setLock, &lock) == 0 { return descriptor }
+        try? descriptor.close()
+        return nil
+    }
+
+    /// Commands of fcntl(2) that glibc declares under `_GNU_SOURCE` only (linux/fcntl.h).
+    private enum Command {
+        static let getLock: Int32 = 36
+        static let setLock: Int32 = 37
+    }
+
+    private static func byte(_ number: Int64) -> flock {
+        flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(number), l_len: 1, l_pid: 0)
+    }
+}

@@ -1,0 +1,119 @@
+import FoundationEssentials
+package import SyncCore
+import SyncLedger
+import SyncPages
+import SystemPackage
+
+/// Writes what others see of a share: first the page, and last the manifest, which is the commit.
+package struct SharePageWriter: Sendable {
+    /// How the page and the manifest of a share are reached.
+    struct Written: Sendable {
+        let link: ShareLink
+        /// When the first of the links inside them ends; `nil` when they have no end of their own.
+        let linksEndAt: Date?
+    }
+
+    private static let pageType = "text/html; charset=utf-8"
+    private static let manifestType = MediaType.json.name
+
+    private let store: any ObjectStore
+    private let storage: ShareStorage
+    package let links: ShareLinks
+
+    package init(store: any ObjectStore, links: ShareLinks) {
+        self.store = store
+        self.links = links
+        storage = ShareStorage(store: store)
+    }
+
+    /// - Parameters:
+    ///   - photos: those that are seen, all of them in the store.
+    ///   - updatedAt: when what is seen changed.
+    /// - Throws: ``StoreError``, ``ShareRefusal`` when our own readers would refuse the manifest, `CancellationError`.
+    func write(_ share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date) async throws -> Written {
+        let manifest = Self.manifest(of: share, photos, updatedAt: updatedAt)
+        let checked = try ShareManifestRules(asked: share.id).check(try manifest.encoded(), foundAt: nil)
+        switch links.kind {
+        case .open(let base):
+            let page = links.open(share.keys.page, below: base)
+            try await put(page: Self.page(of: checked, share, reference: page), manifest, share)
+            return Written(link: ShareLink(url: page, endsAt: share.expiresAt), linksEndAt: nil)
+        case .byID:
+            let link = ShareLinks.byID(share.id)
+            try await put(page: Self.page(of: checked, share, reference: link), manifest, share)
+            return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil)
+        case .signed:
+            return try await writeSigned(checked, manifest, share)
+        }
+    }
+
+    /// A link to an object that is not there cannot be had. The manifest holds one to itself, so that the first time it
+    /// is written without links before: whoever reads it by the share's id finds all of its photos even then.
+    private func writeSigned(
+        _ checked: CheckedShare, _ manifest: ShareManifest, _ share: ShareRecord
+    ) async throws -> Written {
+        let keys = share.keys
+        if share.publishedAt == nil {
+            try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: keys.manifest)
+        }
+        let slots = manifest.photos.map(\.orderIndex)
+        let signed = try await links.signed(
+            [keys.manifest] + slots.map(keys.photo) + slots.map(keys.thumbnail), until: share.expiresAt)
+        func url(_ key: ObjectKey) -> String { signed[key]?.url ?? "" }
+        var manifest = manifest
+        manifest.manifestURL = url(keys.manifest)
+        for index in manifest.photos.indices {
+            manifest.photos[index].url = url(keys.photo(manifest.photos[index].orderIndex))
+        }
+        var page = Self.page(of: checked, share, reference: url(keys.manifest))
+        page.manifestLink = url(keys.manifest)
+        for index in page.photos.indices {
+            page.photos[index].link = url(keys.photo(page.photos[index].orderIndex))
+            page.photos[index].thumbnailLink = url(keys.thumbnail(page.photos[index].orderIndex))
+        }
+        try await put(page: page, manifest, share)
+        guard let link = try await links.signed([keys.page], until: share.expiresAt)[keys.page] else {
+            preconditionFailure("a link for each key")
+        }
+        return Written(
+            link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit),
+            linksEndAt: signed.values.map(\.endsAt).min())
+    }
+
+    private func put(page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord) async throws {
+        try await storage.put(text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
+        try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest)
+    }
+
+    private static func manifest(
+        of share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date
+    ) -> ShareManifest {
+        ShareManifest(
+            shareId: share.id, locationName: share.location, startDate: share.startDate, endDate: share.endDate,
+            sharedBy: share.sharedBy, expiresAt: share.expiresAt, updatedAt: updatedAt,
+            photos: photos.compactMap { photo in
+                photo.copy.map { copy in
+                    ShareManifest.Photo(
+                        orderIndex: photo.slot, width: copy.width, height: copy.height, size: copy.size,
+                        sha256: copy.sha256.description, takenAt: photo.takenAt)
+                }
+            })
+    }
+
+    /// With relative links.
+    private static func page(of checked: CheckedShare, _ share: ShareRecord, reference: String) -> SharePage {
+        let manifest = checked.manifest
+        let names = MirrorName(checked)
+        return SharePage(
+            location: manifest.locationName, startDate: manifest.startDate, endDate: manifest.endDate,
+            sharedBy: manifest.sharedBy, expiresAt: manifest.expiresAt,
+            photos: zip(manifest.photos, checked.photos).map { photo, checked in
+                SharePage.Photo(
+                    orderIndex: photo.orderIndex, link: ShareKeys.photoName(share.id, photo.orderIndex),
+                    thumbnailLink: ShareKeys.thumbnailName(photo.orderIndex), width: photo.width,
+                    height: photo.height, size: photo.size, takenAt: photo.takenAt,
+                    downloadName: names.name(of: checked).string)
+            },
+            manifestLink: String(share.keys.manifest.lastSegment), mirrorReference: reference)
+    }
+}

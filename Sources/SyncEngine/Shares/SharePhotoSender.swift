@@ -1,0 +1,142 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncLedger
+import SystemPackage
+
+/// Makes the copy of one photo that others may see, and stores it with its thumbnail.
+struct SharePhotoSender: Sendable {
+    static let thumbnailSide = 320
+    /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory, and several do at once.
+    private static let mostBytes = 128 << 20
+
+    enum Answer: Hashable, Sendable {
+        case outcome(SharePhotoOutcome)
+        /// Its stored copy has to come back from the archive first.
+        case archived(ObjectKey)
+    }
+
+    let store: any ObjectStore
+    let ledger: LedgerQueue
+    let reducer: any PhotoReducer
+    let maker: any SharedCopyMaker
+    let pool: BlockingPool
+    let policy: ReducePolicy
+    let time: TimeSource
+
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`. What is wrong with the photo is an answer.
+    func send(_ photo: SharePhoto, of share: ShareRecord) async throws -> Answer {
+        switch try await copies(of: photo, share.quality) {
+        case .archived(let key): return .archived(key)
+        case .unfit(let reason, let isFinal): return .outcome(.failed(reason, isFinal: isFinal))
+        case .made(let copies): return .outcome(try await put(copies, photo, share.keys))
+        }
+    }
+
+    // MARK: The source
+
+    private struct Copies: Sendable {
+        let photo: Made
+        let thumbnail: Made
+    }
+
+    /// A copy, and the bytes that it consists of.
+    private struct Made: Sendable {
+        let copy: StoredCopy
+        let body: ObjectBody
+    }
+
+    private enum Source: Sendable {
+        case made(Copies)
+        case archived(ObjectKey)
+        case unfit(String, isFinal: Bool)
+    }
+
+    /// The file on the disk when it is still the photo; else its stored copy.
+    private func copies(of photo: SharePhoto, _ quality: ShareQuality) async throws -> Source {
+        let size: SharedSize = quality == .full ? .full(policy.limits) : .reduced(policy)
+        var reason: String
+        do {
+            return .made(
+                try await pool.run { [self] in
+                    let before = try reducer.examine(photo.path)
+                    guard before.digest.md5 == photo.md5 else { throw PhotoError(.changed, "the file has changed") }
+                    let copies = try makeCopies(of: .file(photo.path), size)
+                    // Made of other bytes than those that were examined, it would be another photo.
+                    guard try reducer.examine(photo.path).stamp == before.stamp else {
+                        throw PhotoError(.changed, "the file has changed")
+                    }
+                    return copies
+                })
+        } catch let error as PhotoError {
+            if error.isPermanent { return .unfit("\(error)", isFinal: true) }
+            reason = "\(error)"
+        }
+        guard let key = photo.sourceKey else {
+            return .unfit("\(reason), and nothing is stored of it; share again", isFinal: false)
+        }
+        do {
+            let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(key)
+            return .made(try await pool.run { [self] in try makeCopies(of: .bytes(bytes), size) })
+        } catch let error as StoreError where error.code == .archived {
+            try await noteClass(of: key)
+            return .archived(key)
+        } catch let error as StoreError where error.code == .notFound || error.code == .tooLarge {
+            return .unfit("\(error)", isFinal: false)
+        } catch let error as PhotoError {
+            return .unfit("\(error)", isFinal: error.isPermanent)
+        }
+    }
+
+    private func makeCopies(of source: PhotoSource, _ size: SharedSize) throws(PhotoError) -> Copies {
+        let photo = try maker.sharedCopy(of: source, size: size)
+        let thumbnail = try maker.thumbnail(of: source, side: Self.thumbnailSide)
+        return Copies(
+            photo: Made(copy: photo, body: Self.body(photo)),
+            thumbnail: Made(copy: thumbnail, body: Self.body(thumbnail)))
+    }
+
+    private static func body(_ copy: StoredCopy) -> ObjectBody {
+        guard case .reduced(let bytes) = copy.content else { preconditionFailure("copies for others are bytes") }
+        return ObjectBody(bytes: bytes, digest: copy.digest)
+    }
+
+    /// The ledger took it for readable: somebody else has moved it. Whoever has to ask for its restore finds it there.
+    private func noteClass(of key: ObjectKey) async throws {
+        let askedAt = time.now()
+        guard let info = try await store.head(key) else { return }
+        _ = try await ledger.finish { try $0.mergeReport([info], tellsRestores: true, at: askedAt) }
+    }
+
+    // MARK: The store
+
+    private func put(_ copies: Copies, _ photo: SharePhoto, _ keys: ShareKeys) async throws -> SharePhotoOutcome {
+        let (copy, body) = (copies.photo.copy, copies.photo.body)
+        guard let width = copy.width, let height = copy.height else {
+            return .failed("its width and height cannot be read", isFinal: true)
+        }
+        let storage = ShareStorage(store: store)
+        try await storage.put(
+            copies.thumbnail.body, at: keys.thumbnail(photo.slot), Self.attributes(of: copies.thumbnail.copy))
+        let key = keys.photo(photo.slot)
+        let source = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) } }
+        var isThere = false
+        // A copy takes the stored photo's metadata along: the digest of the original is to be that of these bytes.
+        if let source, source.sha256 == copy.digest.sha256, photo.md5 == copy.digest.md5,
+            !source.storageClass.isArchive
+        {
+            isThere = try await storage.copy(source.key, to: key, body)
+        }
+        if !isThere { try await storage.put(body, at: key, Self.attributes(of: copy)) }
+        return .stored(
+            SharePhoto.Copy(sha256: copy.digest.sha256, size: body.size, width: width, height: height),
+            takenAt: copy.takenAt)
+    }
+
+    private static func attributes(of copy: StoredCopy) -> ObjectAttributes {
+        var metadata = [MetadataName.sha256: "\(copy.digest.sha256)"]
+        metadata[MetadataName.width] = copy.width.map(String.init)
+        metadata[MetadataName.height] = copy.height.map(String.init)
+        return ObjectAttributes(contentType: MediaType.jpeg.name, metadata: metadata)
+    }
+}

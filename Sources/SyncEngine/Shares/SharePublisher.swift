@@ -1,0 +1,255 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+import SystemPackage
+
+/// Carries shares out: photos with their thumbnails, the page, and the manifest last, by which the share is there. What
+/// was stored is noted photo by photo, so that any process may go on after any line.
+package struct SharePublisher: Sendable {
+    /// Photos that are prepared and sent at the same time.
+    private static let batchSize = 3
+
+    /// What an attempt came to.
+    package enum Result: Hashable, Sendable {
+        case live(ShareRecord)
+        /// Some of its photos have to come back from the archive first.
+        case waiting(ShareRecord, archived: [ObjectKey])
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let sender: SharePhotoSender
+    private let writer: SharePageWriter
+    private let hands: ShareHands
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - pool: for reading photos and making copies.
+    ///   - policy: how photos are reduced.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, maker: any SharedCopyMaker,
+        pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter, hands: ShareHands, time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        sender = SharePhotoSender(
+            store: store, ledger: ledger, reducer: reducer, maker: maker, pool: pool, policy: policy, time: time)
+        self.writer = writer
+        self.hands = hands
+        self.time = time
+    }
+
+    /// Brings what others see of a share up to what is to be shared.
+    /// - Parameter onProgress: told how many photos are stored, and of how many. Calls may overlap.
+    /// - Throws: ``ShareError``; ``StoreError`` when the store does not take something: the next attempt goes on there;
+    ///   ``LedgerError``, `CancellationError`.
+    package func run(
+        _ id: ShareID, onProgress: @escaping @Sendable (_ stored: Int, _ total: Int) -> Void = { _, _ in }
+    ) async throws -> Result {
+        try await attempt(id) { share in
+            var share = share
+            if share.step == .publish {
+                if let archived = try await send(share, onProgress) {
+                    return .waiting(try await record(id), archived: archived)
+                }
+                try await writePage(share, updatedAt: time.now())
+                share = try await record(id)
+            }
+            if share.step == .clean { try await clean(share) }
+            return .live(try await record(id))
+        }
+    }
+
+    /// Writes page and manifest of a live share anew, with new links.
+    /// - Throws: as ``run(_:onProgress:)``.
+    package func renew(_ id: ShareID) async throws {
+        _ = try await attempt(id) { share in
+            guard share.state == .live, share.step != .publish, let updatedAt = share.publishedAt else { return }
+            try await writePage(share, updatedAt: updatedAt)
+        }
+    }
+
+    /// Whether the links of a share are half over, or are others than the configuration wants now.
+    package func wantsNewLinks(_ share: ShareRecord) -> Bool {
+        guard share.state == .live, share.step != .publish else { return false }
+        let now = time.now()
+        let agenda = ShareAgenda(for: share, now: now)
+        return agenda?.action == .renew && agenda.map { $0.dueAt <= now } == true || !writer.links.fit(share)
+    }
+
+    private func attempt<Answer: Sendable>(
+        _ id: ShareID, _ work: @escaping @Sendable (ShareRecord) async throws -> Answer
+    ) async throws -> Answer {
+        do {
+            return try await hands.holding(id) { share in
+                guard share.state.isOpen, share.expiresAt > time.now() else { throw ShareError.over(id) }
+                do {
+                    return try await work(share)
+                } catch {
+                    await noteProblem(error, of: id)
+                    throw error
+                }
+            }
+        } catch {
+            if !(error is CancellationError) { await sweep(id) }
+            throw error
+        }
+    }
+
+    /// What went wrong with the share itself is for those who list it.
+    private func noteProblem(_ error: any Error, of id: ShareID) async {
+        switch error {
+        case is CancellationError, is LedgerError, ShareError.over, ShareError.inOtherHands: return
+        default: break
+        }
+        let owner = hands.owner
+        // Where the ledger cannot be written, the failure itself is what counts.
+        try? await ledger.finish { try $0.noteShareProblem("\(error)", waits: false, of: id, by: owner) }
+    }
+
+    /// Whoever ended the share while we had it may have listed the store before our last put. What cannot be removed now
+    /// is found by the agent, which lists once more.
+    private func sweep(_ id: ShareID) async {
+        guard let share = try? await ledger({ try $0.share(id) }), !share.state.isOpen else { return }
+        try? await ShareStorage(store: store).removeAll(share.keys)
+    }
+
+    /// Why a share goes no further that is not in these hands any more.
+    private func loss(of id: ShareID) async throws -> ShareError {
+        try await ledger.finish { try $0.share(id)?.state }?.isOpen == true ? .inOtherHands(id) : .over(id)
+    }
+
+    private func record(_ id: ShareID) async throws -> ShareRecord {
+        guard let share = try await ledger({ try $0.share(id) }) else { throw ShareError.over(id) }
+        return share
+    }
+
+    // MARK: Photos
+
+    /// - Returns: `nil` when all that can be shared is in the store; else what has to come back from the archive.
+    private func send(
+        _ share: ShareRecord, _ onProgress: @escaping @Sendable (Int, Int) -> Void
+    ) async throws -> [ObjectKey]? {
+        let (id, owner) = (share.id, hands.owner)
+        let open = try await photos(of: share).filter { $0.copy == nil && $0.failure == nil }
+        let stored = Mutex(share.storedCount)
+        onProgress(share.storedCount, share.photoCount)
+        let answers = try await open.concurrently(Self.batchSize) { photo in
+            let answer = try await sender.send(photo, of: share)
+            guard case .outcome(let outcome) = answer else { return answer }
+            let now = time.now()
+            let isNoted = try await ledger.finish {
+                try $0.noteSharePhoto(photo.slot, of: id, outcome, by: owner, at: now)
+            }
+            guard isNoted else {
+                try await takeBack(photo, of: share)
+                throw try await loss(of: id)
+            }
+            if case .stored = outcome {
+                let count = stored.withLock { stored in
+                    stored += 1
+                    return stored
+                }
+                onProgress(count, share.photoCount)
+            }
+            return answer
+        }
+        let archived = answers.compactMap { if case .archived(let key) = $0 { key } else { nil as ObjectKey? } }
+        guard archived.isEmpty else {
+            let problem = try await reasonToWait(share, archived)
+            try await ledger { try $0.noteShareProblem(problem, waits: true, of: id, by: owner) }
+            return archived
+        }
+        return nil
+    }
+
+    /// Removes what was stored too late: of a share that is over, or of a photo that is no longer shared. Whoever has the
+    /// share now may count on everything else.
+    private func takeBack(_ photo: SharePhoto, of share: ShareRecord) async throws {
+        let isWanted = try await ledger.finish { ledger in
+            guard try ledger.share(share.id)?.state.isOpen == true else { return false }
+            return try ledger.sharePhotos(share.id).contains { $0.slot == photo.slot && $0.position != nil }
+        }
+        if isWanted { return }
+        _ = try await store.delete([share.keys.photo(photo.slot), share.keys.thumbnail(photo.slot)])
+    }
+
+    /// Those that are seen, or are to be.
+    private func photos(of share: ShareRecord) async throws -> [SharePhoto] {
+        try await ledger { try $0.sharePhotos(share.id) }.filter { $0.position != nil }
+    }
+
+    // MARK: The archive
+
+    /// Notes again why a share waits, when that is another reason by now.
+    func noteWaiting(_ share: ShareRecord, for archived: [ObjectKey]) async throws {
+        let problem = try await reasonToWait(share, archived)
+        if problem == share.problem { return }
+        let owner = hands.owner
+        try await hands.holding(share.id) { share in
+            guard share.state.isOpen else { return }
+            try await ledger { try $0.noteShareProblem(problem, waits: true, of: share.id, by: owner) }
+        }
+    }
+
+    private func reasonToWait(_ share: ShareRecord, _ archived: [ObjectKey]) async throws -> String {
+        try await ledger { ledger in
+            let unasked = try archived.count { try ledger.openRestoreItem(for: $0) == nil }
+            let text = "\(archived.count) of its photos have to come back from the archive first"
+            if unasked == 0 { return text }
+            let job = try share.restoreJob.flatMap { try ledger.restoreJob($0) }
+            let failure = job.flatMap { job in
+                job.counts[.failed].map { "restore \(job.job.id) failed for \($0)" }
+            }
+            return text
+                + "; \(failure ?? "no restore of \(unasked) is under way"): share the vacation again to ask for it"
+        }
+    }
+
+    // MARK: Page and manifest
+
+    private func writePage(_ share: ShareRecord, updatedAt: Date) async throws {
+        let (id, owner) = (share.id, hands.owner)
+        let photos = try await photos(of: share)
+        guard photos.contains(where: { $0.copy != nil }) else {
+            throw ShareError.nothing(
+                photos.compactMap { photo in photo.failure.map { "\(photo.path.string.escapingControls): \($0)" } })
+        }
+        try await requireHeld(share)
+        let written = try await writer.write(share, photos.filter { $0.copy != nil }, updatedAt: updatedAt)
+        let now = time.now()
+        let isNoted = try await ledger.finish {
+            try $0.noteSharePublished(id, link: written.link, linksEndAt: written.linksEndAt, by: owner, at: now)
+        }
+        if isNoted { return }
+        // It was revoked while it was written, and whoever revoked it found nothing and is done; or it went to another, and
+        // this may lie over what that one wrote.
+        let error = try await loss(of: id)
+        if error == .over(id) {
+            _ = try await store.delete([share.keys.manifest, share.keys.page])
+        } else {
+            try await ledger.finish { try $0.noteShareOverwritten(id) }
+        }
+        throw error
+    }
+
+    private func requireHeld(_ share: ShareRecord) async throws {
+        let (id, owner, now) = (share.id, hands.owner, time.now())
+        guard try await ledger({ try $0.renewShare(id, by: owner, at: now) })?.isOpen == true else {
+            throw try await loss(of: id)
+        }
+    }
+
+    // MARK: What is no longer shared
+
+    private func clean(_ share: ShareRecord) async throws {
+        let (id, owner) = (share.id, hands.owner)
+        let keys = try await ledger { try $0.sharePhotos(id) }.filter { $0.position == nil }
+            .flatMap { [share.keys.photo($0.slot), share.keys.thumbnail($0.slot)] }
+        if !keys.isEmpty {
+            let failures = try await store.delete(keys)
+            if let failure = failures.first?.value { throw failure }
+        }
+        try await ledger { try $0.noteShareCleaned(id, by: owner) }
+    }
+}

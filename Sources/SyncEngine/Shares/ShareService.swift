@@ -1,0 +1,231 @@
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+package import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// The agent's part of shares: those that were interrupted or waited for the archive are published, signed links are made
+/// anew before they end, and what has expired or was revoked is removed. One round is what `sync` runs.
+package struct ShareService: Service {
+    /// How soon a share that another process has made is seen.
+    private static let interval = Duration.seconds(5)
+    /// After how many seconds what did not work is tried again.
+    private static let patience: TimeInterval = 3_600
+    /// The same of a share that has to go.
+    private static let patienceToEnd: TimeInterval = 300
+    /// Seconds after its end in which a share is listed once more, and how often such are looked for.
+    private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
+    private static let sweepEvery: TimeInterval = 60
+
+    private let publisher: SharePublisher
+    private let ender: ShareEnder
+    private let ledger: LedgerQueue
+    private let scanner: any TreeScanner
+    private let pool: BlockingPool
+    private let time: TimeSource
+    private let logger: Logger
+
+    /// - Parameter pool: for looking at files, on a disk that may hang.
+    package init(
+        publisher: SharePublisher, ender: ShareEnder, ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
+        time: TimeSource, logger: Logger
+    ) {
+        self.publisher = publisher
+        self.ender = ender
+        self.ledger = ledger
+        self.scanner = scanner
+        self.pool = pool
+        self.time = time
+        self.logger = logger
+    }
+
+    /// Does all that is due now.
+    /// - Throws: ``StoreError`` when the store as a whole is away; ``LedgerError``, `CancellationError`.
+    package func round() async throws {
+        var rounds = Rounds()
+        try await work(&rounds)
+    }
+
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await follow() }
+        } catch is CancellationError {
+            // Shares are in the ledger; the next start goes on with them.
+        }
+    }
+
+    private func follow() async throws {
+        var rounds = Rounds()
+        while true {
+            do {
+                try await work(&rounds)
+                rounds.failures = 0
+            } catch let error as StoreError {
+                logger.debug("shares wait for the store: \(error)")
+                rounds.failures += 1
+            } catch let error as LedgerError where error.code == .busy {
+                logger.debug("shares wait for the ledger: \(error)")
+            }
+            try await time.sleep(pause(after: rounds.failures))
+        }
+    }
+
+    /// What one round leaves for the next.
+    private struct Rounds {
+        /// Rounds in a row that met a store that was away.
+        var failures = 0
+        /// What is left alone, because it did not work.
+        var rests: [ShareID: Rest] = [:]
+        var told: Set<String> = []
+        /// Shares that are over and were listed once more, and when such were looked for.
+        var swept: Set<ShareID> = []
+        var sweptAt: Date?
+    }
+
+    /// A share is left alone until then, or until something else is due or something else is to be had.
+    private struct Rest {
+        let until: Date
+        let action: ShareAgenda.Action
+        let sources: Sources
+    }
+
+    /// Of what the photos could be made that are still to be stored, as far as one of them is known to be in the archive.
+    private struct Sources: Hashable, Sendable {
+        var readable: Set<Int> = []
+        var files: [Int: FileStamp] = [:]
+        /// Those that can be had from nowhere.
+        var missing: [ObjectKey] = []
+    }
+
+    /// What has to go comes first: nobody's full disk or lost right keeps it.
+    private func work(_ rounds: inout Rounds) async throws {
+        let now = time.now()
+        let due = try await ledger { try $0.unendedShares() }.compactMap { share in
+            dueAction(for: share, at: now).map { (share: share, action: $0) }
+        }
+        for (share, action) in due where action.isEnd { try await attempt(action, share, &rounds) }
+        for (share, action) in due where !action.isEnd { try await attempt(action, share, &rounds) }
+        try await sweep(&rounds)
+    }
+
+    private func attempt(_ action: ShareAgenda.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
+        let now = time.now()
+        let sources = action == .publish ? try await sources(of: share, at: now) : Sources()
+        if let rest = rounds.rests[share.id], rest.action == action, rest.sources == sources, rest.until > now {
+            return
+        }
+        do {
+            // One whose photos are still in the archive is not tried: each attempt would ask the store for them.
+            let isDone =
+                if sources.missing.isEmpty {
+                    try await carryOut(action, share)
+                } else {
+                    try await noteWaiting(share, sources)
+                }
+            rounds.rests[share.id] =
+                isDone ? nil : Rest(until: now.addingTimeInterval(Self.patience), action: action, sources: sources)
+        } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
+            throw error
+        } catch let error as LedgerError {
+            throw error
+        } catch let error as ShareError where error == .inOtherHands(share.id) {
+            return
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            let patience = action.isEnd ? Self.patienceToEnd : Self.patience
+            rounds.rests[share.id] = Rest(until: now.addingTimeInterval(patience), action: action, sources: sources)
+            if rounds.told.insert("\(share.id) \(error)").inserted {
+                logger.warning("share \(share.id): \(error); it is tried again in \(Int(patience / 60)) minutes")
+            }
+        }
+    }
+
+    /// A put that was under way when a share ended, of a process that was stopped, may have come to its end since.
+    private func sweep(_ rounds: inout Rounds) async throws {
+        let now = time.now()
+        if let last = rounds.sweptAt, abs(now.timeIntervalSince(last)) < Self.sweepEvery { return }
+        let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
+        let ended = try await ledger { try $0.shares(endedAfter: oldest) }
+        rounds.swept.formIntersection(ended.map(\.id))
+        for share in ended where !rounds.swept.contains(share.id) {
+            guard let end = share.endedAt, now.timeIntervalSince(end) >= Self.sweepAfter.lowerBound else { continue }
+            do {
+                try await ender.sweep(share.id)
+                rounds.swept.insert(share.id)
+            } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+                logger.warning("share \(share.id) is over, and its place cannot be looked at again: \(error)")
+            }
+        }
+        rounds.sweptAt = now
+    }
+
+    private func dueAction(for share: ShareRecord, at now: Date) -> ShareAgenda.Action? {
+        guard let agenda = ShareAgenda(for: share, now: now) else { return nil }
+        if agenda.dueAt <= now { return agenda.action }
+        return publisher.wantsNewLinks(share) ? .renew : nil
+    }
+
+    /// - Returns: whether nothing is left to be done.
+    private func carryOut(_ action: ShareAgenda.Action, _ share: ShareRecord) async throws -> Bool {
+        switch action {
+        case .end(let end):
+            try await ender.run(share.id, end)
+            logger.notice(
+                "share \(share.id) of \(share.location.escapingControls) \(end == .revoked ? "was revoked" : "has expired")"
+            )
+        case .renew:
+            try await publisher.renew(share.id)
+            logger.info("share \(share.id) of \(share.location.escapingControls) has new links")
+        case .publish:
+            do {
+                guard case .live = try await publisher.run(share.id) else { return false }
+                if share.state != .live {
+                    logger.notice("share \(share.id) of \(share.location.escapingControls) can be seen now")
+                }
+            } catch let error as ShareError {
+                // Nothing of it can be shared: it would never be.
+                if case .nothing = error { try await ender.run(share.id, .revoked) }
+                throw error
+            }
+        }
+        return true
+    }
+
+    private func noteWaiting(_ share: ShareRecord, _ sources: Sources) async throws -> Bool {
+        try await publisher.noteWaiting(share, for: sources.missing)
+        return true
+    }
+
+    private func sources(of share: ShareRecord, at now: Date) async throws -> Sources {
+        guard share.step == .publish else { return Sources() }
+        let (readable, archived) = try await ledger { ledger in
+            var readable: Set<Int> = []
+            var archived: [(photo: SharePhoto, key: ObjectKey)] = []
+            for photo in try ledger.sharePhotos(share.id) {
+                guard photo.position != nil, photo.copy == nil, photo.failure == nil, let key = photo.sourceKey else {
+                    continue
+                }
+                if let object = try ledger.object(key), !object.isReadable(at: now) {
+                    archived.append((photo, key))
+                } else {
+                    readable.insert(photo.slot)
+                }
+            }
+            return (readable, archived)
+        }
+        var sources = Sources(readable: readable)
+        guard !archived.isEmpty else { return sources }
+        let stamps = try await pool.run { [scanner] in archived.map { try? scanner.stamp(of: $0.photo.path) } }
+        for (item, stamp) in zip(archived, stamps) {
+            if let stamp { sources.files[item.photo.slot] = stamp } else { sources.missing.append(item.key) }
+        }
+        return sources
+    }
+
+    private func pause(after failures: Int) -> Duration {
+        guard failures > 0 else { return Self.interval }
+        return max(Self.interval, RetryPolicy.outage.delay(afterAttempt: failures, random: 0.5 + time.random() / 2))
+    }
+}

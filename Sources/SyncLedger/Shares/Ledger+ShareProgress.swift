@@ -1,0 +1,154 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+
+/// One process at a time works on a share. It claims the share, renews that while it works, and everything that it notes
+/// of the share is dropped when the claim has gone to another meanwhile: a machine may sleep for hours between two lines.
+extension Ledger {
+    /// How long a claim holds that is not renewed: so long a person waits for a process that was killed.
+    package static let shareClaimSeconds = 12.0
+
+    /// Takes a share into somebody's hands.
+    /// - Returns: the share as it stands; `nil` when another has it, or there is none.
+    package func claimShare(
+        _ id: ShareID, by owner: String, at time: Date
+    ) throws(LedgerError) -> ShareRecord? {
+        try write("claim a share") { db in
+            // A claim that ends later than one could be made now is one from before the clock was set back.
+            let end = (time + Self.shareClaimSeconds).milliseconds
+            let claimed = try db.run(
+                """
+                UPDATE shares SET claimed_by = ?1, claimed_until = ?2 WHERE id = ?3 AND (
+                    claimed_by IS NULL OR claimed_by = ?1 OR claimed_until <= ?4 OR claimed_until > ?2
+                )
+                """, [owner, end, id.description, time.milliseconds])
+            return claimed > 0 ? try db.row(LedgerQuery.share, [id.description]) : nil
+        }
+    }
+
+    /// Keeps a share in the hands in which it is. What was let go, or taken by another, does not come back by this: much
+    /// may have happened to it in between, its end included.
+    /// - Returns: how it stands; `nil` when it is not in these hands.
+    package func renewShare(
+        _ id: ShareID, by owner: String, at time: Date
+    ) throws(LedgerError) -> ShareState? {
+        try write("keep a share") { db in
+            let end = (time + Self.shareClaimSeconds).milliseconds
+            let renewed = try db.run(
+                "UPDATE shares SET claimed_until = ? WHERE id = ? AND claimed_by = ?",
+                [end, id.description, owner])
+            return renewed > 0 ? try db.row(LedgerQuery.share, [id.description], as: ShareRecord.self)?.state : nil
+        }
+    }
+
+    package func releaseShare(_ id: ShareID, by owner: String) throws(LedgerError) {
+        try write("release a share") { db in
+            try db.run(
+                "UPDATE shares SET claimed_by = NULL, claimed_until = NULL WHERE id = ? AND claimed_by = ?",
+                [id.description, owner])
+            return
+        }
+    }
+
+    /// Notes what came of one photo of a share.
+    /// - Returns: `false` when the share is over, or in the hands of another: nothing was noted.
+    package func noteSharePhoto(
+        _ slot: Int, of id: ShareID, _ outcome: SharePhotoOutcome, by owner: String, at time: Date
+    ) throws(LedgerError) -> Bool {
+        try write("note a shared photo") { db in
+            guard let share = try db.claimedShare(id, by: owner) else { return false }
+            switch outcome {
+            case .stored(let copy, let takenAt):
+                try db.run(
+                    """
+                    UPDATE share_photos SET sha256 = ?, size = ?, width = ?, height = ?, stored_at = ?, failure = NULL,
+                        is_final = 0, taken_at = COALESCE(?, taken_at)
+                    WHERE share = ? AND slot = ?
+                    """,
+                    [
+                        copy.sha256.blob, copy.size, copy.width, copy.height, time.milliseconds,
+                        takenAt?.milliseconds, share, slot,
+                    ])
+            case .failed(let reason, let isFinal):
+                try db.run(
+                    """
+                    UPDATE share_photos SET failure = ?, is_final = ? WHERE share = ? AND slot = ? AND stored_at IS NULL
+                    """, [reason, isFinal, share, slot])
+            }
+            return true
+        }
+    }
+
+    /// Notes why an attempt did not get to its end.
+    /// - Parameter waits: whether photos have to come back from the archive first.
+    package func noteShareProblem(
+        _ problem: String?, waits: Bool, of id: ShareID, by owner: String
+    ) throws(LedgerError) {
+        try write("note how a share stands") { db in
+            try db.run(
+                """
+                UPDATE shares SET problem = ?1, state = CASE
+                    WHEN state IN ('preparing', 'waiting') THEN IIF(?2, 'waiting', 'preparing') ELSE state END
+                WHERE id = ?3 AND claimed_by = ?4
+                """, [problem, waits, id.description, owner])
+            return
+        }
+    }
+
+    /// Notes which restore brings back photos of a share.
+    package func noteRestore(_ job: RestoreJobID, of id: ShareID) throws(LedgerError) {
+        try write("note the restore of a share") { db in
+            try db.run(
+                "UPDATE shares SET restore_job = ? WHERE id = ?", [job.rawValue, id.description])
+            return
+        }
+    }
+
+    /// Notes that page and manifest are in the store. It is done only when all photos are: some may have been added since
+    /// the publisher looked.
+    /// - Parameter linksEndAt: when the first of the links inside them ends; `nil` when they have no end of their own.
+    /// - Returns: `false` when the share is over, or in the hands of another: then nothing may be left of them.
+    package func noteSharePublished(
+        _ id: ShareID, link: ShareLink, linksEndAt: Date?, by owner: String, at time: Date
+    ) throws(LedgerError) -> Bool {
+        try write("note a published share") { db in
+            guard let share = try db.claimedShare(id, by: owner) else { return false }
+            try db.run(
+                """
+                UPDATE shares SET state = 'live', problem = NULL, published_at = IIF(step = 'publish', ?1, published_at),
+                    page_written_at = ?1, links_end_at = ?2, link = ?3, link_ends_at = ?4, link_limit = ?5,
+                    step = CASE
+                        WHEN EXISTS (SELECT 1 FROM share_photos WHERE share = ?6 AND position IS NOT NULL
+                            AND stored_at IS NULL AND failure IS NULL) THEN 'publish'
+                        WHEN EXISTS (SELECT 1 FROM share_photos WHERE share = ?6 AND position IS NULL) THEN 'clean'
+                        ELSE 'done' END
+                WHERE number = ?6
+                """,
+                [
+                    time.milliseconds, linksEndAt?.milliseconds, link.url, link.endsAt.milliseconds, link.limit, share,
+                ])
+            return true
+        }
+    }
+
+    /// Notes that page or manifest may have been replaced by somebody who did not hold the share any more: they are written
+    /// anew.
+    package func noteShareOverwritten(_ id: ShareID) throws(LedgerError) {
+        try write("note an overwritten share") { db in
+            try db.run(
+                """
+                UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+                """, [id.description])
+            return
+        }
+    }
+
+    /// Notes that the objects of all photos that are no longer shared are gone.
+    package func noteShareCleaned(_ id: ShareID, by owner: String) throws(LedgerError) {
+        try write("note a cleaned share") { db in
+            guard let share = try db.claimedShare(id, by: owner) else { return }
+            try db.run("DELETE FROM share_photos WHERE share = ? AND position IS NULL", [share])
+            try db.run("UPDATE shares SET step = 'done', problem = NULL WHERE number = ?", [share])
+        }
+    }
+}

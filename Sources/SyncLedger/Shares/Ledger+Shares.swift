@@ -1,0 +1,84 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+extension Ledger {
+    package func share(_ id: ShareID) throws(LedgerError) -> ShareRecord? {
+        try read("look up a share") { try $0.row(LedgerQuery.share, [id.description]) }
+    }
+
+    /// The open share of these photos of a vacation in this quality.
+    package func openShare(
+        of folder: FilePath, selection: PhotoSelection?, quality: ShareQuality
+    ) throws(LedgerError) -> ShareRecord? {
+        try read("look up a share") { db in
+            try db.row(
+                LedgerQuery.openShare, [folder.blob, selection?.description ?? "", quality.rawValue])
+        }
+    }
+
+    /// Those of which something is or may still be in the store, the oldest first.
+    package func unendedShares() throws(LedgerError) -> [ShareRecord] {
+        try read("list shares") { try $0.rows(LedgerQuery.unendedShares) }
+    }
+
+    /// Those that ended after a moment. A put that was under way when a share ended may come to its end later.
+    package func shares(endedAfter time: Date) throws(LedgerError) -> [ShareRecord] {
+        try read("list shares") { try $0.rows(LedgerQuery.endedShares, [time.milliseconds]) }
+    }
+
+    /// The newest first, those that are over included.
+    package func shares(limit: Int) throws(LedgerError) -> [ShareRecord] {
+        try read("list shares") { try $0.rows(LedgerQuery.newestShares, [limit]) }
+    }
+
+    /// The vacations of which a share can be seen: their folders.
+    package func liveShares() throws(LedgerError) -> Set<FilePath> {
+        Set(try unendedShares().filter { $0.state == .live }.map(\.folder))
+    }
+
+    /// In the order in which they are seen, and then those that are no longer shared.
+    package func sharePhotos(_ id: ShareID) throws(LedgerError) -> [SharePhoto] {
+        try read("list the photos of a share") { db in
+            try db.rows(LedgerQuery.photosOfShare, [id.description], as: SharePhoto.self).sorted {
+                ($0.position ?? .max, $0.slot) < ($1.position ?? .max, $1.slot)
+            }
+        }
+    }
+
+    // MARK: The name of whoever shares
+
+    /// Under which name was shared last.
+    package func sharer() throws(LedgerError) -> String? {
+        try read("look up who shares") { db in
+            try String.fetchOne(db.cachedStatement(sql: "SELECT name FROM sharer"))
+        }
+    }
+
+    package func rememberSharer(_ name: String) throws(LedgerError) {
+        try write("remember who shares") { db in
+            try db.run(
+                "INSERT INTO sharer VALUES (1, ?) ON CONFLICT DO UPDATE SET name = excluded.name", [name])
+            return
+        }
+    }
+}
+
+extension LedgerQuery {
+    package static let share = "SELECT \(ShareRecord.columns) FROM shares WHERE id = ?"
+    package static let openShare = """
+        SELECT \(ShareRecord.columns) FROM shares WHERE folder = ? AND selection = ? AND quality = ?
+        AND state IN ('preparing', 'waiting', 'live')
+        """
+    package static let unendedShares = """
+        SELECT \(ShareRecord.columns) FROM shares WHERE state NOT IN ('revoked', 'expired') ORDER BY number
+        """
+    package static let endedShares = "SELECT \(ShareRecord.columns) FROM shares WHERE ended_at > ? ORDER BY number"
+    package static let newestShares = "SELECT \(ShareRecord.columns) FROM shares ORDER BY number DESC LIMIT ?"
+    package static let photosOfShare = """
+        SELECT \(SharePhoto.columns) FROM share_photos WHERE share = (SELECT number FROM shares WHERE id = ?)
+        """
+
+    static let ofShares = [share, openShare, unendedShares, newestShares, photosOfShare]
+}

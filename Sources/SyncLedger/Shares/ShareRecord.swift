@@ -1,0 +1,116 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+/// How a share stands.
+package enum ShareState: String, Hashable, Sendable, CaseIterable {
+    /// It was never published; its photos are on their way.
+    case preparing
+    /// It was never published: some of its photos have to come back from the archive first.
+    case waiting
+    /// Whoever has the link can see it.
+    case live
+    /// Its end has come, and not all of its objects are proven to be gone.
+    case revoking, expiring
+    /// Nothing of it is in the store.
+    case revoked, expired
+
+    /// Whether it is shared, or is going to be.
+    package var isOpen: Bool { self == .preparing || self == .waiting || self == .live }
+    package var isEnding: Bool { self == .revoking || self == .expiring }
+    package var isOver: Bool { self == .revoked || self == .expired }
+}
+
+/// What has to be done next for an open share.
+package enum ShareStep: String, Hashable, Sendable {
+    /// What is published is not what is to be shared.
+    case publish
+    /// Photos that are no longer shared are still in the store.
+    case clean
+    case done
+}
+
+/// An address under which a share is seen.
+package struct ShareLink: Hashable, Sendable {
+    package var url: String
+    package var endsAt: Date
+    /// Why it ends before the share does, in plain words.
+    package var limit: String?
+
+    package init(url: String, endsAt: Date, limit: String? = nil) {
+        self.url = url
+        self.endsAt = endsAt
+        self.limit = limit
+    }
+}
+
+/// A share, as it was asked for and as it stands.
+package struct ShareRecord: Hashable, Sendable {
+    package let id: ShareID
+    /// Of the vacation, absolute.
+    package let folder: FilePath
+    /// `nil` when all photos are shared.
+    package let selection: PhotoSelection?
+    package let quality: ShareQuality
+    package let location: String
+    package let startDate: CalendarDay
+    package let endDate: CalendarDay
+    package let sharedBy: String?
+    package let createdAt: Date
+    package let expiresAt: Date
+    package let state: ShareState
+    package let step: ShareStep
+    /// The last one that brings back photos of it.
+    package let restoreJob: RestoreJobID?
+    /// Why the last attempt did not get to its end, in plain words.
+    package let problem: String?
+    /// When what others see changed last; `nil` as long as they see nothing.
+    package let publishedAt: Date?
+    /// When page and manifest were written last, with new links at least.
+    package let pageWrittenAt: Date?
+    /// When the first of the links inside the page ends; `nil` when they have no end of their own.
+    package let linksEndAt: Date?
+    package let link: ShareLink?
+    /// When the last of its objects was gone.
+    package let endedAt: Date?
+    /// The process that has it in hand, or had when it ended.
+    package let holder: String?
+    /// Photos that are shared, or are going to be.
+    package let photoCount: Int
+    /// Those of them that are in the store.
+    package let storedCount: Int
+
+    package var keys: ShareKeys { ShareKeys(id) }
+}
+
+extension ShareRecord: FetchableRecord {
+    static let columns = """
+        id, folder, selection, quality, location, start_day, end_day, shared_by, created_at, expires_at, state, step, \
+        restore_job, problem, published_at, page_written_at, links_end_at, link, link_ends_at, link_limit, ended_at, claimed_by, \
+        (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND failure IS NULL), \
+        (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL)
+        """
+
+    init(row: Row) throws {
+        guard let id = ShareID(row[0] as String), let quality = ShareQuality(rawValue: row[3]),
+            let start = CalendarDay(row[5] as String), let end = CalendarDay(row[6] as String),
+            let state = ShareState(rawValue: row[10]), let step = ShareStep(rawValue: row[11])
+        else { throw UnknownName() }
+        var link: ShareLink?
+        if let url = row[17] as String?, let end = row[18] as Int64? {
+            link = ShareLink(url: url, endsAt: Date(milliseconds: end), limit: row[19])
+        }
+        self.init(
+            id: id, folder: FilePath(blob: row[1]), selection: PhotoSelection(row[2] as String), quality: quality,
+            location: row[4], startDate: start, endDate: end, sharedBy: row[7], createdAt: Date(milliseconds: row[8]),
+            expiresAt: Date(milliseconds: row[9]), state: state, step: step,
+            restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
+            publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
+            endedAt: row.time(20), holder: row[21], photoCount: row[22], storedCount: row[23])
+    }
+}
+
+extension Row {
+    fileprivate func time(_ index: Int) -> Date? { (self[index] as Int64?).map(Date.init(milliseconds:)) }
+}

@@ -1,0 +1,98 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct ShareViewTests {
+    private let now = Date(timeIntervalSince1970: 1_767_225_600)
+
+    private var view: ShareView { ShareView(terminal: .standardOutput(["TERM": "dumb"]), now: now) }
+
+    /// A live share in a ledger of its own.
+    private func share(
+        _ link: String, endsIn seconds: TimeInterval, limit: String? = nil, location: String = "Paris"
+    ) throws -> (share: ShareRecord, photos: [SharePhoto]) {
+        let ledger = try Ledger.inMemory()
+        let id = try #require(ShareID("0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"))
+        let day = try #require(CalendarDay("2024-06-15"))
+        let md5 = try #require(MD5Digest(bytes: [UInt8](repeating: 1, count: 16)))
+        let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: 1, count: 32)))
+        let draft = ShareDraft(
+            folder: "/trips/Paris", selection: nil, quality: .reduced, location: location, startDate: day, endDate: day,
+            sharedBy: "Ana", expiresAt: now + 30 * 86_400,
+            photos: [ShareDraft.Photo(md5: md5, path: "/trips/Paris/a.jpg")])
+        #expect(try ledger.addShare(id, draft, by: "me", at: now))
+        let copy = SharePhoto.Copy(sha256: digest, size: 2_048, width: 4, height: 3)
+        _ = try ledger.noteSharePhoto(0, of: id, .stored(copy, takenAt: nil), by: "me", at: now)
+        let ends = now + seconds
+        _ = try ledger.noteSharePublished(
+            id, link: ShareLink(url: link, endsAt: ends, limit: limit), linksEndAt: nil, by: "me", at: now)
+        return (try #require(try ledger.share(id)), try ledger.sharePhotos(id))
+    }
+
+    private func text(_ link: String, endsIn seconds: TimeInterval, limit: String? = nil) throws -> String {
+        let (share, photos) = try share(link, endsIn: seconds, limit: limit)
+        return view.result(share, photos: photos, wasThere: false, message: nil).joined(separator: " ")
+    }
+
+    @Test func `a link that ends early says when, and why`() throws {
+        let text = try text(
+            "https://b.test/shares/x/index.html?a=1&b=2", endsIn: 7 * 86_400,
+            limit: "S3 signs links for at most 7 days")
+        #expect(
+            text.contains("This link works until \(Quantities.time(now + 7 * 86_400)) at the latest: S3 signs links"))
+        #expect(text.contains("The share"))
+        #expect(text.contains(Quantities.time(now + 30 * 86_400)))
+        // A shell would take the & for itself.
+        #expect(text.contains("sync-agent mirror 'https://b.test/shares/x/index.html?a=1&b=2' FOLDER"))
+    }
+
+    @Test func `a link that lasts as long as the share says so`() throws {
+        let text = try text("https://photos.test/shares/x/index.html", endsIn: 30 * 86_400)
+        #expect(text.contains("The link works until \(Quantities.time(now + 30 * 86_400)), when the share ends"))
+        #expect(text.contains("sync-agent mirror https://photos.test/shares/x/index.html FOLDER"))
+    }
+
+    @Test func `a share that only its store knows is told as such`() throws {
+        let text = try text("vacationphotos://share/x", endsIn: 30 * 86_400)
+        #expect(text.contains("Whoever has this store in their configuration"))
+    }
+
+    @Test func `the list fits in 80 columns and shows no control characters`() throws {
+        let (share, _) = try share(
+            "https://x.test/1", endsIn: 86_400, location: "A very long location that goes on \u{1B}[31m and on and on")
+        let lines = view.list([ShareListReport.Share(share, now: now)])
+        #expect(lines.count == 5)
+        #expect(lines.allSatisfy { TextLayout.width($0) <= 80 && !$0.contains("\u{1B}") }, "\(lines)")
+        #expect(lines[1].hasPrefix("live"))
+        #expect(lines[4].contains("this link works until"))
+        #expect(view.list([]).count == 1)
+    }
+
+    @Test func `a link that is dead is not shown as one that works`() throws {
+        let (share, _) = try share("https://x.test/1", endsIn: -60)
+        let lines = view.list([ShareListReport.Share(share, now: now)])
+        #expect(lines.last?.contains("ended at") == true && !lines.contains { $0.contains("works until") })
+    }
+
+    @Test func `a share whose time has come is not shown as live`() throws {
+        let (share, _) = try share("https://x.test/1", endsIn: 86_400)
+        #expect(ShareListReport.Share(share, now: now + 30 * 86_400).state == "expiring")
+        #expect(ShareListReport.Share(share, now: now + 30 * 86_400 - 1).state == "live")
+    }
+
+    @Test func `the list as JSON has every field`() throws {
+        let (share, _) = try share("https://x.test/1", endsIn: 86_400)
+        let text = try JSONOutput.text(ShareListReport(shares: [ShareListReport.Share(share, now: now)]))
+        let fields = [
+            "shareId", "location", "startDate", "endDate", "photoCount", "sharedBy", "state", "link", "linkEndsAt",
+            "createdAt", "expiresAt", "endedAt",
+        ]
+        for field in fields { #expect(text.contains("\"\(field)\" :"), "\(field)") }
+        #expect(text.contains("\"startDate\" : \"2024-06-15\""))
+    }
+}

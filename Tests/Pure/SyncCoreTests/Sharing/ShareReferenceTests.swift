@@ -1,0 +1,43 @@
+import SyncCore
+import Testing
+
+@Suite struct ShareReferenceTests {
+    private static let id = "7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10"
+
+    @Test(arguments: [
+        id, id.uppercased(), "  \(id)\n", "vacationphotos://share/\(id)", "VacationPhotos://Share/\(id)/",
+        "vacationphotos://share/\(id)?from=ana",
+    ])
+    func `An id is found in every form`(text: String) throws {
+        #expect(try ShareReference(text) == .id(#require(ShareID(Self.id))))
+    }
+
+    @Test(arguments: [
+        ("https://example.org/x/shares/\(id)/index.html?X-Amz-Signature=abc", id),
+        ("https://example.org/shares/\(id)", id), ("http://127.0.0.1:8000/shares/\(id)/vacation.json", id),
+        ("https://example.org/shares/no-id/index.html", nil), ("https://example.org/other/\(id)/index.html", nil),
+        ("https://example.org/trip.html", nil),
+    ])
+    func `A link may tell the share`(text: String, id: String?) throws {
+        let reference = try ShareReference(text)
+        #expect(reference == .link(try #require(WebLink(text))))
+        #expect(reference.shareID?.description == id)
+    }
+
+    @Test(arguments: [
+        "", "paris", "vacationphotos://share/", "vacationphotos://share/../../etc", "vacationphotos://other/\(id)",
+        "file:///tmp/\(id)", "/tmp/share", "s3://bucket/shares/\(id)", "\(id)x", "https://ana:secret@example.org/",
+    ])
+    func `Anything else is refused with what is accepted`(text: String) {
+        let error = #expect(throws: ShareReference.Invalid.self) { try ShareReference(text) }
+        #expect(error?.description.contains("vacationphotos://share/ID") == true)
+    }
+
+    @Test func `A hostile text is told on one line`() {
+        let error = #expect(throws: ShareReference.Invalid.self) {
+            try ShareReference("\u{1B}[2J\n" + String(repeating: "x", count: 10_000))
+        }
+        #expect((error?.description.count ?? .max) < 400)
+        #expect(error?.description.contains("\u{1B}") == false)
+    }
+}

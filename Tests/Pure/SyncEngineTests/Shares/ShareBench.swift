@@ -1,0 +1,328 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// A vacation, a store that gives links when it is told to, and all that shares are made with. Nothing moves the clock but
+/// the test. A photo's text is its content; its stored copy is the text in capitals.
+final class ShareBench: Sendable {
+    static let folder: FilePath = "/pictures/trips/Paris"
+
+    let time: ManualTime
+    let disk: FakeDisk
+    let maker: FakeCopyMaker
+    let memory: InMemoryStore
+    let links: LinkingStore
+    let store: FaultyStore
+    let ledger: Ledger
+    let queue: LedgerQueue
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    private let publicBase: URL?
+    private let maximumPhotos: Int
+    /// What the vacation consists of, in order.
+    private let photos = Mutex<[VacationPhoto]>([])
+
+    init(
+        givesLinks: Bool = false, publicBase: String? = nil, maximumPhotos: Int = 50,
+        lifecycle: StoreCapabilities.Lifecycle = .byAgent
+    ) throws {
+        let clock = ManualTime()
+        time = clock
+        disk = FakeDisk()
+        maker = FakeCopyMaker(disk: disk)
+        memory = InMemoryStore(now: { clock.now }, restoreDuration: .seconds(3_600), lifecycle: lifecycle)
+        links = LinkingStore(memory, givesLinks: givesLinks, now: { clock.now })
+        store = FaultyStore(links)
+        ledger = try Ledger.inMemory()
+        queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        self.publicBase = publicBase.flatMap { URL(string: $0) }
+        self.maximumPhotos = maximumPhotos
+    }
+
+    private init(_ other: ShareBench, publicBase: String) {
+        (time, disk, maker, memory, links) = (other.time, other.disk, other.maker, other.memory, other.links)
+        (store, ledger, queue, maximumPhotos) = (other.store, other.ledger, other.queue, other.maximumPhotos)
+        self.publicBase = URL(string: publicBase)
+    }
+
+    /// The same with another `share.public_base_url`.
+    func moved(to publicBase: String) -> ShareBench { ShareBench(self, publicBase: publicBase) }
+
+    // MARK: The vacation
+
+    /// - Parameters:
+    ///   - isStored: in STANDARD; `nil` for a photo that is not stored yet.
+    ///   - isLocal: whether the file is there.
+    func add(
+        _ name: String, _ text: String? = nil, in storageClass: StorageClass? = .standard, isLocal: Bool = true,
+        type: MediaType = .jpeg
+    ) async throws {
+        let text = text ?? name
+        let path = Self.folder.appending(name)
+        if isLocal { disk.write(text, to: path) }
+        let stamp = try disk.stamp(of: path) ?? FileStamp(device: 1, inode: 1, size: 9, modified: 0)
+        let md5 = ContentDigest(of: Array(text.utf8)).md5
+        var object: ObjectRecord?
+        if let storageClass {
+            let bytes = Array(text.uppercased().utf8)
+            let key = try KeyLayout(user: "ana").photo(PhotoID(md5))
+            try await memory.store(bytes, at: key)
+            memory.setClass(storageClass, of: key)
+            object = ObjectRecord(
+                key: key, size: Int64(bytes.count), md5: md5, sha256: ContentDigest(of: bytes).sha256,
+                contentType: type.name, storageClass: storageClass,
+                takenAt: Date(timeIntervalSince1970: 1_718_400_000), storedAt: time.now)
+            if let object { try remember(object) }
+        }
+        let photo = VacationPhoto(
+            path: path, name: name, state: !isLocal ? .missing : object == nil ? .pending : .uploaded, stamp: stamp,
+            md5: object == nil ? nil : md5, object: object)
+        photos.withLock { photos in
+            photos.removeAll { $0.name == name }
+            photos.append(photo)
+            photos.sort { $0.name < $1.name }
+        }
+    }
+
+    /// The person deletes the file. What is stored of it stays.
+    func leaveOut(_ name: String) {
+        photos.withLock { $0.removeAll { $0.name == name } }
+        disk.remove(Self.folder.appending(name))
+    }
+
+    private func remember(_ object: ObjectRecord) throws {
+        let folder = try ledger.register([WatchedFolder(kind: .vacations, path: "/pictures/trips")])[0]
+        let count = UInt64(memory.keys.count)
+        let stamp = FileStamp(device: 2, inode: 1_000 + count, size: object.size, modified: Int64(count))
+        let file = FilePath("ledger/\(count)-\(object.key.lastSegment).jpg")
+        _ = try ledger.sight(folder.id, file: file, stamp: stamp, stillThere: { _ in true }, at: time.now)
+        for claim in try ledger.claim(limit: 10, at: time.now) {
+            guard let md5 = object.md5, let sha256 = object.sha256 else { continue }
+            try ledger.commit(
+                claim, outcome: .uploaded(ContentDigest(md5: md5, sha256: sha256), object), at: time.now)
+        }
+    }
+
+    func vacation(_ location: String = "Paris") throws -> Vacation {
+        let day = try #require(CalendarDay("2024-06-15"))
+        return Vacation(
+            id: VacationID(rawValue: 1), folder: Self.folder,
+            details: VacationDetails(location: location, startDate: day, endDate: day), photos: photos.withLock { $0 })
+    }
+
+    // MARK: Parts
+
+    /// An owner whose name begins with "late" has ended.
+    func hands(_ owner: String = "me") -> ShareHands {
+        ShareHands(ledger: queue, owner: owner, hasEnded: { $0.hasPrefix("late") }, time: time.source)
+    }
+
+    func desk(_ owner: String = "me") -> ShareDesk {
+        ShareDesk(
+            store: store, ledger: queue, reducer: disk, pool: BlockingPool(name: "desk", threads: 1),
+            hands: hands(owner), maximumPhotos: maximumPhotos, expireDays: 30, time: time.source)
+    }
+
+    func publisher(_ owner: String = "me") -> SharePublisher {
+        SharePublisher(
+            store: store, ledger: queue, reducer: disk, maker: maker, pool: BlockingPool(name: "copies", threads: 3),
+            policy: ReducePolicy(),
+            writer: SharePageWriter(
+                store: store, links: ShareLinks(store: store, publicBaseURL: publicBase, time: time.source)),
+            hands: hands(owner), time: time.source)
+    }
+
+    func ender(_ owner: String = "me") -> ShareEnder {
+        ShareEnder(store: store, ledger: queue, hands: hands(owner), time: time.source)
+    }
+
+    func service(_ owner: String = "agent") -> ShareService {
+        ShareService(
+            publisher: publisher(owner), ender: ender(owner), ledger: queue, scanner: disk,
+            pool: BlockingPool(name: "files", threads: 1), time: time.source, logger: logger)
+    }
+
+    // MARK: Sharing
+
+    func order(_ change: (inout ShareOrder) throws -> Void = { _ in }) throws -> ShareOrder {
+        var order = ShareOrder(vacation: try vacation(), sharedBy: "Ana")
+        try change(&order)
+        return order
+    }
+
+    func accept(_ order: ShareOrder? = nil) async throws -> ShareID {
+        let desk = desk()
+        return try await desk.accept(try await desk.propose(order ?? self.order()))
+    }
+
+    @discardableResult
+    func share(_ order: ShareOrder? = nil) async throws -> ShareRecord {
+        let desk = desk()
+        let proposal = try await desk.propose(try order ?? self.order())
+        if proposal.change == .none, let share = proposal.existing { return share }
+        let id = try await desk.accept(proposal)
+        switch try await publisher().run(id) {
+        case .live(let share), .waiting(let share, _): return share
+        }
+    }
+
+    func record(_ id: ShareID) throws -> ShareRecord { try #require(try ledger.share(id)) }
+
+    // MARK: The store
+
+    /// The names of a share's objects below its folder.
+    func objects(_ id: ShareID) -> [String] {
+        let folder = ShareKeys(id).folder
+        return memory.keys.map(\.rawValue).filter { $0.hasPrefix(folder) }
+            .map { String($0.dropFirst(folder.count)).replacing("\(id)_", with: "") }
+    }
+
+    func manifest(_ id: ShareID) throws -> ShareManifest {
+        let bytes = try #require(memory.content(ShareKeys(id).manifest))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(ShareManifest.self, from: Data(bytes))
+    }
+
+    func page(_ id: ShareID) throws -> String {
+        String(decoding: try #require(memory.content(ShareKeys(id).page)), as: UTF8.self)
+    }
+
+    /// What others see: each slot with the text of its photo, in order. A photo that is not there is a `?`.
+    func seen(_ id: ShareID) throws -> String {
+        try manifest(id).photos.map { photo in
+            let bytes = memory.content(ShareKeys(id).photo(photo.orderIndex))
+            guard let bytes, ContentDigest(of: bytes).sha256.description == photo.sha256 else {
+                return "\(photo.orderIndex):?"
+            }
+            return "\(photo.orderIndex):\(String(decoding: bytes, as: UTF8.self))"
+        }.joined(separator: " ")
+    }
+}
+
+/// Copies are texts: `shared A.JPG` of the photo whose stored copy is `A.JPG`.
+final class FakeCopyMaker: SharedCopyMaker {
+    private let disk: FakeDisk
+    private let prefix = Mutex("shared ")
+    private let made = Mutex<[String]>([])
+
+    init(disk: FakeDisk) {
+        self.disk = disk
+    }
+
+    /// Whether there is nothing to take out, so that copies are as they are stored.
+    func keepsAll(_ keepsAll: Bool) { prefix.withLock { $0 = keepsAll ? "" : "shared " } }
+
+    /// Of what copies were made, in order: `file a.jpg`, `bytes A.JPG`.
+    var sources: [String] { made.withLock { $0 } }
+
+    func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy {
+        let text = try text(of: photo)
+        made.withLock { made in
+            if case .file(let path) = photo {
+                made.append("file \(path.lastComponent?.string ?? "")")
+            } else {
+                made.append("bytes \(text)")
+            }
+        }
+        if case .full = size { return copy("full \(text)") }
+        return copy(prefix.withLock { $0 } + text)
+    }
+
+    func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy {
+        copy("\(side) of \(try text(of: photo))")
+    }
+
+    private func text(of photo: PhotoSource) throws(PhotoError) -> String {
+        switch photo {
+        case .bytes(let bytes): return String(decoding: bytes, as: UTF8.self)
+        case .file(let path):
+            let copy = try disk.reduce(path, examined: disk.examine(path), policy: ReducePolicy())
+            guard case .reduced(let bytes) = copy.content else { throw PhotoError(.corrupt, "no copy") }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    private func copy(_ text: String) -> StoredCopy {
+        let bytes = Array(text.utf8)
+        return StoredCopy(
+            content: .reduced(bytes), type: .jpeg, digest: ContentDigest(of: bytes), width: 4, height: 3,
+            takenAt: Date(timeIntervalSince1970: 1_718_400_000))
+    }
+}
+
+/// A store in front of another that gives links, each with its number, as S3 does: for what is there, for so many whole
+/// seconds from the last whole one on.
+final class LinkingStore: ObjectStore {
+    private struct State {
+        var givesLinks: Bool
+        var longest = Duration.seconds(7 * 86_400)
+        var count = 0
+    }
+
+    private let base: InMemoryStore
+    private let state: Mutex<State>
+    private let now: @Sendable () -> Date
+
+    init(_ base: InMemoryStore, givesLinks: Bool, now: @escaping @Sendable () -> Date) {
+        self.base = base
+        self.now = now
+        state = Mutex(State(givesLinks: givesLinks))
+    }
+
+    /// The credentials last so long.
+    func setLongest(_ duration: Duration) { state.withLock { $0.longest = duration } }
+    var count: Int { state.withLock { $0.count } }
+
+    var identity: StoreIdentity { base.identity }
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.links = state.withLock { $0.givesLinks }
+        return capabilities
+    }
+
+    func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
+        guard base.info(key) != nil else {
+            throw StoreError(.notFound, operation: "link", key: key.rawValue, message: "nothing is there")
+        }
+        return state.withLock { state in
+            state.count += 1
+            let life = min(Duration.seconds(duration.components.seconds), state.longest)
+            let date = Date(timeIntervalSince1970: now().timeIntervalSince1970.rounded(.down))
+            return StoreLink(
+                url: "https://bucket.test/\(key)?X-Amz-Signature=\(state.count)",
+                endsAt: date.addingTimeInterval(life / .seconds(1)),
+                limit: life < duration ? "links are short here" : nil)
+        }
+    }
+
+    func check() async throws { try await base.check() }
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        try await base.put(body, at: key, attributes: attributes, condition: condition)
+    }
+    func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await base.head(key) }
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo { try await base.get(key, range: range, into: sink) }
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        try await base.list(prefix: prefix, after: after, limit: limit)
+    }
+    func delete(_ key: ObjectKey) async throws { try await base.delete(key) }
+    func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+    ) async throws { try await base.copy(source, to: key, storageClass: storageClass, condition: condition) }
+    func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
+        try await base.restore(key, request)
+    }
+    func lifecycle() async throws -> LifecycleConfiguration { try await base.lifecycle() }
+    func setLifecycle(_ configuration: LifecycleConfiguration) async throws {
+        try await base.setLifecycle(configuration)
+    }
+}
