@@ -13,6 +13,24 @@ package struct KeyLayout: Hashable, Sendable {
         try ObjectKey(segments: ["users", user, "photos", "\(id).dat"])
     }
 
+    /// A vacation's manifest.
+    /// - Parameter cacheKey: `{location}_{start}_{end}_{count}`.
+    package func vacation(_ cacheKey: String) throws(InvalidName) -> ObjectKey {
+        try ObjectKey(segments: ["users", user, "vacations", "\(cacheKey).json"])
+    }
+
+    /// The photo of a gallery event that was archived.
+    /// - Parameter month: of the event's creation, in UTC.
+    package func archivedPhoto(
+        profile: String, month: CalendarDay, event: String
+    ) throws(InvalidName) -> ObjectKey {
+        let day = month.description.split(separator: "-").map { String($0) }
+        return try ObjectKey(segments: ["gallery-archive", user, profile, day[0], day[1], "\(event).jpg"])
+    }
+
+    /// The beginning of all keys of archived photos.
+    package var galleryArchive: String { "gallery-archive/\(user)/" }
+
     /// The beginnings of all keys that are this user's.
     package var ownPrefixes: [String] { ["users/\(user)/", "gallery-archive/\(user)/"] }
 
@@ -21,5 +39,10 @@ package struct KeyLayout: Hashable, Sendable {
     /// - Parameter relativePath: the path below the projects folder, `/`-separated.
     package func projectFile(_ relativePath: String) throws(InvalidName) -> ObjectKey {
         try ObjectKey("users/\(user)/projects/\(relativePath)")
+    }
+
+    /// The beginning of the keys of a project's earlier images.
+    package func projectVersions(_ id: String) throws(InvalidName) -> String {
+        try ObjectKey(segments: ["users", user, "projects", id, "versions"]).rawValue + "/"
     }
 }

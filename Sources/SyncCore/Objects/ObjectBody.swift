@@ -80,4 +80,17 @@ package enum MetadataName {
     package static let height = "height"
     /// Capture time, ISO 8601 in UTC.
     package static let takenAt = "taken-at"
+
+    // Photos of gallery events that were archived.
+    /// As the event gives it; else the user of the configuration.
+    package static let user = "user"
+    /// As in the key.
+    package static let profile = "profile"
+    package static let eventID = "event-id"
+    package static let eventType = "event-type"
+    /// When the event was created, ISO 8601 in UTC.
+    package static let originalCreatedAt = "original-created-at"
+    package static let archivedAt = "archived-at"
+    /// Missing when titles are not kept; its end may be missing.
+    package static let taskTitle = "task-title"
 }

@@ -3,6 +3,8 @@ package struct StoreError: Error, Hashable, Sendable {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         // The object
         case notFound, alreadyExists, archived, notArchived, tierUnavailable, invalidRange, badDigest, tooLarge
+        // The link to it leads there no more, or somebody on the way does not let it.
+        case linkEnded
         // The source file was changed while it was sent.
         case sourceChanged
         // The store as a whole
@@ -43,7 +45,7 @@ package struct StoreError: Error, Hashable, Sendable {
             .badDigest, .clockSkew:
             true
         case .notFound, .alreadyExists, .archived, .notArchived, .tierUnavailable, .invalidRange, .tooLarge,
-            .sourceChanged, .storeMissing,
+            .linkEnded, .sourceChanged, .storeMissing,
             .accessDenied, .credentialsMissing, .credentialsRejected, .noSpace, .wrongRegion, .unsupported,
             .invalidRequest, .settingRefused:
             false

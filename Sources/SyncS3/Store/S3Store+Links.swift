@@ -39,12 +39,12 @@ private struct LinkLife {
         let seconds = min(wanted, Int64(SignatureV4.maximumExpiry), left)
         self.seconds = Int(seconds)
         limit =
-            if seconds < wanted {
+            if credentials.sessionToken != nil, credentials.expiration == nil {
+                "the credentials are temporary and do not tell their end; the link ends with them"
+            } else if seconds < wanted {
                 seconds == left
                     ? "the credentials are temporary, and a link ends with them"
                     : "S3 signs links for at most 7 days"
-            } else if credentials.sessionToken != nil, credentials.expiration == nil {
-                "the credentials are temporary and do not tell their end; the link ends with them"
             } else {
                 nil
             }

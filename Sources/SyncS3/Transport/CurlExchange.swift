@@ -10,6 +10,9 @@ final class CurlExchange {
     private(set) var hasHead = false
     /// Why a callback ended the transfer; the caller hears of it in place of curl's "aborted by callback".
     private(set) var failure: (any Error)?
+    /// Bytes of all heads of the reply; S3's have a few kilobytes. curl itself bounds them only from 8.3 on.
+    private static let headLimit = 256 << 10
+    private var headLength = 0
     private let target: HTTPResponseTarget
     /// Whether the sink takes this reply; asked once, at its first byte.
     private var isForSink: Bool?
@@ -49,6 +52,11 @@ final class CurlExchange {
 
     /// A status line begins the reply anew: one of 1xx was not the last.
     private func header(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headLength += bytes.count
+        guard headLength <= Self.headLimit else {
+            failure = TransportError(.invalidReply, "the head of the reply is longer than \(Self.headLimit) bytes")
+            return false
+        }
         let line = String(decoding: bytes, as: UTF8.self).trimmingLineEnd()
         if line.hasPrefix("HTTP/") {
             let status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) }

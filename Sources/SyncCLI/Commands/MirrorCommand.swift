@@ -1,0 +1,69 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SystemPackage
+
+struct MirrorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mirror",
+        abstract: "Keep a copy of a share in a folder.",
+        discussion: """
+            SHARE is an id, vacationphotos://share/ID, or the http(s) link of a share's page or manifest. A link is all \
+            that it takes: no configuration, no account. An id is looked up in the store of the configuration.
+
+            Run it again to go on where it was stopped, or to get what is new; what is there is not fetched twice. Photos \
+            that you change or delete in DEST stay as you left them, unless --force says otherwise, and photos that leave \
+            the share stay with you. Exit code 3 means that some photos could not be fetched; each is named.
+
+            EXAMPLES
+              sync-agent mirror https://example.org/shares/ID/index.html ~/paris
+              sync-agent mirror --preview vacationphotos://share/ID ~/paris
+              sync-agent mirror --watch https://example.org/shares/ID/ ~/paris
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The share.", valueName: "share"))
+    var reference: String
+
+    @Argument(
+        help: ArgumentHelp("The folder; it is made when it is not there.", valueName: "dest"), completion: .directory)
+    var destination: String
+
+    @Flag(help: "Only the first three photos.")
+    var preview = false
+
+    @Flag(help: "Go on looking for changes until the share ends, or until stopped.")
+    var watch = false
+
+    @Option(help: ArgumentHelp("How often --watch looks.", valueName: "seconds"))
+    var interval = 300
+
+    @Flag(help: "Fetch again what you changed or deleted, and replace other files of the same names.")
+    var force = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if destination.isEmpty { throw ValidationError("name the folder") }
+        if watch, preview { throw ValidationError("--preview fetches once; leave out --watch") }
+        if !(1...86_400).contains(interval) { throw ValidationError("--interval takes 1 to 86400 seconds") }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let reference = try ShareReference(reference)
+            let folder = ProcessEnvironment.workingFolder.pushing(FilePath(destination)).lexicallyNormalized()
+            let parts = try MirrorParts(
+                reference, to: folder, options: ShareMirror.Options(isPreview: preview, isForced: force), global)
+            let session = MirrorSession(
+                parts, output: .standardOutput(environment), errors: .standardError(environment), isJSON: json)
+            let status = try await session.run(watchingEvery: watch ? .seconds(interval) : nil)
+            if status != .done { throw status.code }
+        }
+    }
+}

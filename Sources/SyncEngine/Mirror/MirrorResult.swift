@@ -1,0 +1,58 @@
+package import FoundationEssentials
+package import SyncCore
+package import SystemPackage
+
+/// What a mirror has come to.
+package struct MirrorResult: Sendable {
+    /// A photo that is not as the share has it, and stays so.
+    package struct Kept: Hashable, Sendable {
+        package enum Reason: String, Hashable, Sendable {
+            /// By the person, after it was put there.
+            case changed, deleted
+            /// Something else had the name first.
+            case nameTaken
+        }
+
+        package let name: String
+        package let reason: Reason
+    }
+
+    package struct Failure: Sendable {
+        package let name: String
+        package let error: any Error
+    }
+
+    /// Why there is nothing more to come.
+    package enum End: Hashable, Sendable {
+        case expired(Date)
+        /// Revoked, or expired and removed, or the link has ended: nobody can tell which.
+        case gone
+    }
+
+    package let shareID: ShareID
+    package let destination: FilePath
+    /// As it was read last; `nil` when it could not be read any more.
+    package internal(set) var share: CheckedShare?
+    /// Names, in the order of their arrival.
+    package internal(set) var downloaded: [String] = []
+    package internal(set) var alreadyThere = 0
+    package internal(set) var kept: [Kept] = []
+    package internal(set) var failures: [Failure] = []
+    /// Photos that were not tried, or not to their end, for the obstacle.
+    package internal(set) var untried = 0
+    /// What no photo would have got past: the disk is full, the host is away.
+    package internal(set) var obstacle: (any Error)?
+    package internal(set) var end: End?
+    /// Whether all photos that the share has, or had last, were dealt with.
+    package internal(set) var isComplete = false
+    /// What the person should know besides.
+    package internal(set) var notes: [String] = []
+
+    init(shareID: ShareID, destination: FilePath) {
+        self.shareID = shareID
+        self.destination = destination
+    }
+
+    /// Photos that should be there and are not.
+    package var failed: Int { failures.count + untried }
+}

@@ -1,0 +1,185 @@
+import FoundationEssentials
+package import SyncCore
+package import SystemPackage
+
+/// Keeps a copy of a share in a folder.
+///
+/// Promises:
+/// - Before the manifest was held against the rules, nothing is written. Afterwards nothing is written but files of our
+///   names in this one folder; links there are not followed.
+/// - A photo gets its name when all of its bytes are there and have the SHA-256 of the manifest. None is fetched twice: a
+///   run that was cut short is gone on from, photo by photo and within them.
+/// - What the person changed or deleted, and what was there before, stays as it is. Photos that leave the share stay, too.
+package struct ShareMirror: Sendable {
+    package struct Options: Hashable, Sendable {
+        /// Only the first three photos.
+        package var isPreview: Bool
+        /// Fetch again what the person changed or deleted, and replace what has our names.
+        package var isForced: Bool
+
+        package init(isPreview: Bool = false, isForced: Bool = false) {
+            self.isPreview = isPreview
+            self.isForced = isForced
+        }
+    }
+
+    package static let previewCount = 3
+    /// Readings of the manifest in one run, where the share changes all the time.
+    private static let maximumPasses = 3
+
+    private let source: any ShareSource
+    private let asked: ShareID?
+    package let destination: FilePath
+    package var options: Options
+    private let pool: BlockingPool
+    private let policy: RetryPolicy
+    private let time: TimeSource
+    private let calls: DownloadCalls
+
+    /// - Parameters:
+    ///   - asked: the share, where the person's reference tells it.
+    ///   - destination: absolute. It is made when there is something to put into it.
+    ///   - pool: for all that waits for the disk.
+    ///   - policy: for reading the manifest, and for each photo.
+    package init(
+        _ source: any ShareSource, asked: ShareID?, to destination: FilePath, options: Options = Options(),
+        pool: BlockingPool, policy: RetryPolicy = RetryPolicy(maximumAttempts: 5), time: TimeSource,
+        calls: DownloadCalls = DownloadCalls()
+    ) {
+        self.source = source
+        self.asked = asked
+        self.destination = destination
+        self.options = options
+        self.pool = pool
+        self.policy = policy
+        self.time = time
+        self.calls = calls
+    }
+
+    /// Brings the folder up to the share.
+    /// - Parameter observe: gets how far it is, on any thread.
+    /// - Throws: ``MirrorError``, ``ShareRefusal``, ``DownloadError``, `StoreError` where nothing could be done at all;
+    ///   `.notFound` for a share that was never mirrored here. `CancellationError`.
+    package func run(_ observe: @escaping @Sendable (MirrorProgress) -> Void = { _ in }) async throws -> MirrorResult {
+        do {
+            return try await bring(observe)
+        } catch let error as Errno {
+            throw DownloadError(error, destination)
+        }
+    }
+
+    private func bring(_ observe: @escaping @Sendable (MirrorProgress) -> Void) async throws -> MirrorResult {
+        var folder = try await pool.run { [destination] in try Self.folder(destination) }
+        defer { folder?.unlock() }
+        let (known, isDamaged) = try await pool.run { [folder] in try folder?.state() ?? (nil, false) }
+        if let known, let asked { try requireSame(known, asked) }
+        let read: ReadShare
+        do {
+            read = try await self.read(remembered: known?.remembered)
+        } catch let error as StoreError where error.code == .notFound {
+            guard let known, let id = ShareID(known.shareId) else { throw error }
+            var result = MirrorResult(shareID: id, destination: destination)
+            result.end = .gone
+            result.alreadyThere = known.photos.count
+            result.isComplete = known.isComplete
+            return result
+        }
+        if let known { try requireSame(known, read.share.id) }
+        if let result = expired(read.share, known) { return result }
+        if folder == nil {
+            folder = try await pool.run { [destination] in
+                try MirrorFolder.make(destination)
+                return try MirrorFolder(destination)
+            }
+        }
+        guard let folder else { throw Errno.noSuchFileOrDirectory }
+        var round = MirrorRound(read.share, in: folder, known: known, pool: pool, options: options)
+        if isDamaged {
+            round.result.notes.append(
+                "\(MirrorFolder.stateName) could not be read: what you changed or deleted before is not known any more")
+        }
+        try await bring(read, by: &round, observe)
+        return round.result
+    }
+
+    /// A share may change, or end, while it is read: then what failed is tried once more by the manifest as it is now.
+    private func bring(
+        _ first: ReadShare, by round: inout MirrorRound, _ observe: @escaping @Sendable (MirrorProgress) -> Void
+    ) async throws {
+        var read = first
+        for pass in 1...Self.maximumPasses {
+            let download = ObjectDownload(from: read.photos, pool: pool, policy: policy, time: time, calls: calls)
+            try await round.pass(read, download: download, observe)
+            guard pass < Self.maximumPasses, round.result.obstacle == nil,
+                round.result.failures.contains(where: { Self.mayBeOutdated($0.error) })
+            else { return }
+            do {
+                let now = try await self.read(remembered: read.manifestLink)
+                guard now.share != read.share, now.share.id == read.share.id else { return }
+                if let end = end(of: now.share) { return round.result.noteEnd(end) }
+                read = now
+            } catch let error as StoreError where error.code == .notFound {
+                return round.result.noteEnd(.gone)
+            } catch is StoreError, is ShareRefusal {
+                // The photos' own errors say more.
+                return
+            }
+        }
+    }
+
+    private static func mayBeOutdated(_ error: any Error) -> Bool {
+        switch (error as? StoreError)?.code {
+        case .notFound, .linkEnded, .badDigest, .invalidRange: true
+        default: false
+        }
+    }
+
+    private func read(remembered: WebLink?) async throws -> ReadShare {
+        var attempt = 1
+        while true {
+            do {
+                return try await source.read(remembered: remembered)
+            } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
+                try await time.sleep(policy.delay(afterAttempt: attempt, random: time.random()))
+                attempt += 1
+            }
+        }
+    }
+
+    private func expired(_ share: CheckedShare, _ known: MirrorState?) -> MirrorResult? {
+        guard let end = end(of: share) else { return nil }
+        var result = MirrorResult(shareID: share.id, destination: destination)
+        result.share = share
+        result.alreadyThere = share.photos.count { known?.photos[$0.orderIndex] != nil }
+        result.untried = share.photos.count - result.alreadyThere
+        result.isComplete = known?.covers(share) ?? false
+        result.end = end
+        return result
+    }
+
+    private func end(of share: CheckedShare) -> MirrorResult.End? {
+        share.manifest.expiresAt <= time.now() ? .expired(share.manifest.expiresAt) : nil
+    }
+
+    private func requireSame(_ known: MirrorState, _ id: ShareID) throws {
+        guard known.shareId == id.description else { throw MirrorError.otherShare(destination, known.shareId) }
+    }
+
+    /// `nil` where there is none yet.
+    private static func folder(_ path: FilePath) throws -> MirrorFolder? {
+        do {
+            return try MirrorFolder(path)
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        }
+    }
+}
+
+extension MirrorResult {
+    /// What failed is explained by the end of the share.
+    fileprivate mutating func noteEnd(_ end: End) {
+        self.end = end
+        untried += failures.count
+        failures = []
+    }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct MirrorWatchTests {
+    /// Runs a watch, and changes the share before each look but the first.
+    /// - Returns: what each look came to.
+    private func watch(
+        _ trip: SharedTrip, _ changes: [@Sendable (SharedTrip) -> Void]
+    ) async throws -> [String] {
+        let time = ManualTime(start: SharedTrip.now)
+        let outcomes = Mutex<[String]>([])
+        let watch = MirrorWatch(try trip.mirror(trip.link("vacation.json"), time: time.source), time: time.source)
+        let task = Task {
+            try await watch.run { outcome in
+                outcomes.withLock { outcomes in
+                    switch outcome {
+                    case .success(let result):
+                        let state = result.end == nil ? result.notes.isEmpty ? "lives" : "doubtful" : "ended"
+                        outcomes.append("\(result.downloaded.count) \(state)")
+                    case .failure: outcomes.append("failed")
+                    }
+                }
+            }
+        }
+        for change in changes {
+            await time.waitForSleepers()
+            change(trip)
+            await time.advance(by: .seconds(300))
+        }
+        try await task.value
+        return outcomes.withLock { $0 }
+    }
+
+    private static let manifest = SharedTrip.folder + "vacation.json"
+
+    @Test func `A watch follows the share until it ends`() async throws {
+        try await SharedTrip.run { trip in
+            let outcomes = try await watch(
+                trip,
+                [
+                    { $0.publish($0.photos(5)) }, { $0[Self.manifest] = WebServer.Answer("not yet") },
+                    { $0[Self.manifest] = nil }, { _ in },
+                ])
+            #expect(outcomes == ["4 lives", "1 lives", "failed", "0 doubtful", "0 ended"])
+        }
+    }
+
+    @Test func `A share that cannot be read once has not ended`() async throws {
+        try await SharedTrip.run { trip in
+            let outcomes = try await watch(
+                trip,
+                [
+                    { $0[Self.manifest] = WebServer.Answer("blocked", status: 403) },
+                    { $0.publish($0.photos(5)) },
+                    { $0[Self.manifest] = WebServer.Answer("blocked", status: 403) },
+                    { $0[Self.manifest] = WebServer.Answer("away", status: 401) },
+                    { $0[Self.manifest] = WebServer.Answer("revoked", status: 403) }, { _ in },
+                ])
+            #expect(
+                outcomes == ["4 lives", "0 doubtful", "1 lives", "0 doubtful", "failed", "0 doubtful", "0 ended"])
+        }
+    }
+}

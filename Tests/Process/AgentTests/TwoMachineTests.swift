@@ -1,0 +1,197 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// A trip that is shared on one machine and mirrored on another, by the store they have in common and by nothing but a
+/// link.
+@Suite(.serialized) struct TwoMachineTests {
+    private static let photos = 5
+    /// Of somebody who has a link: no configuration, no credentials.
+    private static let stranger = [
+        "SYNC_AGENT_CONFIG": "/nonexistent", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
+    ]
+
+    @Test(
+        "a share is mirrored by id, by app link and by page link, and a second time nothing is fetched",
+        arguments: MeetingPlace.available)
+    func mirrored(place: MeetingPlace) async throws {
+        try await TwoMachines.run(at: place) { machines in
+            try await machines.sharer.takeTrip(photos: Self.photos)
+            let share = try await machines.sharer.share("--from", "Ana", AgentHome.trip)
+            #expect(share.state == "live" && share.photoCount == Self.photos)
+            let (id, link) = (try #require(share.shareId), try #require(share.link))
+            let wanted = try await machines.shared(id)
+            #expect(wanted.count == Self.photos)
+
+            for (folder, reference) in [("id", id), ("app link", "vacationphotos://share/\(id)")] {
+                #expect(try await machines.friend.mirror(reference, to: folder).counts == [Self.photos, 0, 0, 0])
+                #expect(try machines.mirrored(folder) == wanted)
+                #expect(try await machines.friend.mirror(reference, to: folder).counts == [0, Self.photos, 0, 0])
+            }
+            let names = try machines.friend.mirrorFiles("id").filter { $0.hasSuffix(".jpg") }
+            #expect(
+                names.first?.hasPrefix("001_2024-06-15_") == true
+                    && names.allSatisfy { $0.hasSuffix("_Paris_France.jpg") })
+
+            #expect(link.hasPrefix("http") == (place != .folder))
+            if place == .folder { return }
+            let first = try await machines.friend.mirror(link, to: "page", environment: Self.stranger)
+            #expect(first.counts == [Self.photos, 0, 0, 0] && first.shareId == id)
+            #expect(try machines.mirrored("page") == wanted)
+            machines.web?.forgetRequests()
+            let second = try await machines.friend.mirror(link, to: "page", environment: Self.stranger)
+            #expect(second.counts == [0, Self.photos, 0, 0])
+            #expect(machines.web?.requests.filter { $0.hasSuffix(".jpg") } ?? [] == [])
+        }
+    }
+
+    @Test(
+        "the same trip is offered under the same link, and a photo swapped under the same count reaches the friend alone",
+        arguments: MeetingPlace.available)
+    func swapped(place: MeetingPlace) async throws {
+        try await TwoMachines.run(at: place) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: Self.photos)
+            let share = try await sharer.share()
+            let (id, link) = (try #require(share.shareId), try #require(share.link))
+            let reference = place == .folder ? id : link
+            let before = try await machines.shared(id)
+            _ = try await friend.mirror(reference, to: "Paris")
+            let again = try await sharer.share()
+            #expect(again.shareId == id && again.link == link)
+
+            try sharer.photo(2).create(SamplePhoto.taken(40))
+            #expect(try await sharer.pass().uploaded == 1)
+            let updated = try await sharer.share()
+            #expect(updated.shareId == id && updated.photoCount == Self.photos)
+            let after = try await machines.shared(id)
+            #expect(after.count == Self.photos && Set(after.keys).subtracting(before.keys).count == 1)
+
+            machines.web?.forgetRequests()
+            #expect(try await friend.mirror(reference, to: "Paris").counts == [1, Self.photos - 1, 0, 0])
+            #expect(try machines.mirrored("Paris") == before.merging(after) { $1 }, "what left the share stays")
+            if let web = machines.web {
+                #expect(Set(web.requests.filter { $0.hasSuffix(".jpg") }).count == 1)
+            }
+        }
+    }
+
+    @Test(
+        "a mirror that watches gets what is added while it watches, and ends when the share is revoked",
+        arguments: [MeetingPlace.folder, .web])
+    func watching(place: MeetingPlace) async throws {
+        try await TwoMachines.run(at: place) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: 3)
+            let share = try await sharer.share()
+            let id = try #require(share.shareId)
+            let watch = try friend.start([
+                "mirror", "--watch", "--interval", "1", try #require(share.link), friend.friendsFolder("Paris").string,
+            ])
+            _ = try await eventually("three photos") { try friend.mirrored("Paris").count == 3 ? () : nil }
+
+            try sharer.photo(3).create(SamplePhoto.taken(3))
+            _ = try await sharer.pass()
+            #expect(try await sharer.share().shareId == id)
+            _ = try await eventually("the new photo") { try friend.mirrored("Paris").count == 4 ? () : nil }
+            #expect(try machines.mirrored("Paris") == (try await machines.shared(id)))
+
+            #expect(try await sharer.run("shares", "--revoke", id, "--yes").code == 0)
+            let finished = try await watch.finished()
+            #expect(finished.code == 0 && finished.text.contains("revoked or has expired"), "\(finished.text)")
+            #expect(try friend.mirrored("Paris").count == 4)
+        }
+    }
+
+    @Test("what the friend edits or deletes stays so, until the friend asks for it by force")
+    func edited() async throws {
+        try await TwoMachines.run(at: .folder) { machines in
+            let friend = machines.friend
+            try await machines.sharer.takeTrip(photos: 4)
+            let id = try #require(try await machines.sharer.share().shareId)
+            _ = try await friend.mirror(id, to: "Paris")
+            let names = try friend.mirrorFiles("Paris").filter { $0.hasSuffix(".jpg") }
+            let folder = friend.friendsFolder("Paris")
+            try folder.appending(names[0]).create(Array("cropped".utf8))
+            try folder.appending(names[1]).remove()
+
+            let again = try await friend.mirror(id, to: "Paris")
+            #expect(again.counts == [0, 2, 2, 0])
+            #expect(
+                again.keptFiles == [.init(name: names[0], reason: "changed"), .init(name: names[1], reason: "deleted")])
+            #expect(try folder.appending(names[0]).bytes == Array("cropped".utf8))
+
+            #expect(try await friend.mirror(id, to: "Paris", "--force").counts == [2, 2, 0, 0])
+            #expect(try machines.mirrored("Paris") == (try await machines.shared(id)))
+        }
+    }
+
+    @Test(
+        "of a share that was revoked nothing is left, and its mirror says so and keeps what it has",
+        arguments: MeetingPlace.available)
+    func revoked(place: MeetingPlace) async throws {
+        try await TwoMachines.run(at: place) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: 3)
+            let share = try await sharer.share()
+            let (id, link) = (try #require(share.shareId), try #require(share.link))
+            let reference = place == .folder ? id : link
+            _ = try await friend.mirror(reference, to: "Paris")
+            let before = try machines.mirrored("Paris")
+
+            #expect(try await sharer.run("shares", "--revoke", id, "--yes").code == 0)
+            let entry = try #require(try await sharer.shares().first)
+            #expect(entry.state == "revoked" && entry.link == nil && entry.endedAt != nil)
+            #expect(try await machines.keys().filter { $0.contains("shares/") } == [])
+
+            let answer = try await friend.mirror(reference, to: "Paris")
+            #expect(answer.ended == "gone" && answer.counts == [0, 3, 0, 0])
+            #expect(try machines.mirrored("Paris") == before && before.count == 3)
+            // Who was never there gets nothing, and no folder.
+            #expect(try await friend.run("mirror", reference, friend.friendsFolder("late").string).code == 66)
+            #expect(try friend.mirrorFiles("late") == [])
+            // Shared once more, it is another share.
+            #expect(try await sharer.share().shareId != id)
+        }
+    }
+
+    @Test("the agent removes a share whose time is over, and its mirror says so")
+    func expired() async throws {
+        try await TwoMachines.run(at: .web) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: 3)
+            let share = try await sharer.share("--expires", "12h", AgentHome.trip)
+            let link = try #require(share.link)
+            _ = try await friend.mirror(link, to: "Paris")
+            let agent = try await sharer.startAgent()
+            #expect(try await sharer.shares().map(\.state) == ["live"])
+
+            try await sharer.expireShares()
+            try await agent.logged { $0.contains("has expired") }
+            #expect(try await sharer.shares().map(\.state) == ["expired"])
+            #expect(try await machines.keys().filter { $0.contains("shares/") } == [])
+            #expect(try sharer.store.contents().filter { $0.string.contains("/shares/") } == [])
+            agent.send(SIGTERM)
+            #expect(try await agent.finished().code == 0)
+            #expect(try await friend.mirror(link, to: "Paris").ended == "gone")
+            #expect(try machines.mirrored("Paris").count == 3)
+        }
+    }
+
+    @Test("where servers are required, two machines meet at each of them")
+    func present() {
+        #expect(!S3Server.isRequired || MeetingPlace.available == MeetingPlace.allCases)
+    }
+}
+
+extension TwoMachines {
+    /// All keys in the store.
+    fileprivate func keys() async throws -> [String] {
+        switch stored {
+        case .folder(let store): try store.objects().map(\.key)
+        case .server(let server): try await server.keys()
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import SyncCore
+import SystemPackage
+import Testing
+
+@testable import SyncCLI
+@testable import SyncEngine
+
+@Suite struct MirrorViewTests {
+    private static let day = Date(timeIntervalSince1970: 1_767_225_600)
+
+    private func result(_ change: (inout MirrorResult) -> Void) throws -> MirrorResult {
+        let id = try #require(ShareID("7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10"))
+        var result = MirrorResult(shareID: id, destination: "/home/ana/paris")
+        change(&result)
+        return result
+    }
+
+    private func view(_ result: MirrorResult) -> MirrorView {
+        MirrorView(result: result, terminal: .standardError(["TERM": "dumb"]), isPreview: false)
+    }
+
+    @Test func `What came, what was there and what was left alone is counted and named`() throws {
+        let result = try result { result in
+            result.downloaded = ["001.jpg", "002.jpg"]
+            result.alreadyThere = 1
+            result.kept = [MirrorResult.Kept(name: "003.jpg", reason: .deleted)]
+        }
+        #expect(
+            view(result).lines == [
+                "/home/ana/paris: 2 photos downloaded, 1 photo already there, 1 photo left as they are",
+                "kept    003.jpg: you deleted it", "To have them as they are in the share, use --force.",
+            ])
+        #expect(view(result).complaints.isEmpty)
+    }
+
+    @Test func `Each failure is named, and an obstacle is told once`() throws {
+        let error = StoreError(.badDigest, operation: "get", message: "another was expected\u{1B}[2J")
+        let result = try result { result in
+            result.failures = [MirrorResult.Failure(name: "001.jpg", error: error)]
+            result.obstacle = StoreError(.unreachable, operation: "get", message: "cannot reach https://h.example")
+            result.untried = 7
+        }
+        #expect(
+            view(result).complaints == [
+                "failed  001.jpg: get: another was expected\\u{1b}[2J",
+                "sync-agent: get: cannot reach https://h.example. 7 photos still to come: the same command goes on",
+            ])
+        let report = MirrorReport(result)
+        #expect(report.failed == 8 && report.errors.map(\.name) == ["001.jpg", nil])
+    }
+
+    @Test func `The looks of a watch are one report`() throws {
+        let first = MirrorReport(
+            try result {
+                $0.downloaded = ["001.jpg"]; $0.alreadyThere = 4
+            })
+        let second = MirrorReport(
+            try result {
+                $0.downloaded = ["002.jpg"]; $0.alreadyThere = 5
+            }, after: first)
+        #expect(second.downloaded == 2 && second.alreadyThere == 4)
+    }
+
+    @Test func `An end with all photos here is no failure`() throws {
+        let complete = try result {
+            $0.end = .gone; $0.isComplete = true; $0.alreadyThere = 4
+        }
+        let part = try result {
+            $0.end = .expired(Self.day); $0.alreadyThere = 1; $0.untried = 3
+        }
+        let nothing = try result {
+            $0.end = .expired(Self.day); $0.untried = 4
+        }
+        #expect(ExitStatus(complete) == .done)
+        #expect(ExitStatus(part) == .failed)
+        #expect(view(complete).lines.last?.hasSuffix("all of it is here and stays.") == true)
+        #expect(view(part).lines.last?.hasSuffix("what is here stays.") == true)
+        #expect(view(nothing).lines.last?.hasSuffix("nothing of it was fetched.") == true)
+    }
+
+    @Test func `Some failures are a part, failures alone are one`() throws {
+        let error = StoreError(.badDigest, operation: "get", message: "m")
+        let some = try result {
+            $0.failures = [.init(name: "a", error: error)]; $0.alreadyThere = 1
+        }
+        let all = try result { $0.failures = [.init(name: "a", error: error)] }
+        let full = try result {
+            $0.obstacle = DownloadError(.noSpace, "/x", "full"); $0.untried = 2
+        }
+        let away = try result {
+            $0.obstacle = StoreError(.timedOut, operation: "get", message: "m"); $0.untried = 2
+        }
+        #expect(ExitStatus(some) == .partlyDone)
+        #expect(ExitStatus(all) == .failed)
+        #expect(ExitStatus(full) == .failed)
+        #expect(ExitStatus(away) == .storeUnreachable)
+    }
+
+    @Test func `The line goes by bytes`() {
+        var progress = MirrorProgress()
+        progress.photos = 4
+        progress.photosDone = 1
+        progress.size = 8 << 20
+        progress.sizeHere = 2 << 20
+        #expect(
+            MirrorLine.text(progress, elapsed: .seconds(2))
+                == "[=====               ]  1 of 4 photos  1.0 MiB/s  about 6 s left")
+        #expect(MirrorLine.text(MirrorProgress(), elapsed: .zero) == "[                    ]  0 of 0 photos")
+    }
+}

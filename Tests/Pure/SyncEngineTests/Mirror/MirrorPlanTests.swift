@@ -1,0 +1,59 @@
+import SyncCore
+import SystemPackage
+import Testing
+
+@testable import SyncEngine
+
+@Suite struct MirrorPlanTests {
+    private static let text = """
+        {"version":1,"shareId":"7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10","locationName":"Paris","startDate":"2024-06-15",
+        "endDate":"2024-06-15","photoCount":1,"sharedBy":null,"expiresAt":"2026-02-01T00:00:00Z",
+        "updatedAt":"2026-01-01T00:00:00Z","photos":[{"orderIndex":0,"width":4,"height":3,"size":9,"takenAt":null,
+        "sha256":"\(String(repeating: "ab", count: 32))"}]}
+        """
+    private static let share = try? ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)
+
+    private func step(
+        _ noted: String?, _ standing: MirrorStanding, isForced: Bool = false,
+        name: FilePath.Component = "001_old.jpg"
+    ) throws -> MirrorStep {
+        let share = try #require(Self.share)
+        let note = noted.map { (name: name, sha256: $0) }
+        return MirrorPlan(names: MirrorName(share), isForced: isForced)
+            .step(for: share.photos[0], noted: note, standing: standing)
+    }
+
+    private static let sha256 = String(repeating: "ab", count: 32)
+
+    @Test func `What was never here is fetched`() throws {
+        #expect(try step(nil, .missing) == .download("001_2024-06-15_Paris.jpg", overwrites: false))
+        #expect(try step(nil, .missing, isForced: true) == .download("001_2024-06-15_Paris.jpg", overwrites: true))
+    }
+
+    @Test func `What is here stays under the name that it has`() throws {
+        #expect(try step(Self.sha256, .same) == .alreadyThere("001_old.jpg"))
+        #expect(try step(Self.sha256, .same, isForced: true) == .alreadyThere("001_old.jpg"))
+    }
+
+    @Test func `What the person changed or deleted is kept, unless they say otherwise`() throws {
+        #expect(try step(Self.sha256, .changed) == .kept("001_old.jpg", .changed))
+        #expect(try step(Self.sha256, .missing) == .kept("001_old.jpg", .deleted))
+        #expect(try step(Self.sha256, .changed, isForced: true) == .download("001_old.jpg", overwrites: true))
+        #expect(try step(Self.sha256, .missing, isForced: true) == .download("001_old.jpg", overwrites: true))
+    }
+
+    @Test(arguments: [MirrorStanding.same, .changed, .missing])
+    func `Another photo in the same place comes beside the first`(standing: MirrorStanding) throws {
+        let other = String(repeating: "cd", count: 32)
+        #expect(try step(other, standing) == .download("001_2024-06-15_Paris_abababab.jpg", overwrites: false))
+    }
+
+    @Test(arguments: ["notes.txt", "002_old.jpg", "001_old.txt", "0001_old.jpg", ".bashrc"])
+    func `A note of a name that this photo never had is none`(name: String) throws {
+        let name = try #require(FilePath.Component(name))
+        for standing in [MirrorStanding.same, .changed, .missing] {
+            let step = try step(Self.sha256, standing, isForced: true, name: name)
+            #expect(step == .download("001_2024-06-15_Paris.jpg", overwrites: true))
+        }
+    }
+}
