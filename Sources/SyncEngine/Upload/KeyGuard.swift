@@ -1,11 +1,11 @@
-package import SyncCore
+import SyncCore
 
 /// Lets one upload at a time work on a key. Two copies of a photo that arrive together have the same key: the second
 /// waits, and then finds the photo stored.
-package final class KeyGuard: Sendable {
+package final class KeyGuard<Key: Hashable & Sendable>: Sendable {
     private struct State {
-        var held: Set<ObjectKey> = []
-        var waiting: [ObjectKey: [CheckedContinuation<Void, Never>]] = [:]
+        var held: Set<Key> = []
+        var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
     }
 
     private let state = Mutex(State())
@@ -13,13 +13,13 @@ package final class KeyGuard: Sendable {
     package init() {}
 
     /// Runs `work` while nobody else has the key. Waiting is not cancelled: whoever holds a key is in a bounded request.
-    package func withKey<Result>(_ key: ObjectKey, _ work: () async throws -> Result) async rethrows -> Result {
+    package func withKey<Result>(_ key: Key, _ work: () async throws -> Result) async rethrows -> Result {
         await acquire(key)
         defer { release(key) }
         return try await work()
     }
 
-    private func acquire(_ key: ObjectKey) async {
+    private func acquire(_ key: Key) async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.held.insert(key).inserted { return true }
@@ -30,7 +30,7 @@ package final class KeyGuard: Sendable {
         }
     }
 
-    private func release(_ key: ObjectKey) {
+    private func release(_ key: Key) {
         let next = state.withLock { state in
             guard var queue = state.waiting[key], !queue.isEmpty else {
                 state.held.remove(key)

@@ -21,7 +21,8 @@ package final class PhotoPipeline: Sendable {
     private let ledger: Ledger
     private let store: any ObjectStore
     private let preparer: Preparer
-    private let uploader: Uploader
+    private let sender: PhotoSender
+    private let events: EventFileUploader
     private let pool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
@@ -29,7 +30,6 @@ package final class PhotoPipeline: Sendable {
     private let time: TimeSource
     private let logger: Logger
     private let observe: @Sendable (PipelineEvent) -> Void
-    private let keys = KeyGuard()
     private let inHand = Mutex<[Int64: Claim]>([:])
     private let isStopping = Mutex(false)
     private let deadline = Mutex(PassDeadline())
@@ -37,17 +37,23 @@ package final class PhotoPipeline: Sendable {
     private let isBusy = Mutex(false)
 
     /// - Parameters:
+    ///   - versions: keeps earlier images of projects.
     ///   - pool: threads for reading, hashing and reducing; as many as there are cores.
     ///   - work: signalled when the queue has got something new.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
-        ledger: Ledger, store: any ObjectStore, preparer: Preparer, pool: BlockingPool, batchSize: Int, work: Wakeup,
-        time: TimeSource, logger: Logger, observe: @escaping @Sendable (PipelineEvent) -> Void
+        ledger: Ledger, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
+        pool: BlockingPool,
+        batchSize: Int, work: Wakeup, time: TimeSource, logger: Logger,
+        observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
         self.store = store
         self.preparer = preparer
-        self.uploader = Uploader(store: store, now: time.now)
+        let sender = PhotoSender(
+            ledger: ledger, uploader: Uploader(store: store, versions: versions, now: time.now), pool: pool)
+        self.sender = sender
+        events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool)
         self.pool = pool
         self.batchSize = batchSize
         self.work = work
@@ -61,7 +67,7 @@ package final class PhotoPipeline: Sendable {
     ///   as a whole, when `mode` is `.untilDone`.
     package func run(_ mode: Mode) async throws {
         let claims = AsyncChannel<Claim>()
-        let prepared = AsyncChannel<PreparedPhoto>()
+        let prepared = AsyncChannel<PreparedFile>()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -73,7 +79,7 @@ package final class PhotoPipeline: Sendable {
                     try await self.inParallel { for await claim in claims { try await self.prepare(claim, prepared) } }
                 }
                 group.addTask {
-                    try await self.inParallel { for await photo in prepared { try await self.upload(photo, mode) } }
+                    try await self.inParallel { for await file in prepared { try await self.upload(file, mode) } }
                 }
                 try await group.waitForAll()
             }
@@ -137,7 +143,7 @@ package final class PhotoPipeline: Sendable {
                         return false
                     }
                 }
-                if due == nil { try await noteAllDone() }
+                try await noteAllDone(isEmpty: due == nil)
             }
             await work.wait(atMost: wait, time: time)
         }
@@ -145,37 +151,49 @@ package final class PhotoPipeline: Sendable {
 
     // MARK: Preparing and uploading
 
-    private func prepare(_ claim: Claim, _ prepared: AsyncChannel<PreparedPhoto>) async throws {
+    private func prepare(_ claim: Claim, _ prepared: AsyncChannel<PreparedFile>) async throws {
         if isStopping.withLock({ $0 }) { return }
         let preparer = preparer
         switch try await pool.run({ try preparer.prepare(claim) }) {
-        case .ready(let photo): await prepared.send(photo)
+        case .ready(let file): await prepared.send(file)
         case .done(let outcome): try await commit(claim, outcome, sentBytes: nil)
         }
     }
 
-    private func upload(_ photo: PreparedPhoto, _ mode: Mode) async throws {
-        let claim = photo.claim
+    private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
+        let claim = file.claim
+        switch file.content {
+        case .photo(let photo): try await upload(photo, claim, mode)
+        case .events(let events): try await upload(events, claim, mode)
+        }
+    }
+
+    private func upload(_ photo: PreparedPhoto, _ claim: Claim, _ mode: Mode) async throws {
         do {
-            let receipt = try await keys.withKey(photo.plan.key) {
-                // Its twin may have been stored while this one was prepared.
-                let known = try await pool.run { [ledger] in try ledger.object(photo.plan.key) }
-                if let known, known.md5 == photo.examined.digest.md5 {
-                    return Uploader.Receipt(object: known, wasSent: false)
-                }
-                return try await uploader.upload(photo)
-            }
+            let receipt = try await sender.send(photo)
             gate.noteSuccess()
             try await commit(
                 claim, .uploaded(photo.examined.digest, receipt.object),
                 sentBytes: receipt.wasSent ? photo.body.size : nil)
         } catch let error as StoreError {
-            try await fail(photo, error, mode)
+            try await fail(claim, photo.examined.digest, error, mode)
         }
     }
 
-    private func fail(_ photo: PreparedPhoto, _ error: StoreError, _ mode: Mode) async throws {
-        let claim = photo.claim
+    private func upload(_ file: PreparedEvents, _ claim: Claim, _ mode: Mode) async throws {
+        do {
+            let result = try await events.upload(file, claim) { isStopping.withLock { $0 } }
+            if result.sentBytes != nil { gate.noteSuccess() }
+            try await commit(claim, result.outcome, note: result.note, sentBytes: result.sentBytes)
+        } catch let error as StoreError {
+            try await fail(claim, file.examined.digest, error, mode)
+        } catch let error as PhotoError {
+            let outcome = try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
+            try await commit(claim, outcome, sentBytes: nil)
+        }
+    }
+
+    private func fail(_ claim: Claim, _ digest: ContentDigest, _ error: StoreError, _ mode: Mode) async throws {
         if error.concernsWholeStore {
             try await close(error, mode)
             return try await commit(claim, .released, sentBytes: nil)
@@ -183,7 +201,7 @@ package final class PhotoPipeline: Sendable {
         let delay = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 0.5 + time.random() / 2)
         let outcome: Outcome =
             error.isTransient || error.code == .sourceChanged
-            ? .postponed("\(error)", until: time.now() + delay) : .failed("\(error)", photo.examined.digest)
+            ? .postponed("\(error)", until: time.now() + delay) : .failed("\(error)", digest)
         try await commit(claim, outcome, sentBytes: nil)
     }
 
@@ -199,8 +217,13 @@ package final class PhotoPipeline: Sendable {
         try await pool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
     }
 
-    /// Once for each time that the queue has become empty.
-    private func noteAllDone() async throws {
+    /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
+    private func noteAllDone(isEmpty: Bool) async throws {
+        guard isBusy.withLock({ $0 }) else { return }
+        if !isEmpty {
+            let isLeft = try await pool.run { [ledger] in try ledger.isAnythingUnsynced() }
+            if isLeft { return }
+        }
         guard
             isBusy.withLock({ isBusy in
                 defer { isBusy = false }
@@ -213,13 +236,16 @@ package final class PhotoPipeline: Sendable {
 
     // MARK: Committing
 
-    private func commit(_ claim: Claim, _ outcome: Outcome, sentBytes: Int64?) async throws {
+    private func commit(
+        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, sentBytes: Int64?
+    ) async throws {
         let now = time.now()
-        try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, at: now) }
+        try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, note: note, at: now) }
         inHand.withLock { $0[claim.photoID] = nil }
         isBusy.withLock { $0 = true }
         work.signal()
-        let event = PipelineEvent(file: claim.file, result: result(of: outcome, claim, sentBytes))
+        let event = PipelineEvent(
+            file: claim.file, result: result(of: outcome, claim, sentBytes), events: outcome.isFinal ? note : nil)
         logger.debug("\(event.file): \(event.result)")
         observe(event)
     }
@@ -232,7 +258,7 @@ package final class PhotoPipeline: Sendable {
         case .failed(let message, _): .failed(reason: message)
         case .skipped(let message): .skipped(reason: message)
         case .postponed(let message, _): .postponed(reason: message)
-        case .released, .vanished: .dropped
+        case .waits, .released, .vanished: .dropped
         }
     }
 

@@ -1,3 +1,4 @@
+package import SyncLedger
 package import SystemPackage
 
 /// What the pipeline tells whoever looks on: a progress line, a log, a count.
@@ -16,6 +17,8 @@ package struct PipelineEvent: Sendable {
 
     package let file: FilePath
     package let result: Result
+    /// What a file of gallery events holds, when the work on it has ended; `nil` for other files.
+    package let events: EventFileNote?
 }
 
 /// The counts of a pass.
@@ -25,6 +28,10 @@ package struct PassSummary: Hashable, Sendable, Codable {
     package var failed = 0
     package var skipped = 0
     package var postponed = 0
+    /// In files of gallery events.
+    package var events = 0
+    /// Elements of those files that are no events.
+    package var malformedEvents = 0
     package var bytesRead: Int64 = 0
     package var bytesSent: Int64 = 0
 
@@ -44,5 +51,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
         case .postponed: postponed += 1
         case .dropped: break
         }
+        events += event.events?.events ?? 0
+        malformedEvents += event.events?.malformed ?? 0
     }
 }

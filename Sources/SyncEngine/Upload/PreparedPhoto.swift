@@ -1,20 +1,40 @@
 import FoundationEssentials
 package import SyncCore
-package import SyncLedger
+package import SystemPackage
 
-/// A photo that is ready to be sent: its claim, the place it goes to, and the bytes to store.
+/// A photo that is ready to be sent: the place it goes to, and the bytes to store.
 package struct PreparedPhoto: Sendable {
-    package let claim: Claim
+    /// The photo; its stamp is that of the file that it is or stands in.
     package let examined: PhotoExamination
-    package let plan: PlannedUpload
+    package var plan: PlannedUpload
     package let copy: StoredCopy
+    /// The bytes of the copy with their digests.
+    package let body: ObjectBody
+    /// User metadata beside what is told of every photo.
+    package var metadata: [String: String] = [:]
 
-    /// The bytes with their digests; a copy that is the file itself is sent from the disk.
-    package var body: ObjectBody {
-        switch copy.content {
-        case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
-        case .unchanged: ObjectBody(file: claim.file, stamp: examined.stamp, digest: copy.digest)
-        }
+    /// A photo that is a file; a copy that is the file itself is sent from the disk.
+    package init(_ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy) {
+        self.init(
+            examined: examined, plan: plan, copy: copy,
+            unchanged: ObjectBody(file: file, stamp: examined.stamp, digest: copy.digest))
+    }
+
+    /// A photo in memory.
+    package init(_ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy) {
+        self.init(
+            examined: examined, plan: plan, copy: copy, unchanged: ObjectBody(bytes: bytes, digest: copy.digest))
+    }
+
+    private init(examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, unchanged: ObjectBody) {
+        self.examined = examined
+        self.plan = plan
+        self.copy = copy
+        body =
+            switch copy.content {
+            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
+            case .unchanged: unchanged
+            }
     }
 
     package var attributes: ObjectAttributes {
@@ -25,6 +45,7 @@ package struct PreparedPhoto: Sendable {
         metadata[MetadataName.width] = copy.width.map(String.init)
         metadata[MetadataName.height] = copy.height.map(String.init)
         metadata[MetadataName.takenAt] = copy.takenAt?.formatted(.iso8601)
+        metadata.merge(self.metadata) { own, _ in own }
         return ObjectAttributes(contentType: copy.type.name, metadata: metadata)
     }
 }

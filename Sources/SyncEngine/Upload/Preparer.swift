@@ -6,7 +6,7 @@ import SystemPackage
 /// Turns a claim into bytes to send: read, hash, decide, reduce. Everything here blocks and runs on the worker pool.
 package struct Preparer: Sendable {
     package enum Result: Sendable {
-        case ready(PreparedPhoto)
+        case ready(PreparedFile)
         /// Nothing is to be sent, and this is why.
         case done(Outcome)
     }
@@ -15,21 +15,26 @@ package struct Preparer: Sendable {
     private let scanner: any TreeScanner
     private let reducer: any PhotoReducer
     private let planner: UploadPlanner
+    private let projects: ProjectGate?
     private let policy: ReducePolicy
     private let settle: Duration
-    private let now: @Sendable () -> Date
+    let now: @Sendable () -> Date
+    let events: EventFilePreparer
 
     package init(
         ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer, planner: UploadPlanner,
+        projects: ProjectGate? = nil,
         policy: ReducePolicy, settle: Duration, now: @escaping @Sendable () -> Date
     ) {
         self.ledger = ledger
         self.scanner = scanner
         self.reducer = reducer
         self.planner = planner
+        self.projects = projects
         self.policy = policy
         self.settle = settle
         self.now = now
+        events = EventFilePreparer(ledger: ledger, reducer: reducer, planner: planner, policy: policy)
     }
 
     /// - Throws: ``LedgerError``. What is wrong with the photo is a result, not an error.
@@ -37,23 +42,39 @@ package struct Preparer: Sendable {
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
         }
+        let decision = try projects?.decide(claim) ?? .pass
+        if case .done(let outcome) = decision { return .done(outcome) }
         do {
             let examined = try reducer.examine(claim.file)
-            guard examined.stamp == claim.stamp else { return try changed(claim) }
-            return try prepare(claim, examined)
+            guard examined.stamp == claim.stamp else { return .done(try changed(claim)) }
+            // The list that was found good is the one that is sent.
+            if case .list(let stamp) = decision, stamp != examined.stamp { return .done(try changed(claim)) }
+            return try prepare(claim, examined, decision)
         } catch let error as PhotoError {
-            return try outcome(of: error, for: claim)
+            if case .unfinishedImage = decision, let outcome = projects?.outcome(ofUnfinished: error) {
+                return .done(outcome)
+            }
+            return .done(try outcome(of: error, for: claim))
         } catch let error as InvalidName {
             return .done(.failed("\(error)", nil))
         }
     }
 
-    private func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> Result {
+    private func prepare(
+        _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectGate.Decision
+    ) throws -> Result {
         let plan = try planner.plan(
             kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
         switch plan {
         case .skip(let reason):
+            // An image that is being written may not look like one yet.
+            if case .unfinishedImage = decision { throw PhotoError(.notAPhoto, reason) }
             return .done(.skipped(reason))
+        case .readEvents:
+            guard let file = try events.prepare(claim, examined) else {
+                return .done(.skipped("JSON without gallery events; it stays on this machine"))
+            }
+            return .ready(PreparedFile(claim: claim, content: .events(file)))
         case .store(let upload):
             // The same bytes are stored already, under another name or from another day: nothing to reduce or send.
             if let object = try ledger.object(upload.key), object.md5 == examined.digest.md5 {
@@ -62,36 +83,37 @@ package struct Preparer: Sendable {
             var typed = examined
             typed.type = upload.type
             let copy = try reducer.reduce(claim.file, examined: typed, policy: policy)
-            return .ready(PreparedPhoto(claim: claim, examined: typed, plan: upload, copy: copy))
+            var versioned = upload
+            versioned.project = decision.project
+            let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy)
+            return .ready(PreparedFile(claim: claim, content: .photo(photo)))
         }
     }
 
-    private func outcome(of error: PhotoError, for claim: Claim) throws -> Result {
+    /// What an error about a claimed file comes to.
+    func outcome(of error: PhotoError, for claim: Claim) throws -> Outcome {
         switch error.code {
-        case .missing: .done(.vanished)
+        case .missing: .vanished
         case .changed: try changed(claim)
-        case .notStored: .done(.skipped(error.message))
+        case .notStored: .skipped(error.message)
         case .unreadable, .outOfResources:
-            .done(
-                .postponed(
-                    error.message,
-                    until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1)))
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto:
-            .done(.failed(error.message, nil))
+            .postponed(
+                error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto: .failed(error.message, nil)
         }
     }
 
     /// The file is another one by now. Once it is quiet, the ledger learns its new stamp, and it is queued anew.
-    private func changed(_ claim: Claim) throws -> Result {
-        guard let stamp = try? scanner.stamp(of: claim.file) else { return .done(.vanished) }
-        guard stamp.age(at: now()) >= settle else { return .done(later(claim, "it is still changing")) }
+    private func changed(_ claim: Claim) throws -> Outcome {
+        guard let stamp = try? scanner.stamp(of: claim.file) else { return .vanished }
+        guard stamp.age(at: now()) >= settle else { return later(claim, "it is still changing") }
         _ = try ledger.sight(
             claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())
-        return .done(later(claim, "it changed while it was read"))
+        return later(claim, "it changed while it was read")
     }
 
     /// Soon at first, then less and less often: when the file is closed or changes again, intake brings it back at once.
-    private func later(_ claim: Claim, _ message: String) -> Outcome {
+    func later(_ claim: Claim, _ message: String) -> Outcome {
         let pause = max(settle, .milliseconds(500)) * (1 << min(claim.attempts - 1, 5))
         return .postponed(message, until: now() + pause)
     }

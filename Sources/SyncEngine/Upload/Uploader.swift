@@ -12,15 +12,25 @@ package struct Uploader: Sendable {
     }
 
     private let store: any ObjectStore
+    private let versions: ProjectVersions?
     private let now: @Sendable () -> Date
 
-    package init(store: any ObjectStore, now: @escaping @Sendable () -> Date) {
+    /// - Parameter versions: keeps earlier images of projects; where there is none, a new one replaces them.
+    package init(
+        store: any ObjectStore, versions: ProjectVersions? = nil, now: @escaping @Sendable () -> Date
+    ) {
         self.store = store
+        self.versions = versions
         self.now = now
     }
 
-    /// - Throws: ``StoreError``, `CancellationError`.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func upload(_ photo: PreparedPhoto) async throws -> Receipt {
+        guard let versions, let project = photo.plan.project else { return try await put(photo) }
+        return try await versions.store(photo, of: project, upload: put)
+    }
+
+    private func put(_ photo: PreparedPhoto) async throws -> Receipt {
         let body = photo.body
         let key = photo.plan.key
         do {

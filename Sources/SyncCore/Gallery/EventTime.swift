@@ -1,0 +1,110 @@
+package import FoundationEssentials
+
+/// When an event was created, as apps write it: ISO 8601, or seconds or milliseconds since 1970.
+///
+/// Only moments from 2000 to 2099 are taken. A number so tells by itself what it counts: what is such a moment in seconds
+/// cannot be one in milliseconds. And a clock that was never set does not make an event 50 years old, and its text due for
+/// deletion.
+package struct EventTime: Hashable, Sendable {
+    package let date: Date
+
+    /// A number as JSON writes it.
+    package init?(number: String) {
+        guard let date = Double(number).flatMap(Self.date(counting:)) else { return nil }
+        self.date = date
+    }
+
+    package init?(text: String) {
+        var reader = ISO8601Reader(text)
+        let isNumber = text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }
+        let date = isNumber ? Double(text).flatMap(Self.date(counting:)) : reader.moment().flatMap(Self.date(seconds:))
+        guard let date else { return nil }
+        self.date = date
+    }
+
+    private static func date(counting value: Double) -> Date? {
+        date(seconds: value) ?? date(seconds: value / 1_000)
+    }
+
+    private static func date(seconds: Double) -> Date? {
+        let (first, end) = (946_684_800.0, 4_102_444_800.0)
+        return (first..<end).contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
+    }
+}
+
+/// Reads `2025-10-20T08:15:30.5+02:00`: the extended format of ISO 8601 with a date; seconds, fraction and offset may be
+/// missing, and a time without an offset is UTC.
+private struct ISO8601Reader {
+    private var rest: Substring.UTF8View
+    private let day: CalendarDay?
+
+    init(_ text: String) {
+        day = CalendarDay(String(text.prefix(10)))
+        rest = text.dropFirst(10).utf8
+    }
+
+    /// Seconds since 1970; `nil` when it is no such time.
+    mutating func moment() -> Double? {
+        guard let day else { return nil }
+        let midnight = Double(day.daysSince1970) * 86_400
+        if rest.isEmpty { return midnight }
+        guard take("T") || take("t") || take(" "), let hour = number(below: 24), take(":"),
+            let minute = number(below: 60)
+        else { return nil }
+        var seconds = 0.0
+        if take(":") {
+            guard let whole = number(below: 60) else { return nil }
+            seconds = Double(whole)
+            if take(".") || take(",") {
+                guard let fraction = fraction() else { return nil }
+                seconds += fraction
+            }
+        }
+        guard let offset = offset(), rest.isEmpty else { return nil }
+        return midnight + Double(hour * 3_600 + minute * 60) + seconds - Double(offset)
+    }
+
+    /// Seconds east of UTC.
+    private mutating func offset() -> Int? {
+        if rest.isEmpty || take("Z") || take("z") { return 0 }
+        let sign = take("+") ? 1 : take("-") ? -1 : 0
+        guard sign != 0, let hours = number(below: 24) else { return nil }
+        if rest.isEmpty { return sign * hours * 3_600 }
+        _ = take(":")
+        guard let minutes = number(below: 60) else { return nil }
+        return sign * (hours * 3_600 + minutes * 60)
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Two digits.
+    private mutating func number(below limit: Int) -> Int? {
+        let digits = rest.prefix(2)
+        guard digits.count == 2, digits.allSatisfy(\.isDigit) else { return nil }
+        rest.removeFirst(2)
+        let value = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+        return value < limit ? value : nil
+    }
+
+    private mutating func fraction() -> Double? {
+        let digits = rest.prefix(while: \.isDigit)
+        guard (1...18).contains(digits.count) else { return nil }
+        rest.removeFirst(digits.count)
+        return Double("0." + String(decoding: digits, as: UTF8.self))
+    }
+}
+
+extension CalendarDay {
+    /// As ``init(_:)`` counts them, the other way round.
+    fileprivate var daysSince1970: Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = shiftedYear / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+package import SyncCore
+import SyncDigest
+package import SyncLedger
+
+/// Reads files of gallery events, and makes their photos ready. Everything here blocks and runs on the worker pool.
+///
+/// The file is in memory while it is read, and not while its photos are sent: each photo is read again from where it
+/// stands. No text of an event leaves this type.
+package struct EventFilePreparer: Sendable {
+    package enum Photo: Sendable {
+        case ready(PreparedPhoto)
+        /// The same bytes are stored already.
+        case stored(MD5Digest, ObjectRecord)
+        /// It is the photo that the event is known to have.
+        case known
+    }
+
+    private let ledger: Ledger
+    private let reducer: any PhotoReducer
+    private let planner: UploadPlanner
+    private let policy: ReducePolicy
+
+    init(
+        ledger: Ledger, reducer: any PhotoReducer, planner: UploadPlanner, policy: ReducePolicy
+    ) {
+        self.ledger = ledger
+        self.reducer = reducer
+        self.planner = planner
+        self.policy = policy
+    }
+
+    /// Reads a file, and notes its events: what is known of them, what is new, and that this file holds them.
+    /// - Returns: `nil` when it is no file of events.
+    /// - Throws: ``PhotoError``, ``LedgerError``.
+    func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> PreparedEvents? {
+        let size = examined.stamp.size
+        guard size <= GalleryEventFile.maximumSize else {
+            let limit = GalleryEventFile.maximumSize >> 20
+            throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
+        }
+        let bytes = try reducer.read(claim.file, 0..<Int(size), stamp: examined.stamp)
+        guard let file = GalleryEventFile(bytes, profile: claim.folder.profile) else { return nil }
+        let records = try ledger.noteEvents(file.events, of: claim)
+        guard !records.isEmpty || file.events.isEmpty else {
+            throw PhotoError(.changed, "the file changed after it was examined")
+        }
+        var seen: Set<String> = []
+        let entries = file.events.compactMap { event -> PreparedEvents.Entry? in
+            let isRepeat = !seen.insert(event.id).inserted
+            guard let record = records[event.id], !isRepeat || event.photo.isInline else { return nil }
+            return PreparedEvents.Entry(event: event, record: record, isRepeat: isRepeat)
+        }
+        return PreparedEvents(examined: examined, entries: entries, malformed: file.malformed)
+    }
+
+    /// Makes the photo ready that stands in a file of events.
+    /// - Parameters:
+    ///   - range: as ``GalleryEvent/Photo/inline(_:)`` names it.
+    ///   - known: of the photo that is stored of the event.
+    /// - Throws: ``PhotoError`` that quotes nothing of the event, ``LedgerError``.
+    func photo(_ range: Range<Int>, of claim: Claim, known: MD5Digest?) throws -> Photo {
+        let text = Base64Text(try reducer.read(claim.file, range, stamp: claim.stamp)[...])
+        guard let bytes = text.decoded() else { throw PhotoError(.changed, "the file changed after it was examined") }
+        let digest = ContentDigest(of: bytes)
+        if digest.md5 == known { return .known }
+        let key = try planner.pooled(PhotoID(digest.md5), .unknown).key
+        if let object = try ledger.object(key), object.md5 == digest.md5 { return .stored(digest.md5, object) }
+        let copy = try reducer.reduce(bytes, policy: policy)
+        let plan = try planner.pooled(PhotoID(digest.md5), copy.type)
+        let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)
+        return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy))
+    }
+}
+
+extension GalleryEvent.Photo {
+    fileprivate var isInline: Bool { if case .inline = self { true } else { false } }
+}

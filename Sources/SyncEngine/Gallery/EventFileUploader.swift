@@ -1,0 +1,126 @@
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// Stores the photos of a file of gallery events, one after the other: one photo is in memory at a time.
+///
+/// Each is noted by itself as soon as it is proven, so that a kill at any line repeats at most the one in flight.
+struct EventFileUploader: Sendable {
+    struct Result: Sendable {
+        let outcome: Outcome
+        let note: EventFileNote
+        /// `nil` when nothing was sent.
+        let sentBytes: Int64?
+    }
+
+    /// The ledger brings a file back when a photo beside it is done with; only one that was deleted meanwhile does not.
+    private static let longestWait = Duration.seconds(60)
+    /// After so many photos that could not be sent for now, the rest of the file is left for the next time too.
+    private static let mostDelayed = 10
+
+    let ledger: Ledger
+    let preparer: Preparer
+    let sender: PhotoSender
+    let pool: BlockingPool
+    /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
+    private let events = KeyGuard<Int64>()
+
+    init(ledger: Ledger, preparer: Preparer, sender: PhotoSender, pool: BlockingPool) {
+        self.ledger = ledger
+        self.preparer = preparer
+        self.sender = sender
+        self.pool = pool
+    }
+
+    /// A photo that cannot be sent for now holds up none of the others: the error is thrown at the end.
+    /// - Parameter isStopping: asked before each photo; when it is, the rest is left for the next time.
+    /// - Throws: ``StoreError`` that is not the photo's fault, ``PhotoError`` about the file, ``LedgerError``.
+    func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Result {
+        var report = EventFileReport(malformed: file.malformed)
+        var sent: Int64?
+        var delayed: [StoreError] = []
+        for entry in file.entries {
+            if isStopping() { return Result(outcome: .released, note: report.note, sentBytes: sent) }
+            do {
+                let result = try await events.withKey(entry.record.id) { try await photo(of: entry, claim, &sent) }
+                report.add(entry, result)
+            } catch let error as StoreError where !error.concernsWholeStore {
+                delayed.append(error)
+                if delayed.count == Self.mostDelayed { throw delayed[0] }
+            }
+        }
+        if let error = delayed.first { throw error }
+        let outcome =
+            report.queued == 0
+            ? report.outcome(file.examined.digest)
+            : .waits(
+                "\(report.queued) of its photos are files that wait for their turn",
+                until: preparer.now() + Self.longestWait)
+        return Result(outcome: outcome, note: report.note, sentBytes: sent)
+    }
+
+    private func photo(
+        of entry: PreparedEvents.Entry, _ claim: Claim, _ sent: inout Int64?
+    ) async throws -> EventPhotoResult {
+        let ledger = ledger
+        let record = try await pool.run { try ledger.event(entry.event.id) } ?? entry.record
+        let isStored = record.photoState == .stored
+        switch entry.event.photo {
+        case .none where isStored, .beside where isStored: return .stored(record.object)
+        case .none: return .none
+        case .beside(let name): return try await pool.run { try Self.link(record, to: name, claim, ledger) }
+        case .inline(let range):
+            do {
+                return try await store(range, of: entry, record, claim, &sent)
+            } catch let error as PhotoError where error.isPermanent {
+                return try await fail(record, error.message)
+            } catch let error as StoreError where !error.concernsWholeStore && !error.isTransient {
+                return try await fail(record, "\(error)")
+            }
+        }
+    }
+
+    private func store(
+        _ range: Range<Int>, of entry: PreparedEvents.Entry, _ record: EventRecord, _ claim: Claim,
+        _ sent: inout Int64?
+    ) async throws -> EventPhotoResult {
+        let (ledger, events) = (ledger, preparer.events)
+        let md5: MD5Digest
+        let object: ObjectRecord
+        switch try await pool.run({ try events.photo(range, of: claim, known: record.photoMD5) }) {
+        case .known: return .stored(record.object)
+        case .stored(let known, let knownObject): (md5, object) = (known, knownObject)
+        case .ready(let photo):
+            let receipt = try await sender.send(photo)
+            if receipt.wasSent { sent = (sent ?? 0) + photo.body.size }
+            (md5, object) = (photo.examined.digest.md5, receipt.object)
+        }
+        let isItsPhoto = try await pool.run {
+            try ledger.noteEventPhoto(record, md5: md5, object: object, in: entry.isRepeat ? nil : claim)
+        }
+        return isItsPhoto ? .stored(object) : .another(object)
+    }
+
+    private func fail(_ record: EventRecord, _ reason: String) async throws -> EventPhotoResult {
+        let ledger = ledger
+        try await pool.run { try ledger.noteEventPhoto(record, failed: reason) }
+        return .failed(reason)
+    }
+
+    private static func link(
+        _ record: EventRecord, to name: FilePath.Component, _ claim: Claim, _ ledger: Ledger
+    ) throws -> EventPhotoResult {
+        var photo = try ledger.photo(name, beside: claim)
+        if photo?.object == nil {
+            // Noted first, and then looked at once more: from here on whatever comes of this name brings the file back.
+            try ledger.noteEventPhoto(record, waitsFor: name)
+            photo = try ledger.photo(name, beside: claim)
+        }
+        guard let photo else { return .waiting }
+        if let object = photo.object, let md5 = object.md5 {
+            try ledger.noteEventPhoto(record, md5: md5, object: object)
+            return .stored(object)
+        }
+        return photo.isOnItsWay ? .queued : .failed("its photo beside the file cannot be stored")
+    }
+}

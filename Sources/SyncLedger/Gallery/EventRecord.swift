@@ -1,0 +1,72 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+
+package enum EventPhotoState: String, Hashable, Sendable, CaseIterable {
+    /// The event has no photo.
+    case none
+    /// It is to be stored.
+    case pending
+    /// It is a file beside the event's, and not there yet.
+    case waiting
+    /// The store has proved that it holds it.
+    case stored
+    /// It cannot be stored as it is; tried again when a file of the event changes.
+    case failed
+}
+
+/// How far an event is on the way to having no text any more.
+package enum EventRetention: String, Hashable, Sendable, CaseIterable {
+    /// Text of it may be on the disk.
+    case kept
+    /// Its photo is proven in the archive, and its text is gone.
+    case archived
+    /// It had no photo, and its text is gone.
+    case deleted
+}
+
+/// A gallery event as the ledger knows it: all but its text.
+package struct EventRecord: Hashable, Sendable {
+    package let id: Int64
+    package let eventID: String
+    /// User and profile as the event gives them.
+    package let userID: String?
+    package let profile: String
+    /// Of a profile that is given as a telephone number, once it is known.
+    package let profileUUID: String?
+    package let type: GalleryEventType
+    package let createdAt: Date
+    package let photoState: EventPhotoState
+    /// Of its photo as the file holds it; `nil` unless it is stored.
+    package let photoMD5: MD5Digest?
+    /// Its photo in the pool; `nil` unless it is stored there.
+    package let object: ObjectRecord?
+    /// Why the photo is not stored.
+    package let problem: String?
+    package let retention: EventRetention
+    /// When retention tried last, and why it did not succeed.
+    package let triedAt: Date?
+    package let retentionProblem: String?
+}
+
+extension EventRecord: FetchableRecord {
+    static let source = "events LEFT JOIN objects ON objects.id = events.object_id"
+    static let columns = """
+        events.id, events.event_id, events.user_id, events.profile, events.profile_uuid, events.type, \
+        events.created_at, events.photo_state, events.problem, events.retention, events.tried_at, \
+        events.retention_problem, events.photo_md5, \(ObjectRecord.columns)
+        """
+
+    init(row: Row) throws {
+        guard let type = GalleryEventType(rawValue: row[5]), let state = EventPhotoState(rawValue: row[7]),
+            let retention = EventRetention(rawValue: row[9])
+        else { throw UnknownName() }
+        self.init(
+            id: row[0], eventID: row[1], userID: row[2], profile: row[3], profileUUID: row[4], type: type,
+            createdAt: Date(milliseconds: row[6]), photoState: state,
+            photoMD5: MD5Digest(blob: row[12]),
+            object: row.hasNull(atIndex: 13) ? nil : try ObjectRecord(row: row, from: 13), problem: row[8],
+            retention: retention, triedAt: (row[10] as Int64?).map(Date.init(milliseconds:)),
+            retentionProblem: row[11])
+    }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+extension Ledger {
+    /// Notes the events of a file that is in hand, and that it is the file that holds them, in place of what it held
+    /// before.
+    ///
+    /// An id that is known stays the event that it was, whatever this file says of it: the first one wins. Only a photo
+    /// that is not stored yet is taken up again, and text that is back after it was deleted is due again. When the file is
+    /// no longer the one that was claimed, nothing is noted: what was read of it may be gone, and it will be read again.
+    /// - Parameter events: their ids may be there twice.
+    /// - Returns: what is known of each id.
+    package func noteEvents(
+        _ events: [GalleryEvent], of claim: Claim
+    ) throws(LedgerError) -> [String: EventRecord] {
+        try write("note gallery events") { db in
+            guard let row = try db.row(LedgerQuery.rowOfPhoto, [claim.photoID], as: PhotoRow.self),
+                row.generation == claim.generation, !row.isGone
+            else { return [:] }
+            try db.run("DELETE FROM event_files WHERE photo_id = ?", [claim.photoID])
+            var known: [String: EventRecord] = [:]
+            for event in events where known[event.id] == nil {
+                try db.note(event)
+                let record = try db.row(LedgerQuery.event, [event.id], as: EventRecord.self)
+                guard let record else { throw UnknownName() }
+                try db.run("INSERT INTO event_files (event, photo_id) VALUES (?, ?)", [record.id, claim.photoID])
+                known[event.id] = record
+            }
+            return known
+        }
+    }
+
+    /// Notes that the store has proved to hold an event's photo. A photo that is stored already stays the one it is,
+    /// unless it was edited: no other file is known to hold the event.
+    /// - Parameter claim: the file that holds this photo; `nil` when it may not take the place of another.
+    /// - Returns: whether it is the event's photo now. The object is known in any case.
+    @discardableResult
+    package func noteEventPhoto(
+        _ event: EventRecord, md5: MD5Digest, object: ObjectRecord, in claim: Claim? = nil
+    ) throws(LedgerError) -> Bool {
+        try write("note a stored photo of an event") { db in
+            let id = try db.store(object)
+            let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
+            let isEdited = claim.map { claim in places.allSatisfy { $0.isClean || $0.photoID == claim.photoID } }
+            return try db.run(
+                """
+                UPDATE events SET photo_state = 'stored', photo_md5 = ?, object_id = ?, photo_name = NULL, problem = NULL
+                WHERE id = ? AND (photo_state <> 'stored' OR ?)
+                """, [md5.blob, id, event.id, isEdited ?? false]) > 0
+        }
+    }
+
+    /// Notes that an event's photo cannot be stored as it is.
+    /// - Parameter problem: a reason of ours: it quotes nothing of the event.
+    package func noteEventPhoto(_ event: EventRecord, failed problem: String) throws(LedgerError) {
+        try write("note a failed photo of an event") { db in
+            try db.run(
+                """
+                UPDATE events SET photo_state = 'failed', problem = ?, photo_name = NULL
+                WHERE id = ? AND photo_state <> 'stored'
+                """, [problem, event.id])
+            return
+        }
+    }
+
+    /// Notes that an event's photo is to be a file beside it which is not there. When it is stored, the event's file is
+    /// in the queue again.
+    package func noteEventPhoto(
+        _ event: EventRecord, waitsFor name: FilePath.Component
+    ) throws(LedgerError) {
+        try write("note a photo that an event waits for") { db in
+            try db.run(
+                """
+                UPDATE events SET photo_state = 'waiting', problem = NULL, photo_name = ?
+                WHERE id = ? AND photo_state <> 'stored'
+                """, [Data(name.bytes), event.id])
+            return
+        }
+    }
+
+    /// Where the photo of this name stands that is in the same folder as a claimed file; `nil` when none is known.
+    package func photo(_ name: FilePath.Component, beside claim: Claim) throws(LedgerError) -> PhotoBeside? {
+        try read("look up a photo beside an event") { db in
+            try db.row(LedgerQuery.photoBeside, [Data(name.bytes), claim.photoID])
+        }
+    }
+
+    package func event(_ id: String) throws(LedgerError) -> EventRecord? {
+        try read("look up an event") { try $0.row(LedgerQuery.event, [id]) }
+    }
+
+    /// The events that a file was found to hold, in the order in which they became known.
+    package func events(of photoID: Int64) throws(LedgerError) -> [EventRecord] {
+        try read("list the events of a file") { try $0.rows(LedgerQuery.eventsOfFile, [photoID]) }
+    }
+
+    /// How many events there are, by photo and retention. A few seeks.
+    package func eventCounts() throws(LedgerError) -> EventCounts {
+        try read("count events") { db in
+            let rows = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.eventTallies))
+            return rows.reduce(into: EventCounts()) { counts, row in
+                if let photo = EventPhotoState(rawValue: row[0]), let retention = EventRetention(rawValue: row[1]) {
+                    counts.add(row[2], photo, retention)
+                }
+            }
+        }
+    }
+}
+
+/// How many events are known.
+package struct EventCounts: Hashable, Sendable {
+    package private(set) var photos: [EventPhotoState: Int] = [:]
+    package private(set) var retention: [EventRetention: Int] = [:]
+
+    package init() {}
+
+    mutating func add(_ events: Int, _ photo: EventPhotoState, _ state: EventRetention) {
+        photos[photo, default: 0] += events
+        retention[state, default: 0] += events
+    }
+}
+
+extension Database {
+    fileprivate func note(_ event: GalleryEvent) throws {
+        let hasPhoto = event.photo != .none
+        try run(
+            """
+            INSERT INTO events (event_id, user_id, profile, type, created_at, photo_state)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (event_id) DO UPDATE SET
+                photo_state = CASE WHEN ?6 = 'pending' AND photo_state <> 'stored' THEN 'pending' ELSE photo_state END,
+                retention = CASE WHEN ?7 THEN retention ELSE 'kept' END
+            """,
+            [
+                event.id, event.userID, event.profileID, event.type.rawValue, event.createdAt.milliseconds,
+                hasPhoto ? "pending" : "none", event.isBare,
+            ])
+    }
+}

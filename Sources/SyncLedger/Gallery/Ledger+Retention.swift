@@ -1,0 +1,189 @@
+package import FoundationEssentials
+import GRDB
+import SyncCore
+package import SystemPackage
+
+/// An event whose time has come.
+package struct DueEvent: Hashable, Sendable {
+    package let event: EventRecord
+    /// All files in which it was seen and that are still there.
+    package let places: [EventPlace]
+
+    /// Absolute.
+    package var files: [FilePath] { places.map(\.file) }
+}
+
+/// A file in which an event was seen.
+package struct EventPlace: Hashable, Sendable {
+    package let photoID: Int64
+    /// Absolute.
+    package let file: FilePath
+    /// Of events in it that name none.
+    package let profile: String?
+    /// Whether retention has seen, or seen to it, that no text of the event is in it.
+    package let isClean: Bool
+    /// Whether it is in a gallery of the configuration. In no other file may anything be deleted.
+    package let isConfigured: Bool
+}
+
+extension Ledger {
+    /// A page of the events that were created before a moment and are not signed off, the oldest first.
+    /// - Parameter last: the last one of the page before; `nil` for the first page.
+    package func dueEvents(
+        createdBefore time: Date, after last: EventRecord?, limit: Int
+    ) throws(LedgerError) -> [DueEvent] {
+        try read("list due events") { db in
+            let events = try db.rows(
+                LedgerQuery.dueEvents,
+                [time.milliseconds, last?.createdAt.milliseconds ?? .min, last?.id ?? 0, limit], as: EventRecord.self)
+            return try events.map { event in
+                DueEvent(event: event, places: try db.rows(LedgerQuery.filesOfEvent, [event.id]))
+            }
+        }
+    }
+
+    /// How many events were created before a moment and are not signed off. It walks an index over them.
+    package func dueEventCount(createdBefore time: Date) throws(LedgerError) -> Int {
+        try read("count due events") { Int(try $0.number(LedgerQuery.dueEventCount, [time.milliseconds]) ?? 0) }
+    }
+
+    /// Counts the changes of a file that were seen; `nil` when it is not known any more.
+    package func generation(of place: EventPlace) throws(LedgerError) -> Int64? {
+        try read("look up a file of events") { try $0.number(LedgerQuery.generationOfPhoto, [place.photoID]) }
+    }
+
+    /// Notes that no text of these events is in a file any more, and that this is on the disk for good.
+    /// - Parameter generation: of the file, from just before its text was looked for.
+    /// - Returns: `false`, with nothing noted, when the file was seen to change since.
+    package func noteClean(
+        _ events: [EventRecord], in place: EventPlace, generation: Int64?
+    ) throws(LedgerError) -> Bool {
+        try write("note that a file holds no text of events") { db in
+            let current = try db.number(LedgerQuery.generationOfPhoto, [place.photoID])
+            guard let current, current == generation else { return false }
+            for event in events {
+                try db.run(
+                    "UPDATE event_files SET clean = 1 WHERE event = ? AND photo_id = ?", [event.id, place.photoID])
+            }
+            return true
+        }
+    }
+
+    /// Notes for good that no text of an event is left and where its photo is proven to be stored.
+    ///
+    /// The caller has proved both. The event is not due any more, unless a file is found that holds its text again, or one
+    /// is back that was missing.
+    /// - Parameter object: the archived photo as the store reports it; `nil` for an event without a photo.
+    /// - Returns: `false`, with nothing noted, when a file is known that was not noted as clean.
+    @discardableResult
+    package func signOff(
+        _ event: EventRecord, user: String, profile: String, object: ObjectRecord?, at time: Date
+    ) throws(LedgerError) -> Bool {
+        try write("sign off an event") { db in
+            let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
+            guard places.allSatisfy(\.isClean) else { return false }
+            if let object { _ = try db.store(object) }
+            try db.run(
+                "INSERT OR REPLACE INTO retention_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    event.eventID, user, profile, event.type.rawValue, event.createdAt.milliseconds,
+                    time.milliseconds, object?.key.rawValue, object?.sha256?.blob,
+                ])
+            try db.run(
+                """
+                UPDATE events SET retention = ?, tried_at = ?, retention_problem = NULL WHERE id = ?
+                """, [(object == nil ? EventRetention.deleted : .archived).rawValue, time.milliseconds, event.id])
+            if let md5 = object?.md5 {
+                try db.run(
+                    """
+                    UPDATE events SET photo_state = 'stored', photo_md5 = ?, photo_name = NULL, problem = NULL
+                    WHERE id = ? AND photo_state <> 'stored'
+                    """, [md5.blob, event.id])
+            }
+            return true
+        }
+    }
+
+    /// Notes why events that are due could not be signed off. They stay due.
+    /// - Parameter problems: reasons of ours, which quote nothing of the events.
+    package func noteRetention(
+        _ problems: [(event: EventRecord, reason: String)], at time: Date
+    ) throws(LedgerError) {
+        if problems.isEmpty { return }
+        try write("note why events are still kept") { db in
+            for (event, reason) in problems {
+                try db.run(
+                    "UPDATE events SET tried_at = ?, retention_problem = ? WHERE id = ? AND retention = 'kept'",
+                    [time.milliseconds, reason, event.id])
+            }
+        }
+    }
+
+    /// What was signed off last, the latest first.
+    package func retentionRecords(limit: Int) throws(LedgerError) -> [RetentionRecord] {
+        try read("list what was signed off") { try $0.rows(LedgerQuery.newestRetentionRecords, [limit]) }
+    }
+
+    /// The scheduled moment up to which a daily task is done; `nil` before its first run.
+    package func dailyRun(_ name: String) throws(LedgerError) -> DailyRun? {
+        try read("read when a daily task ran") { db in
+            try db.row("SELECT scheduled_at, finished_at FROM daily_runs WHERE name = ?", [name])
+        }
+    }
+
+    /// Notes that a daily task is done for a scheduled moment and all before it.
+    package func noteDailyRun(_ name: String, scheduledAt: Date, at time: Date) throws(LedgerError) {
+        try write("note a daily run") { db in
+            try db.run(
+                """
+                INSERT INTO daily_runs VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+                SET scheduled_at = excluded.scheduled_at, finished_at = excluded.finished_at
+                """, [name, scheduledAt.milliseconds, time.milliseconds])
+            return
+        }
+    }
+}
+
+extension Ledger {
+    /// Takes what was deleted out of the write-ahead log too; the file itself holds zeros in its place (secure_delete).
+    /// Where another process reads at this moment, the log stays until the next time.
+    package func purgeDeleted() throws(LedgerError) {
+        do {
+            try database.writeWithoutTransaction { db in
+                do {
+                    try db.checkpoint(.truncate)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    return
+                }
+            }
+        } catch {
+            throw LedgerError(error, operation: "empty the write-ahead log", path: path)
+        }
+    }
+}
+
+extension EventPlace: FetchableRecord {
+    static let columns = """
+        \(PhotoPlace.columns), photos.id, event_files.clean, \
+        folders.active = 1 AND folders.kind = 'gallery'
+        """
+
+    init(row: Row) throws {
+        let place = try PhotoPlace(row: row)
+        self.init(
+            photoID: row[10], file: place.absolute, profile: place.folder.profile, isClean: row[11],
+            isConfigured: row[12])
+    }
+}
+
+/// The last run of a daily task.
+package struct DailyRun: Hashable, Sendable, FetchableRecord {
+    /// For which moment of the schedule.
+    package let scheduledAt: Date
+    package let finishedAt: Date
+
+    init(row: Row) {
+        scheduledAt = Date(milliseconds: row[0])
+        finishedAt = Date(milliseconds: row[1])
+    }
+}

@@ -1,0 +1,123 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct RetentionLedgerTests {
+    private let world: World
+    private let claim: Claim
+
+    init() throws {
+        world = try World()
+        world.write("/pictures/gallery/events.json")
+        try world.scan()
+        claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+    }
+
+    private func note(_ id: String, created: Double = 900_000, isBare: Bool = false) throws -> EventRecord {
+        let event = GalleryEvent(
+            index: 0, id: id, userID: nil, profileID: "p1", type: .profileCreated,
+            createdAt: Date(timeIntervalSince1970: created), photo: .none, isBare: isBare)
+        return try #require(try world.ledger.noteEvents([event], of: claim)[id])
+    }
+
+    private func clean(_ id: String) throws {
+        let due = try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 10).filter {
+            $0.event.eventID == id
+        }
+        for event in due {
+            for place in event.places {
+                let generation = try world.ledger.generation(of: place)
+                #expect(try world.ledger.noteClean([event.event], in: place, generation: generation))
+            }
+        }
+    }
+
+    private func archived() throws -> ObjectRecord {
+        ObjectRecord(
+            key: try ObjectKey("gallery-archive/ana/p1/1970/01/e1.jpg"), size: 10, md5: nil,
+            sha256: SHA256Digest(bytes: Array(repeating: 7, count: 32)), contentType: "image/jpeg", storedAt: world.now)
+    }
+
+    @Test func `due events come oldest first, in pages`() throws {
+        for (id, created) in [("b", 200.0), ("a", 100), ("d", 300), ("c", 200), ("young", 5_000)] {
+            _ = try note(id, created: created)
+        }
+        let limit = Date(timeIntervalSince1970: 1_000)
+        let first = try world.ledger.dueEvents(createdBefore: limit, after: nil, limit: 2)
+        #expect(first.map(\.event.eventID) == ["a", "b"])
+        let rest = try world.ledger.dueEvents(createdBefore: limit, after: first.last?.event, limit: 10)
+        #expect(rest.map(\.event.eventID) == ["c", "d"])
+    }
+
+    @Test func `what is signed off is proven for good and no longer due`() throws {
+        let event = try note("e1")
+        try world.ledger.noteRetention([(event, "the store is away")], at: world.now)
+        #expect(try world.ledger.event("e1")?.retentionProblem == "the store is away")
+        try clean("e1")
+        try world.ledger.signOff(event, user: "ana", profile: "p1", object: archived(), at: world.now)
+        #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).isEmpty)
+        let record = try #require(try world.ledger.retentionRecords(limit: 1).first)
+        #expect(try record.photo?.key == archived().key)
+        #expect(try record.photo?.sha256 == archived().sha256)
+        #expect(record.signedOffAt == world.now)
+        #expect(try world.ledger.event("e1")?.retention == .archived)
+        #expect(try world.ledger.event("e1")?.retentionProblem == nil)
+        #expect(try world.ledger.retentionRecords(limit: 5) == [record])
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `text that comes back is due again, and its bare rest is not`() throws {
+        let event = try note("e1")
+        try clean("e1")
+        try world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now)
+        #expect(try world.ledger.event("e1")?.retention == .deleted)
+        _ = try note("e1", isBare: true)
+        #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).isEmpty)
+        _ = try note("e1")
+        #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).count == 1)
+        try clean("e1")
+        try world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now)
+        #expect(try world.ledger.retentionRecords(limit: 5).count == 1)
+    }
+
+    @Test func `nothing is signed off as long as a file may hold its text`() throws {
+        let event = try note("e1")
+        #expect(try !world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now))
+        let due = try #require(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).first)
+        #expect(due.places.map(\.isClean) == [false] && due.places.map(\.profile) == ["grandma"])
+        let generation = try world.ledger.generation(of: due.places[0])
+        // The file is seen to be another one: what was looked at says nothing of it.
+        world.write("/pictures/gallery/events.json")
+        try world.scan()
+        #expect(try !world.ledger.noteClean([event], in: due.places[0], generation: generation))
+        try clean("e1")
+        #expect(try world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now))
+        #expect(try world.ledger.dueEventCount(createdBefore: world.now) == 0)
+    }
+
+    @Test func `the last daily run is remembered`() throws {
+        #expect(try world.ledger.dailyRun("retention") == nil)
+        for day in [0.0, 86_400] {
+            try world.ledger.noteDailyRun("retention", scheduledAt: world.now + day, at: world.now + day + 5)
+        }
+        #expect(try world.ledger.dailyRun("retention")?.scheduledAt == world.now + 86_400)
+        #expect(try world.ledger.dailyRun("retention")?.finishedAt == world.now + 86_405)
+    }
+
+    @Test func `a number has one profile, and the events in a spelling are mapped to it once`() throws {
+        let phone = PhoneNumber(e164: "+17788143739")
+        let profile = try world.ledger.addProfile(uuid: "uuid-1", phone: phone, name: "Oma", at: world.now)
+        #expect(try world.ledger.addProfile(uuid: "uuid-2", phone: phone, name: nil, at: world.now) == profile)
+        #expect(try world.ledger.profile(phone) == profile)
+        #expect(try world.ledger.profiles() == [profile])
+        _ = try note("e1")
+        _ = try note("e2")
+        #expect(try world.ledger.profileUses() == [ProfileUse(profile: "p1", uuid: nil, events: 2)])
+        #expect(try world.ledger.mapProfile("p1", to: profile) == 2)
+        #expect(try world.ledger.mapProfile("p1", to: profile) == 0)
+        #expect(try world.ledger.event("e1")?.profileUUID == "uuid-1")
+        #expect(try world.ledger.profileUses().map(\.uuid) == ["uuid-1"])
+    }
+}
