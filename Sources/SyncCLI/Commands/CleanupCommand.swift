@@ -1,0 +1,110 @@
+import ArgumentParser
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+struct CleanupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cleanup",
+        abstract: "Archive the photos of old gallery events, and delete their texts.",
+        discussion: """
+            Each photo is stored below gallery-archive/ first, with its dates and, unless retention.keep_titles is false, \
+            its title. When the store has proved that it holds it, the text leaves every file that holds the event. An \
+            event without a photo loses its text only. What cannot be archived keeps its text and is named. The agent does \
+            the same every day at retention.at; 500 events (retention.batch_size) are handled together, and all that are due \
+            in the end. What a disk still holds in freed blocks is not overwritten.
+
+            archived counts photos, deleted counts events whose text is gone, with or without a photo. Exit code 3 means \
+            that some events could not be cleaned up; each is named with its reason.
+
+            EXAMPLES
+              sync-agent cleanup --dry-run
+              sync-agent cleanup --days-old 30
+              sync-agent cleanup --report           what is overdue, and why
+              sync-agent cleanup --json | jq .errors
+            """
+    )
+
+    @Option(
+        name: .customLong("days-old"),
+        help: ArgumentHelp("Events that are older (default: retention.event_days).", valueName: "n"))
+    var daysOld: Int?
+
+    @Flag(help: "Only say what would be done; nothing is stored, deleted or remembered.")
+    var dryRun = false
+
+    @Flag(help: "Show what is overdue and why, and the last runs; nothing is done.")
+    var report = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if let daysOld, !(0...36_500).contains(daysOld) { throw ValidationError("--days-old takes 0 to 36500") }
+        if report, dryRun { throw ValidationError("--report only shows; leave out --dry-run") }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let ledger = try installation.openLedger()
+            let output = Terminal.standardOutput(environment)
+            let days = daysOld ?? installation.settings.retention.eventDays
+            let parts = try RetentionParts(installation, ledger: ledger, writes: !dryRun && !report)
+            if report {
+                let now = installation.time.now()
+                let report = try await OverdueReport(parts, daysOld: days, now: now)
+                if json {
+                    output.writeLine(try JSONOutput.text(report))
+                } else {
+                    report.lines(now: now).forEach(output.writeLine)
+                }
+                return
+            }
+            let summary =
+                dryRun
+                ? try await parts.retention.preview(olderThan: days)
+                : try await cleanUp(parts, days, installation)
+            try ledger.close()
+            let answer = CleanupReport(summary, daysOld: days, dryRun: dryRun)
+            if json {
+                output.writeLine(try JSONOutput.text(answer))
+            } else {
+                answer.lines(on: output).forEach(output.writeLine)
+            }
+            if let outage = summary.outage { throw outage }
+            if answer.status != .done { throw answer.status.code }
+        }
+    }
+
+    private func cleanUp(
+        _ parts: RetentionParts, _ days: Int, _ installation: Installation
+    ) async throws -> RetentionSummary {
+        let lock: AgentLock
+        do {
+            lock = try installation.takeCleanupLock()
+        } catch let held as AgentLock.Held {
+            let who = held.holder.map { "process \($0.pid)" } ?? "another process"
+            throw CommandFailure(.locked, "another cleanup is at work (\(who)); wait for it")
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let terminal = Terminal.standardError(installation.environment)
+        guard terminal.isInteractive else { return try await parts.retention.run(olderThan: days) }
+        let cutoff = parts.retention.cutoff(days: days)
+        let total = try await parts.ledger { try $0.dueEventCount(createdBefore: cutoff) }
+        let line = Mutex(StatusLine(terminal))
+        defer { line.withLock { $0.finish() } }
+        return try await parts.retention.run(olderThan: days) { done in
+            line.withLock {
+                $0.show(
+                    "\(ProgressBar.text(done, of: total))  \(Quantities.count(done)) of \(Quantities.counted(total, "event"))"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncLedger
+import SyncPhone
+
+struct ProfilesAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Give a telephone number a profile.",
+        discussion: """
+            The number may be written in any common way; without a country code it is taken for one of share.phone_region, \
+            or of --region. The profile's UUID is made, unless another machine or an app has one for it already.
+
+            EXAMPLES
+              sync-agent profiles add "+1 778 814 3739" --name Grandma
+              sync-agent profiles add "(778) 814-3739" --region CA
+              sync-agent profiles add +4915112345678 --id 0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d
+            """
+    )
+
+    @Argument(help: "The telephone number.")
+    var phone: String
+
+    @Option(help: ArgumentHelp("The UUID that it has elsewhere.", valueName: "uuid"))
+    var id: String?
+
+    @Option(help: "What people call the profile.")
+    var name: String?
+
+    @Option(help: ArgumentHelp("Two letters, such as US: whose numbers need no country code.", valueName: "region"))
+    var region: String?
+
+    @Flag(help: "Print the profile as one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if let id, UUID(uuidString: id) == nil {
+            throw ValidationError("--id takes a UUID, such as 0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d")
+        }
+        if let name, name.isEmpty || name != name.escapingControls || name.utf8.count > 200 {
+            throw ValidationError("--name takes a name of one line")
+        }
+    }
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let number: PhoneNumber
+            do {
+                number = try LibPhoneNumbers().parse(phone, region: region ?? installation.settings.share.phoneRegion)
+            } catch let error as InvalidPhoneNumber {
+                throw CommandFailure(.usage, "\(error)")
+            }
+            let ledger = try installation.openLedger()
+            let profile = try add(number, to: ledger, at: installation.time.now())
+            let report = ProfileListReport.Profile(profile, events: 0)
+            let output = Terminal.standardOutput(environment)
+            output.writeLine(json ? try JSONOutput.text(report) : "\(profile.uuid)  \(profile.phone)")
+            try ledger.close()
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` that names the profile which has the number, or the id, already.
+    private func add(_ number: PhoneNumber, to ledger: Ledger, at time: Date) throws -> ProfileRecord {
+        func hasProfile(_ known: ProfileRecord) -> CommandFailure {
+            CommandFailure(.failed, "\(number) has a profile already: \(known.uuid)")
+        }
+        if let known = try ledger.profile(number) { throw hasProfile(known) }
+        let uuid = (id ?? UUID().uuidString).lowercased()
+        if let other = try ledger.profiles().first(where: { $0.uuid == uuid }) {
+            throw CommandFailure(.failed, "\(uuid) is the profile of \(other.phone); leave out --id, or name another")
+        }
+        let profile = try ledger.addProfile(uuid: uuid, phone: number, name: name, at: time)
+        guard profile.uuid == uuid else { throw hasProfile(profile) }
+        return profile
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhone
+
+struct ProfilesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profiles",
+        abstract: "Say whose telephone number is which profile.",
+        discussion: """
+            Gallery events may name their profile by a telephone number. Keys in the store hold no numbers: the number has \
+            to be given a profile, by whose UUID its photos are archived. Events wait until it has one.
+
+            EXAMPLES
+              sync-agent profiles add "+1 778 814 3739" --name Grandma
+              sync-agent profiles list
+              sync-agent profiles migrate --dry-run
+            """,
+        subcommands: [ProfilesListCommand.self, ProfilesAddCommand.self, ProfilesMigrateCommand.self]
+    )
+}
+
+struct ProfilesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List profiles, the oldest first.",
+        discussion: """
+            EXAMPLES
+              sync-agent profiles list
+              sync-agent profiles list --json | jq -r '.profiles[].id'
+            """
+    )
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let installation = try Installation(global)
+            let ledger = try installation.openLedger()
+            let book = try ledger.profileBook(installation.settings.share)
+            let report = ProfileListReport(book, uses: try ledger.profileUses())
+            let output = Terminal.standardOutput(environment)
+            if json {
+                output.writeLine(try JSONOutput.text(report))
+            } else {
+                report.lines(on: output).forEach(output.writeLine)
+            }
+            try ledger.close()
+        }
+    }
+}
+
+extension Ledger {
+    func profileBook(_ settings: ShareSettings) throws -> ProfileBook {
+        ProfileBook(try profiles(), phones: LibPhoneNumbers(), region: settings.phoneRegion)
+    }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import Logging
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhone
+import SystemPackage
+
+/// What archived photos are listed and saved with. The store alone is needed: names of profiles come from the ledger where
+/// there is one, and no lock is taken.
+struct MemoryParts: Sendable {
+    /// With retries.
+    let store: any ObjectStore
+    let list: MemoryList
+    let book: ProfileBook
+    let ledger: Ledger?
+
+    init(_ installation: Installation) throws {
+        ledger = Self.openLedger(installation)
+        store = try installation.makeReadStore(memory: ledger)
+        list = MemoryList(store: store, keys: try KeyLayout(user: installation.settings.user))
+        book = ProfileBook(
+            try ledger?.profiles() ?? [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion)
+    }
+
+    /// - Parameters:
+    ///   - last: the key of the last photo of the page before.
+    ///   - terminal: shows how far it is.
+    func page(
+        _ options: MemoryOptions, after last: String?, limit: Int?, terminal: Terminal
+    ) async throws -> MemoryPage {
+        var line = StatusLine(terminal)
+        defer { line.finish() }
+        do {
+            return try await list.page(
+                options.filter(book), after: try last.map { try ObjectKey($0) }, limit: limit
+            ) { seen in
+                if terminal.isInteractive { line.show("\(Quantities.counted(seen, "photo")) looked at") }
+            }
+        } catch let error as MemoryList.UnknownPhoto {
+            throw CommandFailure(.noSuchPath, "\(error); list from the beginning, without --after")
+        } catch let error as InvalidName {
+            throw CommandFailure(.usage, "--after: \(error)")
+        }
+    }
+
+    private static func openLedger(_ installation: Installation) -> Ledger? {
+        guard installation.hasLedger else { return nil }
+        do {
+            return try installation.openLedger()
+        } catch {
+            installation.logger.warning("names of profiles cannot be shown: \(error)")
+            return nil
+        }
+    }
+}
+
+extension Installation {
+    /// Whether anything was ever stored, or looked up, from this machine.
+    fileprivate var hasLedger: Bool { ledgerFile.withPlatformString { access($0, F_OK) } == 0 }
+}

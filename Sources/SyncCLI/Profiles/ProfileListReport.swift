@@ -1,0 +1,61 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+
+/// `profiles list --json`.
+struct ProfileListReport: Encodable {
+    struct Profile: Encodable {
+        var id: String
+        /// E.164.
+        var phone: String
+        @Nullable var name: String?
+        /// Of its events known on this machine, how many there are.
+        var events: Int
+        var createdAt: Date
+
+        init(_ profile: ProfileRecord, events: Int) {
+            id = profile.uuid
+            phone = profile.phone.e164
+            name = profile.name
+            createdAt = profile.createdAt
+            self.events = events
+        }
+    }
+
+    var profiles: [Profile]
+    /// Events that name a telephone number without a profile.
+    var orphanedEvents: Int
+
+    init(_ book: ProfileBook, uses: [ProfileUse]) {
+        let counts = book.counts(uses)
+        profiles = book.profiles.map { Profile($0, events: counts[$0.uuid] ?? 0) }
+        orphanedEvents = uses.reduce(0) { sum, use in
+            if case .orphan = book.owner(of: use.profile) { sum + use.events } else { sum }
+        }
+    }
+
+    func lines(on terminal: Terminal) -> [String] {
+        var lines: [String] = []
+        if profiles.isEmpty {
+            lines.append("No profiles. Add one with: sync-agent profiles add NUMBER")
+        } else {
+            lines.append(terminal.styled(Self.row("id", "number", "events", "name"), .bold))
+            lines += profiles.map { profile in
+                Self.row(
+                    profile.id, profile.phone, Quantities.count(profile.events), (profile.name ?? "").escapingControls)
+            }
+        }
+        if orphanedEvents > 0 {
+            lines += TextLayout.wrapped(
+                "\(Quantities.counted(orphanedEvents, "event")) with a number that has no profile: "
+                    + "sync-agent profiles migrate --dry-run tells which.", to: min(terminal.width, 100))
+        }
+        return lines
+    }
+
+    private static func row(_ cells: String...) -> String {
+        TextLayout.fitted(cells[0], to: 38) + TextLayout.fitted(cells[1], to: 17)
+            + TextLayout.fitted(cells[2], to: 8, alignRight: true) + "  " + cells[3]
+    }
+}

@@ -1,0 +1,99 @@
+import SyncCore
+import SyncEngine
+import SystemPackage
+
+/// `profiles migrate --json`: counts of events, and of archived photos.
+struct ProfileMigrationReport: Encodable {
+    struct Orphan: Encodable {
+        /// As it is written in events, or in keys.
+        var profile: String
+        var phone: String
+        var events: Int
+        var photos: Int
+    }
+
+    struct Left: Encodable {
+        var key: String
+        var reason: String
+    }
+
+    struct Photos: Encodable {
+        /// Whose keys have the UUID now.
+        var moved: Int
+        var left: [Left]
+    }
+
+    struct Kept: Encodable {
+        var event: String
+        @Nullable var file: String?
+        var reason: String
+    }
+
+    struct Deletion: Encodable {
+        var events: Int
+        /// Those that stay.
+        var left: [Kept]
+    }
+
+    var isDryRun: Bool
+    var mapped: Int
+    var alreadyMapped: Int
+    var orphans: [Orphan]
+    var photos: Photos
+    /// Of orphans' events; `null` unless it was asked for.
+    @Nullable var deleted: Deletion?
+
+    init(_ result: ProfileMigration.Result, isDryRun: Bool) {
+        self.isDryRun = isDryRun
+        mapped = result.mapped
+        alreadyMapped = result.alreadyMapped
+        orphans = result.orphans.map {
+            Orphan(profile: $0.profile, phone: $0.phone.e164, events: $0.events, photos: $0.photos)
+        }
+        photos = Photos(
+            moved: result.moved, left: result.left.map { Left(key: $0.key.rawValue, reason: $0.reason) })
+    }
+
+    mutating func note(_ result: OrphanRemover.Result) {
+        deleted = Deletion(
+            events: result.deleted,
+            left: result.left.map { Kept(event: $0.event, file: $0.file?.string, reason: $0.reason) })
+    }
+
+    var status: ExitStatus { photos.left.isEmpty && deleted?.left.isEmpty ?? true ? .done : .partlyDone }
+
+    func lines(on terminal: Terminal) -> [String] {
+        let width = min(terminal.width, 100)
+        var lines = photos.left.flatMap { left in
+            ["left  \(left.key.escapingControls)"]
+                + TextLayout.wrapped(left.reason.escapingControls, to: width - 6).map { "      " + $0 }
+        }
+        let would = isDryRun ? "to be " : ""
+        lines.append(
+            "\(Quantities.counted(mapped, "event")) \(would)mapped to a profile, \(Quantities.count(alreadyMapped)) already"
+        )
+        if photos.moved + photos.left.count > 0 {
+            lines.append(
+                "\(Quantities.counted(photos.moved, "archived photo")) \(would)moved to a key with the profile's id, "
+                    + "\(Quantities.count(photos.left.count)) left")
+        }
+        if let deleted {
+            lines += deleted.left.map { kept in
+                "kept  \(kept.event.escapingControls): \(kept.reason)"
+                    + (kept.file.map { ", \($0.escapingControls)" } ?? "")
+            }
+            lines.append("\(Quantities.counted(deleted.events, "event")) without a profile deleted")
+            return lines
+        }
+        guard !orphans.isEmpty else { return lines }
+        lines.append("Numbers without a profile:")
+        lines += orphans.map { orphan in
+            var line = "  " + TextLayout.fitted(orphan.phone, to: 17) + Quantities.counted(orphan.events, "event")
+            if orphan.photos > 0 { line += ", \(Quantities.counted(orphan.photos, "archived photo"))" }
+            if orphan.profile != orphan.phone { line += ", written \(orphan.profile.escapingControls)" }
+            return line
+        }
+        lines.append("Add their profiles with: sync-agent profiles add NUMBER")
+        return lines
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncLedger
+
+/// Gives an archived photo a key under another profile: the new object is proven before the old one goes.
+///
+/// It is read and put, not copied in the store: what is stored beside the bytes names the profile too.
+struct ArchivedPhotoMover: Sendable {
+    private static let mostBytes = 512 << 20
+
+    enum Outcome: Hashable, Sendable {
+        case moved
+        /// Nothing has changed, and why.
+        case left(String)
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let reader: ObjectReader
+    private let time: TimeSource
+
+    init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.time = time
+        reader = ObjectReader(store, limit: Self.mostBytes, time: time)
+    }
+
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    func move(_ place: MemoryPlace, to profile: ProfileRecord, isDryRun: Bool) async throws -> Outcome {
+        do {
+            guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
+            guard ArchivedMemory(old, at: place).isReadable else {
+                return .left("it is archived: bring it back with sync-agent restore, and migrate again")
+            }
+            return isDryRun ? .moved : try await move(old, at: place, to: profile)
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return .left("\(error)")
+        } catch let error as InvalidName {
+            return .left("\(error)")
+        }
+    }
+
+    private func move(_ old: ObjectInfo, at place: MemoryPlace, to profile: ProfileRecord) async throws -> Outcome {
+        let bytes = try await reader.read(place.key)
+        let body = ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes))
+        if let noted = old.metadata[MetadataName.sha256], noted != "\(body.digest.sha256)" {
+            return .left("its bytes are not those that were stored; look at it")
+        }
+        let key = try place.key(underProfile: profile.uuid, of: keys)
+        var metadata = old.metadata
+        metadata[MetadataName.profile] = profile.uuid
+        metadata[MetadataName.sha256] = "\(body.digest.sha256)"
+        let type = old.contentType ?? MediaType.jpeg.name
+        guard try await put(body, at: key, ObjectAttributes(contentType: type, metadata: metadata)) else {
+            return .left("another photo is stored as \(key)")
+        }
+        let record = ObjectRecord(
+            key: key, size: body.size, md5: metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) },
+            sha256: body.digest.sha256, contentType: type,
+            width: metadata[MetadataName.width].flatMap { Int($0) },
+            height: metadata[MetadataName.height].flatMap { Int($0) }, storedAt: time.now())
+        try await ledger.finish {
+            try $0.moveArchivedPhoto(place.key, of: place.eventID, to: record, profile: profile.uuid)
+        }
+        try await store.delete(place.key)
+        return .moved
+    }
+
+    /// - Returns: whether the store proves that it holds these bytes under the key.
+    private func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> Bool {
+        do {
+            let receipt = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+            if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 { return true }
+        } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
+            // An earlier run came so far, or somebody else's photo is there.
+        }
+        return try await store.head(key)?.holds(body) ?? false
+    }
+}

@@ -1,0 +1,104 @@
+package import SyncCore
+import SyncDigest
+import SyncLedger
+
+/// Deletes events whose profile is a telephone number that nobody has: their elements in all files, and what the ledger
+/// knows of them. Photos in the store stay.
+///
+/// As in ``RetentionPass``, an event goes only when its photo is proven to be stored, or it has none; and one pass runs at
+/// a time: the caller holds the lock of cleanups.
+package struct OrphanRemover: Sendable {
+    package struct Result: Hashable, Sendable {
+        package internal(set) var deleted: Int
+        /// Events that stay.
+        package internal(set) var left: [RetentionSummary.Issue] = []
+
+        package init(deleted: Int = 0) {
+            self.deleted = deleted
+        }
+    }
+
+    private static let batchSize = 500
+    private static let requestsInFlight = 3
+    /// Of a photo that no event has: an event without one is then taken out of its file as those with one are.
+    private static let noPhoto = ContentDigest(of: [UInt8]()).md5
+
+    private let ledger: LedgerQueue
+    private let store: any ObjectStore
+    private let cleaner: EventCleaner
+
+    /// - Parameter store: with retries.
+    package init(
+        ledger: LedgerQueue, store: any ObjectStore, scanner: any TreeScanner, reducer: any PhotoReducer,
+        pool: BlockingPool,
+        calls: FileRewriteCalls = FileRewriteCalls()
+    ) {
+        self.ledger = ledger
+        self.store = store
+        let shelf = EventShelf(scanner: scanner, reducer: reducer)
+        cleaner = EventCleaner(
+            ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
+    }
+
+    /// - Parameter profiles: as the events give them.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    package func run(_ profiles: [String]) async throws -> Result {
+        var result = Result()
+        for profile in profiles {
+            var last: EventRecord?
+            while true {
+                let (after, limit) = (last, Self.batchSize)
+                let batch = try await ledger { try $0.events(ofProfile: profile, after: after, limit: limit) }
+                guard let end = batch.last else { break }
+                last = end.event
+                try await remove(batch, &result)
+            }
+        }
+        if result.deleted > 0 { try await ledger { try $0.purgeDeleted() } }
+        return result
+    }
+
+    private func remove(_ batch: [DueEvent], _ result: inout Result) async throws {
+        let problems = try await batch.concurrently(Self.requestsInFlight) { try await self.problem(with: $0) }
+        var left: [Int64: RetentionSummary.Issue] = [:]
+        var removable: [(due: DueEvent, photo: MD5Digest?)] = []
+        for (due, problem) in zip(batch, problems) {
+            if let problem {
+                left[due.event.id] = RetentionSummary.Issue(
+                    event: due.event.eventID, file: due.files.first, reason: problem)
+            } else {
+                removable.append((due, due.event.object?.md5 ?? Self.noPhoto))
+            }
+        }
+        left.merge(try await cleaner.clean(removable)) { $1 }
+        for due in batch {
+            if let issue = left[due.event.id] {
+                result.left.append(issue)
+            } else if try await ledger.finish({ try $0.removeEvent(due.event) }) {
+                result.deleted += 1
+            } else {
+                let reason = "another file was found to hold it; run it again"
+                result.left.append(RetentionSummary.Issue(event: due.event.eventID, file: nil, reason: reason))
+            }
+        }
+    }
+
+    /// Why an event must stay; `nil` when nothing of it is lost. What the ledger knows of a stored photo is no proof: the
+    /// photo in the file may be the last one that there is.
+    private func problem(with due: DueEvent) async throws -> String? {
+        let event = due.event
+        guard event.photoState == .none || event.photoState == .stored else { return "its photo is not stored yet" }
+        guard due.places.allSatisfy({ $0.isConfigured || $0.isClean }) else {
+            return "it is in a file of a folder that is no gallery of the configuration, which is left as it is"
+        }
+        guard let object = event.object else { return nil }
+        do {
+            guard let info = try await store.head(object.key), info.size == object.size else {
+                return "the store does not hold its photo as it was stored (\(object.key))"
+            }
+            return nil
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+
+/// Finds the profile that is meant: by its id, a telephone number in any spelling, or its name.
+package struct ProfileBook: Sendable {
+    package enum Owner: Hashable, Sendable {
+        case known(ProfileRecord)
+        /// A telephone number that no profile has.
+        case orphan(PhoneNumber)
+        /// An id that is no telephone number: it is the profile's own.
+        case id
+    }
+
+    package let profiles: [ProfileRecord]
+    private let phones: any PhoneNumbers
+    private let region: String?
+
+    /// - Parameter region: whose numbers may be written without a country code; `nil` when each has to have one.
+    package init(_ profiles: [ProfileRecord], phones: any PhoneNumbers, region: String?) {
+        self.profiles = profiles
+        self.phones = phones
+        self.region = region
+    }
+
+    /// Whose an event, or a key, is.
+    /// - Parameter profile: as the event gives it, or as it is in the key.
+    package func owner(of profile: String) -> Owner {
+        if let known = profiles.first(where: { $0.uuid == profile.lowercased() }) { return .known(known) }
+        guard let number = phones.phoneNumber(ofProfile: profile, region: region) else { return .id }
+        return profiles.first { $0.phone == number }.map { .known($0) } ?? .orphan(number)
+    }
+
+    /// What stands in keys for a profile that a person names. A name may be an id too, of a watched folder for instance:
+    /// then both are meant.
+    package func keyNames(of text: String) -> [String] {
+        if case .known(let profile) = owner(of: text) { return [profile.uuid] }
+        let named = profiles.filter { $0.name?.lowercased() == text.lowercased() }
+        return named.map(\.uuid) + [text]
+    }
+
+    /// Names for people, by what stands in keys.
+    package var names: [String: String] {
+        profiles.reduce(into: [:]) { names, profile in
+            if let name = profile.name { names[profile.uuid] = name }
+        }
+    }
+
+    /// How many events are of each profile, by its UUID, whether they were mapped to it or not.
+    package func counts(_ uses: [ProfileUse]) -> [String: Int] {
+        uses.reduce(into: [:]) { counts, use in
+            if let uuid = use.uuid {
+                counts[uuid, default: 0] += use.events
+            } else if case .known(let profile) = owner(of: use.profile) {
+                counts[profile.uuid, default: 0] += use.events
+            }
+        }
+    }
+}

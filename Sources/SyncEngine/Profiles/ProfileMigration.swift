@@ -1,0 +1,109 @@
+package import SyncCore
+import SyncLedger
+
+/// Gives events and archived photos that go by a telephone number the UUID of its profile.
+///
+/// It may be stopped at any point and run again: what is done stays done.
+package struct ProfileMigration: Sendable {
+    /// A telephone number that no profile has.
+    package struct Orphan: Hashable, Sendable {
+        /// As events or keys give it.
+        package let profile: String
+        package let phone: PhoneNumber
+        package internal(set) var events = 0
+        /// Archived under it.
+        package internal(set) var photos = 0
+    }
+
+    /// A photo that stays under its telephone number for now.
+    package struct Left: Hashable, Sendable {
+        package let key: ObjectKey
+        package let reason: String
+    }
+
+    package struct Result: Hashable, Sendable {
+        /// Events.
+        package internal(set) var mapped = 0
+        package internal(set) var alreadyMapped = 0
+        /// Archived photos that have got a key with the UUID.
+        package internal(set) var moved = 0
+        package internal(set) var left: [Left] = []
+        /// In the order of their texts.
+        package internal(set) var orphans: [Orphan] = []
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let book: ProfileBook
+    private let mover: ArchivedPhotoMover
+
+    /// - Parameter store: with retries.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.book = book
+        mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, time: time)
+    }
+
+    /// - Parameters:
+    ///   - isDryRun: finds out what would be done, and changes nothing.
+    ///   - progress: how many photos were looked at by now, of those that go by a number.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Result {
+        var result = Result()
+        var orphans: [String: Orphan] = [:]
+        for use in try await ledger({ try $0.profileUses() }) {
+            switch book.owner(of: use.profile) {
+            case .id: continue
+            // It is given by its UUID.
+            case .known(let profile) where use.profile.lowercased() == profile.uuid: continue
+            case .known(let profile) where use.uuid == profile.uuid: result.alreadyMapped += use.events
+            case .known(let profile):
+                result.mapped += use.events
+                if !isDryRun { _ = try await ledger { try $0.mapProfile(use.profile, to: profile) } }
+            case .orphan(let phone):
+                orphans[use.profile, default: Orphan(profile: use.profile, phone: phone)].events += use.events
+            }
+        }
+        let (photos, ownerless) = try await archivedByNumber()
+        for (place, phone) in ownerless {
+            orphans[place.profile, default: Orphan(profile: place.profile, phone: phone)].photos += 1
+        }
+        for (index, (place, profile)) in photos.enumerated() {
+            switch try await mover.move(place, to: profile, isDryRun: isDryRun) {
+            case .moved: result.moved += 1
+            case .left(let reason): result.left.append(Left(key: place.key, reason: reason))
+            }
+            progress(index + 1, photos.count)
+        }
+        result.orphans = orphans.values.sorted { $0.profile < $1.profile }
+        return result
+    }
+
+    /// The archived photos whose key has a telephone number: with their profile, and those that have none.
+    private func archivedByNumber() async throws -> (
+        known: [(MemoryPlace, ProfileRecord)], ownerless: [(MemoryPlace, PhoneNumber)]
+    ) {
+        var known: [(MemoryPlace, ProfileRecord)] = []
+        var ownerless: [(MemoryPlace, PhoneNumber)] = []
+        // Keys of one profile come one after the other.
+        var last: (profile: String, owner: ProfileBook.Owner)?
+        for try await objects in store.pages(prefix: keys.galleryArchive) {
+            for object in objects {
+                guard let place = MemoryPlace(object.key, of: keys) else { continue }
+                let owner = last?.profile == place.profile ? last?.owner ?? .id : book.owner(of: place.profile)
+                last = (place.profile, owner)
+                switch owner {
+                case .known(let profile) where profile.uuid != place.profile: known.append((place, profile))
+                case .known, .id: continue
+                case .orphan(let phone): ownerless.append((place, phone))
+                }
+            }
+        }
+        return (known, ownerless)
+    }
+}

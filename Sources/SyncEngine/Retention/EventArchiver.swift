@@ -1,0 +1,179 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncLedger
+import SystemPackage
+
+/// Brings the photo of one event into the archive, and proves that it is there.
+struct EventArchiver: Sendable {
+    /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory.
+    private static let mostBytes = 512 << 20
+
+    enum Answer: Sendable {
+        case proven(ObjectRecord)
+        /// Nothing anywhere holds a photo of it.
+        case noPhoto
+        /// What is wrong with it; it quotes nothing of the event.
+        case failed(String, FilePath?)
+    }
+
+    let store: any ObjectStore
+    let uploader: Uploader
+    let reducer: any PhotoReducer
+    let pool: BlockingPool
+    let policy: ReducePolicy
+    let user: String
+    let keepsTitles: Bool
+    let time: TimeSource
+
+    init(
+        store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool, policy: ReducePolicy, user: String,
+        keepsTitles: Bool, time: TimeSource
+    ) {
+        self.store = store
+        uploader = Uploader(store: store, now: time.now)
+        self.reducer = reducer
+        self.pool = pool
+        self.policy = policy
+        self.user = user
+        self.keepsTitles = keepsTitles
+        self.time = time
+    }
+
+    /// - Throws: ``StoreError``, `CancellationError`.
+    func archive(
+        _ event: EventRecord, at place: EventArchiveKey, from occurrences: [EventOccurrence]
+    ) async throws -> Answer {
+        let withPhoto = occurrences.filter { $0.event.photo != .none }
+        // Its element is gone: most likely an earlier run came so far.
+        if withPhoto.isEmpty, let object = try await archived(event, at: place.key) { return .proven(object) }
+        var failure: Answer?
+        for occurrence in withPhoto {
+            do {
+                let photo = try await pool.run { [self] in try self.photo(in: occurrence, of: event, at: place) }
+                return .proven(try await uploader.upload(photo).object)
+            } catch let error as PhotoError {
+                failure = failure ?? .failed(error.message, occurrence.file)
+            }
+        }
+        guard let object = event.object else { return failure ?? .noPhoto }
+        let photo = try await storedPhoto(object, of: event, title: title(in: occurrences), at: place)
+        return .proven(try await uploader.upload(photo).object)
+    }
+
+    // MARK: The archive
+
+    /// The event's photo, if the store says that it holds it.
+    private func archived(_ event: EventRecord, at key: ObjectKey) async throws -> ObjectRecord? {
+        guard let info = try await store.head(key), info.size > 0,
+            info.metadata[MetadataName.eventID] == event.eventID,
+            let sha256 = info.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) }),
+            info.sha256 == nil || info.sha256 == sha256,
+            let md5 = info.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }),
+            event.object?.md5 == nil || event.object?.md5 == md5
+        else { return nil }
+        return ObjectRecord(
+            key: key, size: info.size, md5: md5, sha256: sha256,
+            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
+            width: info.metadata[MetadataName.width].flatMap { Int($0) },
+            height: info.metadata[MetadataName.height].flatMap { Int($0) }, storedAt: info.modified ?? time.now())
+    }
+
+    // MARK: The photo
+
+    /// - Throws: ``PhotoError``.
+    private func photo(
+        in occurrence: EventOccurrence, of event: EventRecord, at place: EventArchiveKey
+    ) throws -> PreparedPhoto {
+        let (element, start) = (occurrence.element, occurrence.element.lowerBound)
+        let bytes = try reducer.read(occurrence.file, element, stamp: occurrence.stamp)
+        let upload = PlannedUpload(key: place.key, condition: .ifAbsent, type: .unknown)
+        var photo: PreparedPhoto
+        switch occurrence.event.photo {
+        case .none: throw PhotoError(.missing, "it has no photo")
+        case .inline(let range):
+            let text = bytes[range.lowerBound - start..<range.upperBound - start]
+            guard let decoded = Base64Text(text).decoded() else {
+                throw PhotoError(.changed, "the file changed after it was read")
+            }
+            let copy = try reducer.reduce(decoded, policy: policy)
+            let examined = PhotoExamination(
+                stamp: occurrence.stamp, type: copy.type, digest: ContentDigest(of: decoded))
+            photo = PreparedPhoto(decoded, examined: examined, plan: upload, copy: copy)
+        case .beside(let name):
+            let file = occurrence.file.removingLastComponent().appending(name)
+            let examined = try examine(beside: file)
+            let copy = try reducer.reduce(file, examined: examined, policy: policy)
+            photo = PreparedPhoto(file, examined: examined, plan: upload, copy: copy)
+        }
+        photo.metadata = metadata(of: event, title: Self.title(in: bytes), at: place, beside: photo.attributes.metadata)
+        return photo
+    }
+
+    private func examine(beside file: FilePath) throws(PhotoError) -> PhotoExamination {
+        do {
+            return try reducer.examine(file)
+        } catch {
+            throw error.code == .missing ? PhotoError(.missing, "its photo is not beside the file") : error
+        }
+    }
+
+    /// The photo as it is in the pool. It was reduced when it came there.
+    private func storedPhoto(
+        _ object: ObjectRecord, of event: EventRecord, title: String?, at place: EventArchiveKey
+    ) async throws -> PreparedPhoto {
+        let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(object.key)
+        return try await pool.run { [self] in
+            let digest = ContentDigest(of: bytes)
+            let type = MediaType(.image, object.contentType)
+            // The photo itself is not at hand. What names it is its MD5.
+            let examined = PhotoExamination(
+                stamp: FileStamp(device: 0, inode: 0, size: 0, modified: 0), type: type,
+                digest: ContentDigest(md5: object.md5 ?? digest.md5, sha256: digest.sha256))
+            var photo = PreparedPhoto(
+                bytes, examined: examined, plan: PlannedUpload(key: place.key, condition: .ifAbsent, type: type),
+                copy: StoredCopy(
+                    content: .unchanged, type: type, digest: digest, width: object.width, height: object.height,
+                    takenAt: object.takenAt))
+            photo.metadata = metadata(of: event, title: title, at: place, beside: photo.attributes.metadata)
+            return photo
+        }
+    }
+
+    // MARK: The title
+
+    private func title(in occurrences: [EventOccurrence]) async throws -> String? {
+        try await pool.run {
+            for occurrence in occurrences {
+                guard let bytes = try? reducer.read(occurrence.file, occurrence.element, stamp: occurrence.stamp),
+                    let title = Self.title(in: bytes)
+                else { continue }
+                return title
+            }
+            return nil
+        }
+    }
+
+    private static func title(in element: [UInt8]) -> String? {
+        guard let object = JSONObject(element, at: 0..<element.count) else { return nil }
+        return object.all("taskTitle").first.flatMap { object.string($0.value) }
+    }
+
+    private func metadata(
+        of event: EventRecord, title: String?, at place: EventArchiveKey, beside others: [String: String]
+    ) -> [String: String] {
+        var metadata = [
+            MetadataName.user: event.userID ?? user,
+            MetadataName.profile: place.profile,
+            MetadataName.eventID: event.eventID,
+            MetadataName.eventType: event.type.rawValue,
+            MetadataName.originalCreatedAt: event.createdAt.formatted(.iso8601),
+            MetadataName.archivedAt: time.now().formatted(.iso8601),
+        ]
+        if keepsTitles, let title {
+            let taken = MetadataSize.bytes(of: metadata) + MetadataSize.bytes(of: others)
+            metadata[MetadataName.taskTitle] = MetadataSize.cut(title, as: MetadataName.taskTitle, beside: taken)
+        }
+        return metadata
+    }
+}

@@ -1,0 +1,149 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncLedger
+import SystemPackage
+
+/// Deletes the text of events from their files, and keeps what others write meanwhile (``FileReplacement``). Everything here
+/// blocks.
+struct EventFileRewriter: Sendable {
+    /// An event whose text may go.
+    struct Target: Sendable {
+        let event: EventRecord
+        /// Of its photo, which is proven to be stored; `nil` for an event without one.
+        let photo: MD5Digest?
+    }
+
+    struct Result: Sendable {
+        /// Events of which nothing is left in the file but what may stay.
+        var clean: [EventRecord] = []
+        var left: [(event: EventRecord, reason: String)] = []
+        /// The stamp of a file in which nothing is left at all.
+        var emptied: FileStamp?
+    }
+
+    /// What is left of a file whose events are all gone, until the ledger knows that it may be removed.
+    private static let nothing = Array("[]".utf8)
+
+    let shelf: EventShelf
+    let calls: FileRewriteCalls
+
+    private var scanner: any TreeScanner { shelf.scanner }
+
+    /// - Throws: ``PhotoError``, ``ScanError``, `Errno`: then none of the events is clean.
+    func clean(_ place: EventPlace, of targets: [Target]) throws -> Result {
+        guard let stamp = try scanner.stamp(of: place.file) else {
+            let reason = "the file is not there any more; the next sync finds out where it went"
+            var result = Result()
+            for target in targets {
+                if place.isClean {
+                    result.clean.append(target.event)
+                } else {
+                    result.left.append((target.event, reason))
+                }
+            }
+            return result
+        }
+        guard !scanner.isBeingWritten(place.file) else {
+            throw PhotoError(.changed, "a program is writing to the file; the next cleanup tries it again")
+        }
+        let bytes = try shelf.bytes(of: place, stamp)
+        var result = Result()
+        if bytes == Self.nothing { result.emptied = stamp }
+        let file = GalleryEventFile(bytes, profile: place.profile)
+        let doubtful = EventShelf.doubtful(Set(targets.map(\.event.eventID)), in: file, bytes)
+        result.left = targets.filter { doubtful.contains($0.event.eventID) }.map { ($0.event, Self.damaged) }
+        let targets = targets.filter { !doubtful.contains($0.event.eventID) }
+        guard let file else {
+            result.clean = targets.map(\.event)
+            return result
+        }
+        let cut = Cut(of: targets, in: file, bytes)
+        result.clean = cut.clean
+        result.left += cut.left
+        guard !cut.removed.isEmpty || !cut.reduced.isEmpty else { return result }
+        let rest = file.cut(bytes, removing: cut.removed, reducing: cut.reduced)
+        let ours = try replace(place.file, stamp, by: rest ?? Self.nothing)
+        if rest == nil { result.emptied = ours }
+        return result
+    }
+
+    /// Removes a file in which nothing is left, unless somebody has written to it meanwhile.
+    func removeEmptied(_ file: FilePath, _ stamp: FileStamp) throws {
+        guard try scanner.stamp(of: file) == stamp, !scanner.isBeingWritten(file) else { return }
+        try calls.remove(file)
+        try calls.syncFolder(file.removingLastComponent())
+    }
+
+    // MARK: What goes
+
+    /// Which elements of a file go, and which are reduced.
+    private struct Cut {
+        var removed: Set<Int> = []
+        var reduced: Set<Int> = []
+        var clean: [EventRecord] = []
+        var left: [(event: EventRecord, reason: String)] = []
+
+        init(of targets: [Target], in file: GalleryEventFile, _ bytes: [UInt8]) {
+            let elements = Dictionary(grouping: file.events, by: \.id)
+            for target in targets {
+                var (removed, reduced): ([Int], [Int]) = ([], [])
+                var reason: String?
+                for event in elements[target.event.eventID] ?? [] {
+                    switch (target.photo, event.photo) {
+                    case (nil, .none):
+                        if !event.isBare { reduced.append(event.index) }
+                    case (nil, _):
+                        reason = "it has got a photo meanwhile; the next cleanup archives it"
+                    case (let photo?, .inline(let range)):
+                        if Self.digest(bytes[range]) == photo {
+                            removed.append(event.index)
+                        } else {
+                            // Its photo is stored nowhere.
+                            reason = "another event with this id has another photo; give one of them another id"
+                        }
+                    case (_?, .none), (_?, .beside):
+                        removed.append(event.index)
+                    }
+                }
+                self.removed.formUnion(removed)
+                self.reduced.formUnion(reduced)
+                if let reason { left.append((target.event, reason)) } else { clean.append(target.event) }
+            }
+        }
+
+        private static func digest(_ text: ArraySlice<UInt8>) -> MD5Digest? {
+            Base64Text(text).decoded().map { ContentDigest(of: $0).md5 }
+        }
+    }
+
+    // MARK: How it goes
+
+    /// - Returns: the stamp of the new file.
+    private func replace(_ file: FilePath, _ old: FileStamp, by bytes: [UInt8]) throws -> FileStamp {
+        switch try replacement.replace(file, old, by: bytes) {
+        case .replaced(let stamp): return stamp
+        case .changed: throw Self.changed
+        case .kept(let hidden):
+            throw PhotoError(.changed, "the file changed twice at this moment; \(Self.advice) as \(hidden)")
+        }
+    }
+
+    private var replacement: FileReplacement {
+        FileReplacement(calls: calls, isBeingWritten: scanner.isBeingWritten)
+    }
+
+    /// Deals with what a cleanup that was killed left in a folder and all below it. Links are not followed, hidden folders
+    /// left out: nothing in there is ever rewritten. What cannot be read or removed is left for the next time.
+    /// - Returns: files of other programs that could not get their names back, and are kept.
+    func settle(below folder: FilePath) -> [FilePath] {
+        var kept = (try? replacement.settle(in: folder)) ?? []
+        for child in RetentionFolders.children(of: folder) { kept += settle(below: child) }
+        return kept
+    }
+
+    static let advice = "an earlier one that another program wrote is kept"
+    static let damaged = "the file is damaged where the event stands; correct it, or remove it"
+    private static let changed = PhotoError(
+        .changed, "the file changed meanwhile; the next cleanup tries it again")
+}

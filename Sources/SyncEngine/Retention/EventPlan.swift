@@ -1,0 +1,111 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// What is to become of one due event, found out without writing anything.
+struct EventPlan: Sendable {
+    enum Step: Sendable {
+        /// Its photo goes to the archive, its text is deleted.
+        case archive(EventArchiveKey, [EventOccurrence])
+        /// It has no photo.
+        case deleteText(profile: String)
+        case skip(String, FilePath?)
+        case fail(String, FilePath?)
+    }
+
+    let due: DueEvent
+    let step: Step
+}
+
+/// Where an event's photo is archived.
+struct EventArchiveKey: Sendable {
+    let key: ObjectKey
+    let profile: String
+}
+
+/// Decides what is to become of due events.
+struct EventPlanner: Sendable {
+    /// Bytes of an event's ids as metadata of an object, of ``MetadataSize/limit``: the rest is for what the photo tells.
+    private static let mostOfIDs = 1_200
+
+    let keys: KeyLayout
+    let phones: any PhoneNumbers
+    /// Whose telephone numbers may be written without a country code.
+    let region: String?
+
+    /// - Parameter contents: of all places of the event, by the rows of their files.
+    /// - Throws: ``LedgerError``.
+    func plan(_ due: DueEvent, _ contents: [Int64: EventShelf.Content], _ ledger: Ledger) throws -> EventPlan {
+        EventPlan(due: due, step: try step(due, contents, ledger))
+    }
+
+    private func step(
+        _ due: DueEvent, _ contents: [Int64: EventShelf.Content], _ ledger: Ledger
+    ) throws -> EventPlan.Step {
+        let event = due.event
+        var occurrences: [EventOccurrence] = []
+        for place in due.places {
+            guard place.isConfigured else {
+                if place.isClean { continue }
+                let reason =
+                    "it is in a file of a folder that is no gallery of the configuration, which is left as it is"
+                return .skip(reason, place.file)
+            }
+            switch contents[place.photoID] {
+            case .read(let file):
+                if file.doubtful.contains(event.eventID) {
+                    return .fail(EventFileRewriter.damaged, place.file)
+                }
+                occurrences += file.occurrences(of: event.eventID)
+            case .unreadable(let reason):
+                return .fail(reason, place.file)
+            case .absent, nil:
+                // Taken away by us, or by somebody else to another name: then its text is there.
+                guard place.isClean else {
+                    return .skip("the file is not there any more; the next sync finds out where it went", place.file)
+                }
+            }
+        }
+        let profile: String
+        switch try self.profile(of: event, ledger) {
+        case .success(let found): profile = found
+        case .failure(let unknown): return .skip("\(unknown)", nil)
+        }
+        let ids = [event.eventID, event.userID ?? "", profile, event.type.rawValue]
+        guard ids.reduce(0, { $0 + MetadataSize.bytes(of: $1) }) <= Self.mostOfIDs else {
+            return .skip("its ids are too long for the metadata of an object", nil)
+        }
+        let hasPhoto = occurrences.contains { $0.event.photo != .none }
+        guard hasPhoto || event.object != nil || event.photoState != .none else { return .deleteText(profile: profile) }
+        do {
+            let key = try keys.archivedPhoto(
+                profile: profile, month: CalendarDay(event.createdAt), event: event.eventID)
+            return .archive(EventArchiveKey(key: key, profile: profile), occurrences)
+        } catch {
+            return .fail("\(error)", nil)
+        }
+    }
+
+    /// The profile as it stands in keys.
+    private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, UnknownProfile> {
+        if let uuid = event.profileUUID { return .success(uuid) }
+        guard let number = phones.phoneNumber(ofProfile: event.profile, region: region) else {
+            // Nothing that may be somebody's number comes to stand in a key.
+            if phones.isWrittenAsNumber(ofProfile: event.profile) { return .failure(UnknownProfile(number: nil)) }
+            return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
+        }
+        guard let known = try ledger.profile(number) else { return .failure(UnknownProfile(number: number)) }
+        return .success(known.uuid)
+    }
+
+    private struct UnknownProfile: Error, CustomStringConvertible {
+        /// `nil` for one that cannot be read.
+        let number: PhoneNumber?
+
+        var description: String {
+            number.map { "no profile for \($0): add it with sync-agent profiles add" }
+                ?? "its profile is written like a telephone number and cannot be read; set share.phone_region, or correct it"
+        }
+    }
+}

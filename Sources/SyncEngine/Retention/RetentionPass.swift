@@ -1,0 +1,257 @@
+package import FoundationEssentials
+package import SyncCore
+import SyncLedger
+package import SystemPackage
+
+/// Archives the photos of old gallery events and deletes their texts.
+///
+/// The order proves that nothing is lost: a photo is put and proven, then its text leaves every file, then the event is
+/// signed off. A kill at any point leaves at most work to repeat: the next pass finds the photo in the archive, or the text
+/// gone, and goes on from there. What freed blocks of the disk still hold is not overwritten.
+///
+/// One pass at a time: the caller holds a lock.
+package struct RetentionPass: Sendable {
+    /// What tells where a pass gets its photos from and to.
+    package struct Rules: Sendable {
+        package var keys: KeyLayout
+        package var policy: ReducePolicy
+        /// Events that are handled together.
+        package var batchSize: Int
+        package var keepsTitles: Bool
+        /// Whose telephone numbers may be written without a country code.
+        package var phoneRegion: String?
+
+        package init(keys: KeyLayout, policy: ReducePolicy, batchSize: Int, keepsTitles: Bool, phoneRegion: String?) {
+            self.keys = keys
+            self.policy = policy
+            self.batchSize = batchSize
+            self.keepsTitles = keepsTitles
+            self.phoneRegion = phoneRegion
+        }
+    }
+
+    private static let photosInFlight = 3
+
+    private let folders: [FilePath]
+    private let ledger: LedgerQueue
+    private let rules: Rules
+    private let planner: EventPlanner
+    private let shelf: EventShelf
+    private let archiver: EventArchiver
+    private let cleaner: EventCleaner
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - folders: the watched folders of events.
+    ///   - store: with retries.
+    package init(
+        folders: [FilePath], ledger: LedgerQueue, store: any ObjectStore, scanner: any TreeScanner,
+        reducer: any PhotoReducer, phones: any PhoneNumbers, rules: Rules, pool: BlockingPool,
+        calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
+    ) {
+        self.folders = folders
+        self.ledger = ledger
+        self.rules = rules
+        planner = EventPlanner(keys: rules.keys, phones: phones, region: rules.phoneRegion)
+        shelf = EventShelf(scanner: scanner, reducer: reducer)
+        archiver = EventArchiver(
+            store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
+            keepsTitles: rules.keepsTitles, time: time)
+        cleaner = EventCleaner(
+            ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
+        self.pool = pool
+        self.time = time
+    }
+
+    /// The moment before which an event is due at this one.
+    package func cutoff(days: Int) -> Date { time.now().addingTimeInterval(-Double(days) * 86_400) }
+
+    /// Handles all events that are due now, batch after batch.
+    /// - Parameter observe: told how many events have been looked after, from any thread.
+    /// - Throws: ``LedgerError``, `CancellationError`. A store that is away as a whole ends it, and is told in the summary.
+    package func run(
+        olderThan days: Int, observe: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws -> RetentionSummary {
+        let folders = folders
+        let kept = try await pool.run { [rewriter = cleaner.rewriter] in folders.flatMap { rewriter.settle(below: $0) }
+        }
+        let count = Mutex(0)
+        var summary = try await eachBatch(olderThan: days) { batch, summary in
+            try await carryOut(batch, &summary) {
+                observe(
+                    count.withLock { count in
+                        count += 1
+                        return count
+                    })
+            }
+        }
+        for file in kept {
+            summary.errors.add(
+                RetentionSummary.Issue(
+                    event: "-", file: file, reason: "\(EventFileRewriter.advice); compare the two, and remove one"))
+        }
+        if summary.deleted > 0 { try await ledger { try $0.purgeDeleted() } }
+        return summary
+    }
+
+    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store. Nothing is written.
+    package func preview(olderThan days: Int) async throws -> RetentionSummary {
+        try await eachBatch(olderThan: days) { batch, summary in
+            for plan in try await plans(for: batch) {
+                switch plan.step {
+                case .archive:
+                    summary.archived += 1
+                    summary.deleted += 1
+                case .deleteText: summary.deleted += 1
+                case .skip(let reason, let file): summary.skipped.add(plan.issue(reason, file))
+                case .fail(let reason, let file): summary.errors.add(plan.issue(reason, file))
+                }
+            }
+        }
+    }
+
+    private func eachBatch(
+        olderThan days: Int, _ work: ([DueEvent], inout RetentionSummary) async throws -> Void
+    ) async throws -> RetentionSummary {
+        let (cutoff, limit) = (cutoff(days: days), rules.batchSize)
+        var summary = RetentionSummary()
+        var last: EventRecord?
+        while summary.outage == nil {
+            let after = last
+            let batch = try await ledger { try $0.dueEvents(createdBefore: cutoff, after: after, limit: limit) }
+            guard let end = batch.last else { break }
+            last = end.event
+            try await work(batch, &summary)
+            try Task.checkCancellation()
+        }
+        return summary
+    }
+
+    // MARK: A batch
+
+    /// An event whose photo is proven, or that has none: its text may go.
+    private struct Freed: Sendable {
+        let due: DueEvent
+        let profile: String
+        let object: ObjectRecord?
+    }
+
+    /// The events of a batch that are left as they are.
+    private struct Leftovers {
+        var skipped: [(event: EventRecord, issue: RetentionSummary.Issue)] = []
+        var errors: [(event: EventRecord, issue: RetentionSummary.Issue)] = []
+    }
+
+    private enum Verdict: Sendable {
+        case freed(Freed)
+        case skip(RetentionSummary.Issue)
+        case fail(RetentionSummary.Issue)
+        /// The store as a whole is away.
+        case outage(StoreError)
+    }
+
+    private func carryOut(
+        _ batch: [DueEvent], _ summary: inout RetentionSummary, _ didArchive: @escaping @Sendable () -> Void
+    ) async throws {
+        let outage = Mutex<StoreError?>(nil)
+        let verdicts = try await plans(for: batch).concurrently(Self.photosInFlight) { plan in
+            if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
+            let verdict = try await archive(plan)
+            if case .outage(let error) = verdict { outage.withLock { $0 = error } }
+            didArchive()
+            return verdict
+        }
+        var freed: [Freed] = []
+        var leftovers = Leftovers()
+        for (due, verdict) in zip(batch, verdicts) {
+            switch verdict {
+            case .freed(let event): freed.append(event)
+            case .skip(let issue): leftovers.skipped.append((due.event, issue))
+            case .fail(let issue): leftovers.errors.append((due.event, issue))
+            case .outage(let error): summary.outage = error
+            }
+        }
+        try await delete(freed, &leftovers, &summary)
+        leftovers.skipped.forEach { summary.skipped.add($0.issue) }
+        leftovers.errors.forEach { summary.errors.add($0.issue) }
+        let (left, now) = ((leftovers.skipped + leftovers.errors).map { ($0.event, $0.issue.reason) }, time.now())
+        try await ledger.finish { try $0.noteRetention(left, at: now) }
+    }
+
+    private func plans(for batch: [DueEvent]) async throws -> [EventPlan] {
+        let (shelf, planner) = (shelf, planner)
+        var places: [Int64: (place: EventPlace, ids: Set<String>)] = [:]
+        for due in batch {
+            for place in due.places where place.isConfigured {
+                // Of one that is clean nothing is in doubt.
+                places[place.photoID, default: (place, [])].ids.formUnion(place.isClean ? [] : [due.event.eventID])
+            }
+        }
+        // One file in memory at a time.
+        let contents = try await Array(places.values).concurrently(1) { place, ids in
+            try await pool.run { (place.photoID, shelf.look(at: place, for: ids)) }
+        }
+        return try await ledger { ledger in
+            let contents = Dictionary(uniqueKeysWithValues: contents)
+            return try batch.map { try planner.plan($0, contents, ledger) }
+        }
+    }
+
+    private func archive(_ plan: EventPlan) async throws -> Verdict {
+        switch plan.step {
+        case .skip(let reason, let file): return .skip(plan.issue(reason, file))
+        case .fail(let reason, let file): return .fail(plan.issue(reason, file))
+        case .deleteText(let profile): return .freed(Freed(due: plan.due, profile: profile, object: nil))
+        case .archive(let place, let occurrences):
+            do {
+                switch try await archiver.archive(plan.due.event, at: place, from: occurrences) {
+                case .proven(let object):
+                    return .freed(Freed(due: plan.due, profile: place.profile, object: object))
+                // Also when its files are gone and its photo was never stored: nothing of it is left.
+                case .noPhoto: return .freed(Freed(due: plan.due, profile: place.profile, object: nil))
+                case .failed(let reason, let file): return .fail(plan.issue(reason, file))
+                }
+            } catch let error as StoreError {
+                return error.concernsWholeStore ? .outage(error) : .fail(plan.issue("\(error)", nil))
+            }
+        }
+    }
+
+    // MARK: Texts
+
+    private func delete(_ freed: [Freed], _ leftovers: inout Leftovers, _ summary: inout RetentionSummary) async throws
+    {
+        let left = try await cleaner.clean(freed.map { ($0.due, $0.object?.md5) })
+        for event in freed {
+            if let issue = left[event.due.event.id] {
+                leftovers.errors.append((event.due.event, issue))
+            } else {
+                try await signOff(event, &leftovers, &summary)
+            }
+        }
+    }
+
+    private func signOff(
+        _ freed: Freed, _ leftovers: inout Leftovers, _ summary: inout RetentionSummary
+    ) async throws {
+        let (now, user) = (time.now(), rules.keys.user)
+        let isDone = try await ledger.finish { ledger in
+            try ledger.signOff(
+                freed.due.event, user: user, profile: freed.profile, object: freed.object, at: now)
+        }
+        guard isDone else {
+            let reason = "another file was found to hold it; the next cleanup looks at that too"
+            let issue = RetentionSummary.Issue(event: freed.due.event.eventID, file: nil, reason: reason)
+            return leftovers.skipped.append((freed.due.event, issue))
+        }
+        if freed.object != nil { summary.archived += 1 }
+        summary.deleted += 1
+    }
+}
+
+extension EventPlan {
+    fileprivate func issue(_ reason: String, _ file: FilePath?) -> RetentionSummary.Issue {
+        RetentionSummary.Issue(event: due.event.eventID, file: file, reason: reason)
+    }
+}

@@ -1,0 +1,118 @@
+import FoundationEssentials
+package import Logging
+import ServiceLifecycle
+package import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// ``RetentionPass`` once a day. A run that was missed is made up: the last scheduled moment that is done with is in the
+/// ledger.
+package struct RetentionService: Service {
+    /// The name of the daily task in the ledger.
+    package static let task = "retention"
+    /// How often the clock is looked at: it may be set, and a machine that sleeps does not count.
+    private static let glance = Duration.seconds(600)
+    private static let busy = Duration.seconds(60)
+    /// Reasons of one run.
+    private static let told = 20
+
+    private let retention: RetentionPass
+    private let days: Int
+    private let schedule: DailySchedule
+    private let ledger: LedgerQueue
+    private let hold: @Sendable () throws -> AgentLock
+    private let time: TimeSource
+    private let logger: Logger
+
+    /// - Parameter hold: takes the lock of cleanups, or throws ``AgentLock/Held``.
+    package init(
+        _ retention: RetentionPass, days: Int, schedule: DailySchedule, ledger: LedgerQueue,
+        hold: @escaping @Sendable () throws -> AgentLock, time: TimeSource, logger: Logger
+    ) {
+        self.retention = retention
+        self.days = days
+        self.schedule = schedule
+        self.ledger = ledger
+        self.hold = hold
+        self.time = time
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown { try await keepTime() }
+        } catch is CancellationError {
+            // Every step is one that the next run repeats or finds done.
+        }
+    }
+
+    private func keepTime() async throws {
+        var outages = 0
+        while true {
+            do {
+                let isDone = try await runIfDue()
+                outages = isDone ? 0 : outages + 1
+            } catch is AgentLock.Held {
+                // Somebody does it by hand; what is left then is looked at.
+                try await time.sleep(Self.busy)
+                continue
+            } catch let error as LedgerError where error.code == .busy {
+                logger.debug("retention waits for the ledger: \(error)")
+                try await time.sleep(Self.busy)
+                continue
+            }
+            let now = time.now()
+            let untilNext = schedule.next(after: now) - now
+            let retry = RetryPolicy.outage.delay(afterAttempt: max(outages, 1), random: 0.5 + time.random() / 2)
+            try await time.sleep(min(untilNext, outages == 0 ? Self.glance : max(retry, Self.busy)))
+        }
+    }
+
+    /// - Returns: `false` when the store or the lock was not to be had: the run is not over.
+    private func runIfDue() async throws -> Bool {
+        let now = time.now()
+        let due = schedule.last(upTo: now)
+        if let done = try await ledger({ try $0.dailyRun(Self.task) }) {
+            // One beyond the next is of a clock that was set back since.
+            if done.scheduledAt >= due, done.scheduledAt <= schedule.next(after: now) { return true }
+        }
+        let lock: AgentLock
+        do {
+            lock = try hold()
+        } catch let error as AgentLock.Held {
+            throw error
+        } catch {
+            logger.warning("old gallery events wait: the lock of cleanups cannot be taken: \(error)")
+            return false
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let summary = try await retention.run(olderThan: days)
+        tell(summary)
+        if let outage = summary.outage {
+            logger.warning("old gallery events wait for the store: \(outage)")
+            return false
+        }
+        let finished = time.now()
+        try await ledger.finish { try $0.noteDailyRun(Self.task, scheduledAt: due, at: finished) }
+        return true
+    }
+
+    private func tell(_ summary: RetentionSummary) {
+        if summary.deleted > 0 {
+            logger.notice("\(summary.archived) photos of old gallery events archived, \(summary.deleted) texts deleted")
+        }
+        for issues in [summary.errors, summary.skipped] { tell(issues) }
+    }
+
+    private func tell(_ issues: RetentionSummary.Issues) {
+        for issue in issues.named {
+            let place = issue.file.map { " (\($0.string.escapingControls))" } ?? ""
+            logger.warning("gallery event \(issue.event.escapingControls) is kept\(place): \(issue.reason)")
+        }
+        guard issues.count > issues.named.count else { return }
+        for (reason, count) in issues.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(Self.told)
+        {
+            logger.warning("\(count) gallery events are kept: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// `cleanup`: photos of old events into the archive, texts away, whatever happens in between.
+@Suite(.serialized) struct CleanupTests {
+    /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
+    private static let rounds = ProcessInfo.processInfo.environment["SYNC_AGENT_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
+    private static let seed =
+        ProcessInfo.processInfo.environment["SYNC_AGENT_KILL_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...1_000_000)
+
+    /// `cleanup --json`
+    private struct Answer: Decodable {
+        struct Issue: Decodable {
+            var event: String
+            var file: String?
+            var reason: String
+        }
+
+        var archived: Int
+        var deleted: Int
+        var skipped: Int
+        var errors: [Issue]
+    }
+
+    private struct Overdue: Decodable {
+        struct Event: Decodable {
+            var event: String
+            var reason: String?
+        }
+
+        var overdue: Int
+        var events: [Event]
+        var archived: Int
+        var deleted: Int
+    }
+
+    private static func event(_ id: String, age days: Double, photo: Int? = nil, profile: String = "p1") throws
+        -> String
+    {
+        let created = Int(Date().timeIntervalSince1970 - days * 86_400)
+        let data = try photo.map { #","photoData":"\#(Data(try SamplePhoto.unique($0)).base64EncodedString())""# } ?? ""
+        return """
+            {"id":"\(id)","userId":"u1","profileId":"\(profile)","eventType":"taskResponse","createdAt":\(created),
+             "taskTitle":"PLANTED title \(id)","text":"PLANTED words \(id)"\(data)}
+            """
+    }
+
+    private static func write(_ events: [String], _ name: String, in home: AgentHome) throws {
+        try home.gallery.appending(name).create(Array("[\(events.joined(separator: ",\n"))]\n".utf8))
+    }
+
+    private func answer<Value: Decodable>(_ finished: Finished, code: Int32 = 0) throws -> Value {
+        #expect(finished.code == code, "\(finished.complaint)")
+        return try JSONDecoder().decode(Value.self, from: Data(finished.output))
+    }
+
+    /// The files below a folder that hold any planted byte.
+    private func planted(below folder: FilePath, _ word: String = "PLANTED") throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.string).filter { name in
+            FileManager.default.contents(atPath: folder.pushing(FilePath(name)).string)?
+                .range(of: Data(word.utf8)) != nil
+        }
+    }
+
+    private func archived(_ home: AgentHome) throws -> [StoreFolder.Object] {
+        try home.store.objects().filter { $0.key.hasPrefix("gallery-archive/ana/") }
+    }
+
+    @Test func `after 91 days no text is on the disk, and every photo is in the archive`() async throws {
+        let home = try AgentHome(more: "retention: {keep_titles: false}")
+        var events: [String] = []
+        for number in 0..<60 {
+            events.append(
+                try Self.event("e\(number)", age: 91 + Double(number), photo: number.isMultiple(of: 3) ? nil : number))
+        }
+        for (number, start) in stride(from: 0, to: 60, by: 10).enumerated() {
+            try Self.write(Array(events[start..<start + 10]), "month \(number).json", in: home)
+        }
+        try Self.write([events[4], events[17], events[30]], "replay.json", in: home)
+        let young = try Self.event("young", age: 10).replacing("PLANTED", with: "KEPT")
+        try Self.write([events[59], young], "mixed.json", in: home)
+        _ = try await home.pass()
+        #expect(try planted(below: home.tree.path("state")) == [])
+        #expect(try planted(below: home.store.root) == [])
+        #expect(try planted(below: home.gallery).count == 8)
+
+        let forecast: Answer = try answer(await home.run("cleanup", "--dry-run", "--json"))
+        #expect((forecast.archived, forecast.deleted) == (40, 60))
+        #expect(try planted(below: home.gallery).count == 8)
+        let answer: Answer = try answer(await home.run("cleanup", "--json"))
+        #expect((answer.archived, answer.deleted, answer.skipped, answer.errors.count) == (40, 60, 0, 0))
+        #expect(try planted(below: home.tree.root) == [])
+        #expect(try planted(below: home.gallery, "KEPT") == ["mixed.json"])
+        #expect(try archived(home).count == 40)
+        #expect(try home.store.isSound())
+        // What the agent then finds in the folder is nothing new.
+        #expect(try await home.pass().uploaded == 0)
+        let again: Answer = try self.answer(await home.run("cleanup", "--json"))
+        #expect((again.archived, again.deleted) == (0, 0))
+    }
+
+    @Test func `what fails is named, and told again by the report`() async throws {
+        let home = try AgentHome()
+        let cut = Data(try SamplePhoto.truncated(1)).base64EncodedString()
+        let damaged = try Self.event("damaged", age: 100).replacing("\n", with: "\"photoData\":\"\(cut)\",")
+        try Self.write(
+            [damaged, try Self.event("good", age: 100), try Self.event("phone", age: 100, profile: "+1 778 814 3739")],
+            "a.json", in: home)
+        _ = try await home.run("sync")
+        let answer: Answer = try answer(await home.run("cleanup", "--json"), code: 3)
+        #expect((answer.archived, answer.deleted, answer.skipped) == (0, 1, 1))
+        #expect(answer.errors.map(\.event) == ["damaged"])
+        #expect(answer.errors[0].file == home.gallery.appending("a.json").string)
+        let report: Overdue = try self.answer(await home.run("cleanup", "--report", "--json"))
+        #expect((report.overdue, report.archived, report.deleted) == (2, 0, 1))
+        #expect(Set(report.events.map(\.event)) == ["damaged", "phone"])
+        #expect(report.events.allSatisfy { $0.reason != nil })
+        let text = try await home.run("cleanup", "--report").text
+        #expect(text.contains("2 events overdue") && !text.contains("PLANTED"))
+    }
+
+    @Test func `an agent that starts makes the missed run up`() async throws {
+        let home = try AgentHome()
+        try Self.write([try Self.event("e1", age: 91, photo: 1)], "a.json", in: home)
+        _ = try await home.pass()
+        let agent = try await home.startAgent()
+        _ = try await eventually("the end of the text") {
+            try planted(below: home.gallery).isEmpty && archived(home).count == 1 ? true : nil
+        }
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+        let report: Overdue = try answer(await home.run("cleanup", "--report", "--json"))
+        #expect((report.overdue, report.archived) == (0, 1))
+    }
+
+    @Test func `two cleanups at once do no harm`() async throws {
+        let home = try AgentHome(more: "retention: {batch_size: 2}")
+        for number in 0..<12 {
+            try Self.write([try Self.event("e\(number)", age: 91, photo: number)], "\(number).json", in: home)
+        }
+        _ = try await home.pass()
+        let both = try [home.start(["cleanup"]), home.start(["cleanup"])]
+        for process in both { #expect([0, 75].contains(try await process.finished().code)) }
+        let last: Answer = try answer(await home.run("cleanup", "--json"))
+        #expect(last.errors.isEmpty)
+        #expect(try planted(below: home.gallery) == [])
+        #expect(try archived(home).count == 12)
+    }
+
+    @Test func `killed at any moment, nothing is deleted that is not proven, and the next run completes`() async throws
+    {
+        print("cleanup kills: SYNC_AGENT_KILL_SEED=\(Self.seed) SYNC_AGENT_KILL_ROUNDS=\(Self.rounds) repeats them")
+        var dice = Dice(seed: Self.seed)
+        let home = try AgentHome(more: "retention: {batch_size: 3, keep_titles: false}")
+        for round in 0..<Self.rounds {
+            let ids = (0..<8).map { "r\(round)-\($0)" }
+            let events = try ids.enumerated().map { try Self.event($1, age: 91, photo: round * 8 + $0) }
+            try Self.write(Array(events[0..<4]), "\(round) four.json", in: home)
+            for number in 4..<8 { try Self.write([events[number]], "\(round) \(number).json", in: home) }
+            try Self.write([events[1], events[6]], "\(round) replay.json", in: home)
+            _ = try await home.pass()
+            let before = try archived(home).count
+
+            let wanted = before + Int.random(in: 0...8, using: &dice)
+            var glances = Int.random(in: 0..<40, using: &dice)
+            let killed = try home.start(["cleanup"])
+            while !killed.progress.value.isOver, glances > 0 {
+                await Task.yield()
+                if (try? archived(home).count) ?? 0 >= wanted { glances -= 1 }
+            }
+            killed.send(SIGKILL)
+            _ = try await killed.finished()
+
+            let proven = Set(try archived(home).compactMap { $0.metadata["event-id"] })
+            for id in ids where try planted(below: home.gallery, "words \(id)\"").isEmpty {
+                #expect(proven.contains(id), "round \(round) of seed \(Self.seed)")
+            }
+            let answer: Answer = try answer(await home.run("cleanup", "--json"))
+            #expect(answer.errors.isEmpty && answer.skipped == 0, "round \(round) of seed \(Self.seed): \(answer)")
+            #expect(try planted(below: home.tree.root) == [], "round \(round) of seed \(Self.seed)")
+            #expect(Set(ids).isSubset(of: try archived(home).compactMap { $0.metadata["event-id"] }))
+            let report: Overdue = try self.answer(await home.run("cleanup", "--report", "--json"))
+            #expect(report.overdue == 0 && report.deleted == 8 * (round + 1))
+        }
+        #expect(try home.store.isSound())
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: home.gallery.string) == [])
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct ProfileReportTests {
+    private struct PlusNumbers: PhoneNumbers {
+        func parse(_ text: String, region: String?) throws(InvalidPhoneNumber) -> PhoneNumber {
+            guard text.hasPrefix("+") else { throw InvalidPhoneNumber(text, reason: "no +") }
+            return PhoneNumber(e164: text)
+        }
+    }
+
+    @Test func `profiles are listed with their events, and events without one are pointed at`() throws {
+        let ledger = try Ledger.inMemory()
+        _ = try ledger.addProfile(
+            uuid: "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d", phone: PhoneNumber(e164: "+17788143739"), name: "Grandma",
+            at: Date(timeIntervalSince1970: 1_767_225_600))
+        let report = ProfileListReport(
+            ProfileBook(try ledger.profiles(), phones: PlusNumbers(), region: nil),
+            uses: [
+                ProfileUse(profile: "+17788143739", uuid: nil, events: 1_200),
+                ProfileUse(profile: "+4915112345678", uuid: nil, events: 2),
+                ProfileUse(profile: "other", uuid: nil, events: 9),
+            ])
+        let lines = report.lines(on: .standardOutput([:]))
+        #expect(lines[1] == "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d  +17788143739        1,200  Grandma")
+        #expect(lines[2].hasPrefix("2 events with a number that has no profile"))
+        #expect(try JSONOutput.text(report).contains(#""createdAt" : "2026-01-01T00:00:00Z""#))
+    }
+
+    @Test(arguments: [
+        ["add"], ["add", "+1", "--id", "no-uuid"], ["add", "+1", "--name", ""], ["add", "+1", "--name", "a\nb"],
+        ["migrate", "now"],
+    ])
+    func `what makes no sense is refused`(words: [String]) {
+        #expect(throws: (any Error).self) { try SyncAgentCommand.parseAsRoot(["profiles"] + words) }
+    }
+
+    @Test func `migrate does not ask or delete unless it is told to`() throws {
+        let command = try #require(
+            try SyncAgentCommand.parseAsRoot(["profiles", "migrate"]) as? ProfilesMigrateCommand)
+        #expect(!command.deleteOrphans && !command.yes && !command.dryRun)
+        let other = try #require(
+            try SyncAgentCommand.parseAsRoot(["profiles", "migrate", "--delete-orphans", "--yes"])
+                as? ProfilesMigrateCommand)
+        #expect(other.deleteOrphans && other.yes)
+    }
+}

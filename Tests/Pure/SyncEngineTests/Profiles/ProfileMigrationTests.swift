@@ -1,0 +1,198 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@testable import SyncEngine
+
+@Suite struct ProfileMigrationTests {
+    private static let phone = PhoneNumber(e164: "+17788143739")
+    private static let uuid = "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"
+    private static let numberKey = "gallery-archive/ana/+17788143739/2025/03/old.jpg"
+    private static let uuidKey = "gallery-archive/ana/\(uuid)/2025/03/old.jpg"
+
+    private let bench: Bench
+    private let archive: MemoryBench
+    private let queue: LedgerQueue
+
+    init() throws {
+        bench = try Bench()
+        archive = try MemoryBench()
+        queue = LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1))
+    }
+
+    private func migration() throws -> ProfileMigration {
+        ProfileMigration(
+            store: archive.store, ledger: queue, keys: archive.keys,
+            book: ProfileBook(try bench.ledger.profiles(), phones: KnownPhones(), region: "CA"),
+            // Nobody waits for a second try.
+            time: TimeSource(now: bench.time.source.now, monotonic: { .zero }, sleep: { _ in }, random: { 0 }))
+    }
+
+    private func addProfile() throws {
+        _ = try bench.ledger.addProfile(uuid: Self.uuid, phone: Self.phone, name: "Grandma", at: bench.time.now)
+    }
+
+    private func write(_ profiles: [String]) async throws {
+        let events = profiles.enumerated().map { index, profile in
+            #"{"id":"e\#(index)","profileId":"\#(profile)","eventType":"taskResponse","createdAt":1700000000}"#
+        }
+        bench.disk.write("[" + events.joined(separator: ",") + "]", to: Bench.gallery.appending("events.json"))
+        try await bench.pass()
+    }
+
+    // MARK: Events
+
+    @Test func `events with a number in any spelling get the profile, and the others are left alone`() async throws {
+        try addProfile()
+        try await write([
+            "+17788143739", "(778) 814-3739", "+1 778 814 3739", "grandma", Self.uuid, "+4915112345678",
+            "+49 151 12345678",
+        ])
+        let dry = try await migration().run(isDryRun: true)
+        #expect(try bench.ledger.event("e0")?.profileUUID == nil)
+        let result = try await migration().run(isDryRun: false)
+        #expect(result == dry)
+        #expect((result.mapped, result.alreadyMapped) == (3, 0))
+        #expect(result.orphans.map(\.profile) == ["+49 151 12345678", "+4915112345678"])
+        #expect(result.orphans.allSatisfy { $0.phone.e164 == "+4915112345678" && $0.events == 1 && $0.photos == 0 })
+        for id in ["e0", "e1", "e2"] { #expect(try bench.ledger.event(id)?.profileUUID == Self.uuid) }
+        for id in ["e3", "e4", "e5"] { #expect(try bench.ledger.event(id)?.profileUUID == nil) }
+        let again = try await migration().run(isDryRun: false)
+        #expect((again.mapped, again.alreadyMapped) == (0, 3))
+    }
+
+    @Test func `a profile is found by its id, its number in any spelling, and its name`() throws {
+        try addProfile()
+        let book = ProfileBook(try bench.ledger.profiles(), phones: KnownPhones(), region: "CA")
+        for text in [Self.uuid, Self.uuid.uppercased(), "778 814 3739", "+1 (778) 814-3739"] {
+            #expect(book.keyNames(of: text) == [Self.uuid])
+        }
+        // It may be the profile of a watched folder too.
+        #expect(book.keyNames(of: "grandma") == [Self.uuid, "grandma"])
+        #expect(book.keyNames(of: "somebody") == ["somebody"])
+        #expect(book.keyNames(of: "+4915112345678") == ["+4915112345678"])
+        #expect(book.names == [Self.uuid: "Grandma"])
+        let uses = [
+            ProfileUse(profile: "+17788143739", uuid: Self.uuid, events: 2),
+            ProfileUse(profile: "7788143739", uuid: nil, events: 3),
+            ProfileUse(profile: Self.uuid, uuid: nil, events: 4),
+            ProfileUse(profile: "other", uuid: nil, events: 5),
+        ]
+        #expect(book.counts(uses) == [Self.uuid: 9])
+    }
+
+    // MARK: Archived photos
+
+    private func put(class storageClass: StorageClass = .standard, restore: RestoreState = .none) async throws {
+        try await archive.put(
+            "old", "2025-03-10T08:00:00Z", profile: "+17788143739", title: "Pills", class: storageClass,
+            restore: restore)
+    }
+
+    @Test func `an archived photo gets a key and metadata without the number, and the old one goes last`() async throws
+    {
+        try addProfile()
+        try await put()
+        let dry = try await migration().run(isDryRun: true)
+        #expect(archive.memory.keys.map(\.rawValue) == [Self.numberKey])
+        let result = try await migration().run(isDryRun: false)
+        #expect(result == dry)
+        #expect(result.moved == 1)
+        #expect(archive.memory.keys.map(\.rawValue) == [Self.uuidKey])
+        let key = try ObjectKey(Self.uuidKey)
+        let info = try #require(archive.memory.info(key))
+        #expect(archive.memory.content(key) == Array("photo of old".utf8))
+        #expect(info.metadata[MetadataName.profile] == Self.uuid)
+        #expect(info.metadata[MetadataName.taskTitle] == "Pills")
+        #expect(info.contentType == "image/jpeg")
+        #expect(try bench.ledger.object(key)?.sha256 == info.sha256)
+        let operations = archive.store.calls.map(\.operation).filter { [.put, .delete].contains($0) }
+        #expect(operations == [.put, .delete])
+    }
+
+    @Test func `what was signed off follows its photo`() async throws {
+        try addProfile()
+        try await write(["+17788143739"])
+        try await archive.put("e0", "2025-03-10T08:00:00Z", profile: "+17788143739")
+        let old = try ObjectKey("gallery-archive/ana/+17788143739/2025/03/e0.jpg")
+        let event = try #require(try bench.ledger.event("e0"))
+        let (due, now) = (
+            try bench.ledger.dueEvents(createdBefore: .distantFuture, after: nil, limit: 1), bench.time.now
+        )
+        let place = try #require(due.first?.places.first)
+        let generation = try bench.ledger.generation(of: place)
+        #expect(try bench.ledger.noteClean([event], in: place, generation: generation))
+        try bench.ledger.signOff(
+            event, user: "ana", profile: "+17788143739",
+            object: ObjectRecord(
+                key: old, size: 3, md5: nil, sha256: SHA256Digest(of: [1]), contentType: "image/jpeg", storedAt: now),
+            at: now)
+        _ = try await migration().run(isDryRun: false)
+        let record = try #require(try bench.ledger.retentionRecords(limit: 1).first)
+        #expect(record.photo?.key.rawValue == "gallery-archive/ana/\(Self.uuid)/2025/03/e0.jpg")
+        #expect(record.profile == Self.uuid)
+        #expect(try bench.ledger.object(old) == nil)
+    }
+
+    @Test func `what is archived is left and told, and what is restored is moved`() async throws {
+        try addProfile()
+        try await put(class: .deepArchive)
+        let result = try await migration().run(isDryRun: false)
+        #expect((result.moved, result.left.map(\.key.rawValue)) == (0, [Self.numberKey]))
+        #expect(result.left.first?.reason.contains("sync-agent restore") == true)
+        archive.memory.setClass(.deepArchive, restore: .restored(until: nil), of: try ObjectKey(Self.numberKey))
+        #expect(try await migration().run(isDryRun: false).moved == 1)
+        #expect(archive.memory.keys.map(\.rawValue) == [Self.uuidKey])
+    }
+
+    @Test func `photos of a number without a profile are counted and stay`() async throws {
+        try await put()
+        let result = try await migration().run(isDryRun: false)
+        #expect(result.orphans.map(\.photos) == [1])
+        #expect(result.orphans.map(\.events) == [0])
+        #expect(archive.memory.keys.map(\.rawValue) == [Self.numberKey])
+    }
+
+    @Test func `another photo under the new key is never overwritten, and nothing is removed`() async throws {
+        try addProfile()
+        try await put()
+        try await archive.memory.store([9, 9], at: ObjectKey(Self.uuidKey))
+        let result = try await migration().run(isDryRun: false)
+        #expect((result.moved, result.left.count) == (0, 1))
+        #expect(try archive.memory.content(ObjectKey(Self.uuidKey)) == [9, 9])
+        #expect(archive.memory.keys.count == 2)
+    }
+
+    @Test(arguments: [
+        StoreFault(.put, number: 1, .failBefore(.unreachable)),
+        StoreFault(.put, number: 1, .failAfter(.connectionLost)),
+        StoreFault(.head, number: 1, .failBefore(.unreachable)),
+        StoreFault(.get, number: 1, .failBefore(.accessDenied)),
+        StoreFault(.get, number: 1, .failAfter(.connectionLost)),
+        StoreFault(.delete, number: 1, .failBefore(.unreachable)),
+        StoreFault(.delete, number: 1, .failAfter(.serverFailed)),
+    ])
+    func `interrupted at any request, nothing is lost and the next run completes`(fault: StoreFault) async throws {
+        try addProfile()
+        try await put()
+        archive.store.add(fault)
+        _ = try? await migration().run(isDryRun: false)
+        #expect(archive.memory.keys.contains { archive.memory.content($0) == Array("photo of old".utf8) })
+        _ = try await migration().run(isDryRun: false)
+        #expect(archive.memory.keys.map(\.rawValue) == [Self.uuidKey])
+        #expect(try archive.memory.content(ObjectKey(Self.uuidKey)) == Array("photo of old".utf8))
+    }
+
+    @Test func `a damaged photo is not given a new name`() async throws {
+        try addProfile()
+        try await put()
+        archive.memory.damage(try ObjectKey(Self.numberKey))
+        let result = try await migration().run(isDryRun: false)
+        #expect((result.moved, result.left.count) == (0, 1))
+        #expect(archive.memory.keys.map(\.rawValue) == [Self.numberKey])
+    }
+}
