@@ -1,0 +1,162 @@
+import ArgumentParser
+import Glibc
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+struct ProjectsMigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Move a projects folder to another place, without losing anything.",
+        discussion: """
+            Copies every file, reads each copy back, and only when all are proven removes the old folder. A file in the new \
+            place is never replaced: where one differs it is named, and nothing is removed. Interrupted, run it again.
+
+            EXAMPLES
+              sync-agent projects migrate --dry-run ~/Documents/Projects ~/Pictures/Projects
+              sync-agent projects migrate ~/Documents/Projects ~/Pictures/Projects
+            """
+    )
+
+    @Argument(help: "The folder as it is now.", completion: .directory)
+    var old: String
+
+    @Argument(help: "Where it is to be.", completion: .directory)
+    var new: String
+
+    @Flag(help: "Only say what would be copied.")
+    var dryRun = false
+
+    @Flag(help: "Print the result as one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let environment = ProcessEnvironment.current
+        try await reportingFailure(.standardError(environment)) {
+            let (old, new) = (Self.absolute(old), Self.absolute(new))
+            try Self.requireApart(old, new)
+            try requireNoDeletion(in: old)
+            let output = Terminal.standardOutput(environment)
+            let report = try await migrate(old, new, .standardError(environment))
+            if json { output.writeLine(try JSONOutput.text(report)) } else { report.lines.forEach(output.writeLine) }
+            if !report.conflicts.isEmpty { throw ExitStatus.partlyDone.code }
+        }
+    }
+
+    private func migrate(_ old: FilePath, _ new: FilePath, _ terminal: Terminal) async throws -> MigrationReport {
+        let migration = ProjectMigration(from: old, to: new)
+        let pool = BlockingPool(name: "migration", threads: 1)
+        let isDry = dryRun
+        let line = Mutex(StatusLine(terminal))
+        defer { line.withLock { $0.finish() } }
+        do {
+            if isDry {
+                return MigrationReport(try await pool.runChecking { try migration.plan($0) }, old, new)
+            }
+            let result = try await pool.runChecking { flag in
+                try migration.run(flag) { done in
+                    if terminal.isInteractive {
+                        line.withLock { $0.show("\(Quantities.counted(done, "file")) copied and proven") }
+                    }
+                }
+            }
+            return MigrationReport(result, old, new)
+        } catch let error as Errno {
+            throw DownloadError(error, new)
+        }
+    }
+
+    /// What is half deleted is known by its folder: under another name it would be stored again.
+    private func requireNoDeletion(in old: FilePath) throws {
+        let ledger = try Installation(global).openLedger()
+        let ids = try ledger.projectsBeingDeleted(in: old)
+        try ledger.close()
+        guard let id = ids.first?.escapingControls else { return }
+        throw CommandFailure(
+            .failed, "project \(id) is being deleted; finish that first: sync-agent projects delete \(id)")
+    }
+
+    /// Links are followed: one of two names for a folder must not be removed.
+    private static func requireApart(_ old: FilePath, _ new: FilePath) throws {
+        let (old, new) = (real(old), real(new))
+        guard !old.starts(with: new), !new.starts(with: old) else {
+            throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
+        }
+    }
+
+    /// The path without links, as far as it exists.
+    private static func real(_ path: FilePath) -> FilePath {
+        if let resolved = realpath(path.string, nil) {
+            defer { free(resolved) }
+            return FilePath(platformString: resolved)
+        }
+        guard let name = path.lastComponent else { return path }
+        return real(path.removingLastComponent()).appending(name)
+    }
+
+    private static func absolute(_ path: String) -> FilePath {
+        ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
+    }
+}
+
+/// What `projects migrate` did, or would do.
+struct MigrationReport: Encodable {
+    struct Conflict: Encodable {
+        var path: String
+        var reason: String
+    }
+
+    var from: String
+    var to: String
+    var dryRun: Bool
+    /// Files that were copied, or are to be.
+    var copied: Int
+    var alreadyThere: Int
+    var bytes: Int64
+    /// Files of the old folder that were removed.
+    var removed: Int
+    var conflicts: [Conflict]
+
+    init(_ plan: ProjectMigration.Plan, _ old: FilePath, _ new: FilePath) {
+        self.init(old, new, dryRun: true, plan.files, plan.alreadyThere, plan.bytes, 0, plan.conflicts)
+    }
+
+    init(_ result: ProjectMigration.Result, _ old: FilePath, _ new: FilePath) {
+        self.init(
+            old, new, dryRun: false, result.copied, result.alreadyThere, result.bytes, result.removed,
+            result.conflicts)
+    }
+
+    private init(
+        _ old: FilePath, _ new: FilePath, dryRun: Bool, _ copied: Int, _ alreadyThere: Int, _ bytes: Int64,
+        _ removed: Int, _ conflicts: [ProjectMigration.Conflict]
+    ) {
+        from = old.string
+        to = new.string
+        self.dryRun = dryRun
+        self.copied = copied
+        self.alreadyThere = alreadyThere
+        self.bytes = bytes
+        self.removed = removed
+        self.conflicts = conflicts.map { Conflict(path: $0.path.string, reason: $0.reason) }
+    }
+
+    var lines: [String] {
+        let verb = dryRun ? "to copy" : "copied and proven"
+        var lines = conflicts.map { "\($0.path.escapingControls): \($0.reason)" }
+        var sum = "\(Quantities.counted(copied, "file")) \(verb) (\(Quantities.bytes(bytes)))"
+        if alreadyThere > 0 { sum += ", \(Quantities.count(alreadyThere)) there already" }
+        lines.append(sum)
+        if !conflicts.isEmpty {
+            lines.append(
+                dryRun ? "These have to be settled first." : "The old folder stays: \(from.escapingControls)")
+        } else if !dryRun {
+            lines.append("The old folder is gone. Now name the new one in the configuration (watch):")
+            lines.append("  - {kind: projects, path: \(to.escapingControls)}")
+        }
+        return lines
+    }
+}

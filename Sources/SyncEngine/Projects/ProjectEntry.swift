@@ -1,0 +1,109 @@
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SystemPackage
+
+/// A project with all that is known of it: its record, its files, and what is stored.
+package struct ProjectEntry: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        // As for photos.
+        case pending, uploading, uploaded, failed, skipped, missing
+        /// Another project stands for the same image.
+        case duplicate
+        /// It has been processing for too long.
+        case dropped
+        /// Somebody asked for that, and something is left.
+        case deleting
+    }
+
+    /// The projects folder.
+    package let folder: FilePath
+    package let project: KnownProject
+    package let image: PhotoStatus?
+    package let metadata: PhotoStatus?
+    /// How many earlier images of it are stored.
+    package let versions: Int
+    package let state: State
+    /// Why it is not stored, in plain words.
+    package let reason: String?
+
+    package var record: ProjectRecord { project.record }
+    /// What is stored of its image: of the file as it is, or of an earlier one.
+    package var object: ObjectRecord? { image?.object ?? image?.earlier }
+
+    init(
+        folder: FilePath, project: KnownProject, image: PhotoStatus?, metadata: PhotoStatus?, versions: Int, now: Date
+    ) {
+        self.folder = folder
+        self.project = project
+        self.image = image
+        self.metadata = metadata
+        self.versions = versions
+        (state, reason) = Self.state(project.verdict(at: now), image)
+    }
+
+    private static func state(_ verdict: ProjectVerdict, _ image: PhotoStatus?) -> (State, String?) {
+        switch verdict {
+        case .duplicate: (.duplicate, verdict.reason)
+        case .deleting: (.deleting, verdict.reason)
+        case .giveUp where image?.object == nil: (.dropped, verdict.reason)
+        case .failed where image?.object == nil: (.skipped, verdict.reason)
+        case .storeWhenWhole where image == nil: (.pending, "it is still processing")
+        case .store where image == nil: (.pending, "its image is not in the folder")
+        default: (image.flatMap { State(rawValue: $0.state.rawValue) } ?? .pending, image?.why)
+        }
+    }
+}
+
+/// All projects of some folders, put together from the ledger.
+package struct ProjectCatalogue: Sendable {
+    private let ledger: Ledger
+    private let shelf: ProjectShelf
+    private let now: @Sendable () -> Date
+
+    package init(ledger: Ledger, shelf: ProjectShelf, now: @escaping @Sendable () -> Date) {
+        self.ledger = ledger
+        self.shelf = shelf
+        self.now = now
+    }
+
+    /// The newest first; of those of one moment, by id. Looks at each `projects.json` before. Blocks.
+    /// - Throws: ``LedgerError``.
+    package func entries(in folders: [FilePath]) throws -> [ProjectEntry] {
+        let versions = try ledger.projectVersionCounts()
+        var entries: [ProjectEntry] = []
+        for folder in folders {
+            guard try shelf.look(at: folder, isUrgent: true) != nil else { continue }
+            let files = try files(in: folder)
+            for project in try ledger.projects(in: folder) {
+                let id = project.record.id
+                entries.append(
+                    ProjectEntry(
+                        folder: folder, project: project, image: files.images[id], metadata: files.metadata[id],
+                        versions: versions[id] ?? 0, now: now()))
+            }
+        }
+        return entries.sorted { left, right in
+            left.record.createdAt == right.record.createdAt
+                ? left.record.id < right.record.id : left.record.createdAt > right.record.createdAt
+        }
+    }
+
+    private func files(
+        in folder: FilePath
+    ) throws -> (images: [String: PhotoStatus], metadata: [String: PhotoStatus]) {
+        var images: [String: PhotoStatus] = [:]
+        var metadata: [String: PhotoStatus] = [:]
+        try ledger.photos(at: folder) { photo in
+            guard photo.folder.path == folder else { return }
+            switch ProjectFileName(below: photo.relativePath) {
+            case .image(let id):
+                let isUsual = photo.relativePath.extension == "jpg"
+                if isUsual || images[id] == nil { images[id] = photo }
+            case .metadata(let id): metadata[id] = photo
+            case .list, .other: break
+            }
+        }
+        return (images, metadata)
+    }
+}

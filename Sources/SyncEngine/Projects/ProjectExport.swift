@@ -1,0 +1,146 @@
+package import FoundationEssentials
+package import SyncCore
+import SyncLedger
+package import SystemPackage
+
+/// Saves the images of projects into a folder: as they are on the disk, and from the store where the disk has them no
+/// longer. Nothing is replaced.
+package struct ProjectExport: Sendable {
+    package struct Item: Hashable, Sendable {
+        package enum Source: Hashable, Sendable {
+            case file(FilePath)
+            case object(ObjectKey, SHA256Digest?, storedAt: Date)
+        }
+
+        package var id: String
+        package var name: FilePath.Component
+        package var source: Source
+    }
+
+    package typealias Outcome = Result<DownloadOutcome, any Error>
+
+    private let store: any ObjectStore
+    private let download: ObjectDownload
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    package init(store: any ObjectStore, pool: BlockingPool, time: TimeSource) {
+        self.store = store
+        self.pool = pool
+        self.time = time
+        download = ObjectDownload(from: store, pool: pool, time: time)
+    }
+
+    /// Names such as `2026-05-01_Oil_painting_0F3A9C21.jpg`; two of one name get the whole id.
+    /// - Returns: what can be saved, and the ids of projects that have no image anywhere.
+    package static func items(of entries: [ProjectEntry]) -> (items: [Item], without: [String]) {
+        var items: [Item] = []
+        var without: [String] = []
+        var taken: Set<String> = []
+        for entry in entries {
+            guard let (source, ending) = source(of: entry) else {
+                without.append(entry.record.id)
+                continue
+            }
+            let start = "\(CalendarDay(entry.record.createdAt))_\(plain(entry.record.templateName))_"
+            var name = "\(start)\(plain(String(entry.record.id.prefix(8)))).\(ending)"
+            if !taken.insert(name).inserted { name = "\(start)\(plain(entry.record.id)).\(ending)" }
+            guard let component = FilePath.Component(name) else { continue }
+            items.append(Item(id: entry.record.id, name: component, source: source))
+        }
+        return (items, without)
+    }
+
+    /// - Returns: one outcome for each item.
+    package func save(_ items: [Item], to folder: FilePath) async -> [Outcome] {
+        await collect(items) { try await save($0, to: folder) }
+    }
+
+    /// Writes the images into one archive. An image that cannot be read is left out; an archive that cannot be written ends
+    /// it.
+    /// - Parameter path: of the archive. Beside it, a hidden folder holds one image at a time that comes from the store.
+    /// - Throws: ``ZipError``, ``DownloadError`` about that folder, `CancellationError`.
+    package func save(_ items: [Item], into archive: any ZipWriter, at path: FilePath) async throws -> [Outcome] {
+        let objects = try await ZipDownload(from: store, into: archive, at: path, pool: pool, time: time)
+        let outcomes = await collect(items) { try await add($0, to: archive, objects) }
+        await objects.cleanUp()
+        for case .failure(let error) in outcomes {
+            if let error = error as? ZipError, !error.isAboutOneEntry { throw error }
+        }
+        try await pool.run { try archive.finish() }
+        return outcomes
+    }
+
+    private func collect(
+        _ items: [Item], _ save: (Item) async throws -> DownloadOutcome
+    ) async -> [Outcome] {
+        var outcomes: [Outcome] = []
+        for item in items {
+            do {
+                outcomes.append(.success(try await save(item)))
+            } catch {
+                outcomes.append(.failure(error))
+            }
+        }
+        return outcomes
+    }
+
+    private func add(
+        _ item: Item, to archive: any ZipWriter, _ objects: ZipDownload
+    ) async throws -> DownloadOutcome {
+        switch item.source {
+        case .object(let key, let sha256, let storedAt):
+            return try await objects.add(key, as: item.name.string, sha256: sha256, modified: storedAt)
+        case .file(let path):
+            try await pool.run {
+                guard let stamp = FileStamp.ofFile(path) else {
+                    throw ZipError(.badSource, path.string, "it is gone")
+                }
+                let modified = Date(timeIntervalSince1970: Double(stamp.modified) / 1e9)
+                try archive.add(
+                    ZipEntry(name: item.name.string, size: stamp.size, modified: modified), from: path)
+            }
+            return .saved(isVerified: true)
+        }
+    }
+
+    private func save(_ item: Item, to folder: FilePath) async throws -> DownloadOutcome {
+        switch item.source {
+        case .object(let key, let sha256, _):
+            return try await download.run(DownloadTask(key, to: folder, name: item.name, sha256: sha256))
+        case .file(let path):
+            let destination = folder.appending(item.name)
+            let outcome = try await pool.runChecking { flag in
+                do {
+                    return try FileCopy(calls: DownloadCalls()).run(path, to: destination, flag)
+                } catch let error as Errno {
+                    throw DownloadError(error, destination)
+                }
+            }
+            return switch outcome {
+            case .copied: .saved(isVerified: true)
+            case .alreadyThere: .alreadyThere
+            case .conflict: .kept
+            }
+        }
+    }
+
+    private static func source(of entry: ProjectEntry) -> (Item.Source, String)? {
+        if let image = entry.image, image.bytesLocal != nil {
+            return (.file(image.path), image.path.extension?.lowercased() ?? "jpg")
+        }
+        guard let object = entry.object else { return nil }
+        return (
+            .object(object.key, object.sha256, storedAt: object.storedAt),
+            object.key.lastSegment.split(separator: ".").last.map { $0.lowercased() } ?? "jpg"
+        )
+    }
+
+    /// Letters and digits, all else as `_`.
+    private static func plain(_ text: String) -> String {
+        let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+        var name = words.joined(separator: "_")
+        while name.utf8.count > 80 { name.removeLast() }
+        return name.isEmpty ? "project" : name
+    }
+}

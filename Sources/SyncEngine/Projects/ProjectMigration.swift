@@ -1,0 +1,202 @@
+import Glibc
+package import SyncCore
+package import SystemPackage
+
+/// Moves a projects folder to another place: all files are copied, each copy is read back, and only then is the old folder
+/// taken away. Nothing in the new place is ever replaced. Killed at any point, it goes on with the next run.
+package struct ProjectMigration: Sendable {
+    /// A file or folder that stands in the way, and why.
+    package struct Conflict: Hashable, Sendable {
+        package var path: FilePath
+        package var reason: String
+    }
+
+    package struct Plan: Sendable {
+        /// Files that are to be copied, and their bytes.
+        package var files = 0
+        package var bytes: Int64 = 0
+        package var alreadyThere = 0
+        package var conflicts: [Conflict] = []
+    }
+
+    package struct Result: Sendable {
+        package var copied = 0
+        package var alreadyThere = 0
+        package var bytes: Int64 = 0
+        /// Files of the old folder that were removed.
+        package var removed = 0
+        /// Why something of the old folder is still there.
+        package var conflicts: [Conflict] = []
+    }
+
+    private let old: FilePath
+    private let new: FilePath
+    private let copy: FileCopy
+
+    /// - Parameters: both folders, absolute.
+    package init(from old: FilePath, to new: FilePath, calls: DownloadCalls = DownloadCalls()) {
+        self.old = old
+        self.new = new
+        copy = FileCopy(calls: calls)
+    }
+
+    /// What would be done. Reads all files of which there is one in the new place. Blocks.
+    /// - Throws: `ScanError` when the old folder is not there; `Errno`; `CancellationError`.
+    package func plan(_ flag: CancellationFlag) throws -> Plan {
+        let tree = try tree()
+        var plan = Plan(conflicts: tree.obstacles)
+        for file in tree.files {
+            switch try copy.standing(of: old.pushing(file.path), at: new.pushing(file.path), flag) {
+            case .alreadyThere: plan.alreadyThere += 1
+            case nil:
+                plan.files += 1
+                plan.bytes += file.stamp.size
+            case .conflict, .copied: plan.conflicts.append(different(file))
+            }
+        }
+        return plan
+    }
+
+    /// As long as there is a conflict, nothing is removed. Blocks.
+    /// - Parameter progress: told how many files are in the new place.
+    /// - Throws: as ``plan(_:)``.
+    package func run(_ flag: CancellationFlag, progress: (Int) -> Void = { _ in }) throws -> Result {
+        var result = Result()
+        let tree = try tree()
+        result.conflicts = tree.obstacles
+        try makeFolder(new, like: old)
+        for folder in tree.folders { try makeFolder(new.pushing(folder), like: old.pushing(folder)) }
+        for file in tree.files {
+            try flag.check()
+            do {
+                switch try copy.run(old.pushing(file.path), to: new.pushing(file.path), flag) {
+                case .copied:
+                    result.copied += 1
+                    result.bytes += file.stamp.size
+                case .alreadyThere: result.alreadyThere += 1
+                case .conflict: result.conflicts.append(different(file))
+                }
+            } catch let error as FileCopy.Mismatch {
+                result.conflicts.append(Conflict(path: new.pushing(file.path), reason: "\(error)"))
+            }
+            progress(result.copied + result.alreadyThere)
+        }
+        guard result.conflicts.isEmpty else { return result }
+        try remove(tree, &result, flag)
+        return result
+    }
+
+    private func remove(_ tree: Tree, _ result: inout Result, _ flag: CancellationFlag) throws {
+        // What came or changed meanwhile was not copied.
+        let now = try self.tree()
+        let known = Set(tree.files)
+        result.conflicts = now.files.filter { !known.contains($0) }.map { file in
+            Conflict(path: old.pushing(file.path), reason: "it changed while the folder was copied; run it again")
+        }
+        guard result.conflicts.isEmpty else { return }
+        for file in tree.files {
+            let path = old.pushing(file.path)
+            guard FileStamp.ofFile(path) == file.stamp else {
+                result.conflicts.append(
+                    Conflict(path: path, reason: "it changed while the folder was removed; run it again"))
+                continue
+            }
+            if unlink(path.string) == 0 {
+                result.removed += 1
+            } else if errno != ENOENT {
+                result.conflicts.append(
+                    Conflict(path: path, reason: "cannot be removed: \(Errno(rawValue: errno))"))
+            }
+        }
+        for folder in tree.folders.reversed() { rmdir(old.pushing(folder).string) }
+        if rmdir(old.string) != 0, result.conflicts.isEmpty, errno != ENOENT {
+            result.conflicts.append(
+                Conflict(path: old, reason: "the emptied folder cannot be removed: \(Errno(rawValue: errno))"))
+        }
+    }
+
+    private func different(_ file: Tree.File) -> Conflict {
+        Conflict(
+            path: new.pushing(file.path),
+            reason: "another file has this name there; compare the two, and remove the one that is not wanted")
+    }
+
+    // MARK: The old folder
+
+    private struct Tree {
+        struct File: Hashable {
+            var path: FilePath
+            var stamp: FileStamp
+        }
+
+        /// All paths are relative; folders before what is in them, `projects.json` last.
+        var folders: [FilePath] = []
+        var files: [File] = []
+        var obstacles: [Conflict] = []
+    }
+
+    private func tree() throws -> Tree {
+        var tree = Tree()
+        guard try visit("", &tree) else {
+            throw ScanError(.missing, path: old, message: "there is no such folder")
+        }
+        let lists = tree.files.filter { $0.path.string == ProjectFileName.listName }
+        tree.files = tree.files.filter { $0.path.string != ProjectFileName.listName } + lists
+        return tree
+    }
+
+    /// - Returns: whether it is a folder.
+    private func visit(_ folder: FilePath, _ tree: inout Tree) throws -> Bool {
+        guard let directory = opendir(old.pushing(folder).string) else {
+            if errno == ENOENT || errno == ENOTDIR { return false }
+            throw Errno(rawValue: errno)
+        }
+        defer { closedir(directory) }
+        var names: [FilePath.Component] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { FilePath.Component(platformString: $0) }
+            }
+            if let name, name.kind == .regular { names.append(name) }
+        }
+        for name in names.sorted(by: { $0.string < $1.string }) {
+            let path = folder.appending(name)
+            var status = stat()
+            guard lstat(old.pushing(path).string, &status) == 0 else {
+                if errno == ENOENT { continue }
+                throw Errno(rawValue: errno)
+            }
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: tree.files.append(Tree.File(path: path, stamp: FileStamp(status)))
+            case S_IFDIR:
+                tree.folders.append(path)
+                _ = try visit(path, &tree)
+            default:
+                tree.obstacles.append(
+                    Conflict(path: old.pushing(path), reason: "neither a file nor a folder; move it away first"))
+            }
+        }
+        return true
+    }
+
+    /// A folder that is new gets the mode of its model, and can be written to by its owner.
+    private func makeFolder(_ path: FilePath, like model: FilePath) throws {
+        var status = stat()
+        guard stat(model.string, &status) == 0 else { throw Errno(rawValue: errno) }
+        let mode = status.st_mode & 0o7777 | S_IRWXU
+        guard try makeFolder(path, mode: 0o700) else { return }
+        guard chmod(path.string, mode) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// - Returns: `false` when it is there already.
+    private func makeFolder(_ path: FilePath, mode: mode_t) throws -> Bool {
+        if mkdir(path.string, mode) == 0 { return true }
+        switch errno {
+        case EEXIST: return false
+        case ENOENT where !path.removingLastComponent().isEmpty:
+            _ = try makeFolder(path.removingLastComponent(), mode: 0o777)
+            return try makeFolder(path, mode: mode)
+        case let code: throw Errno(rawValue: code)
+        }
+    }
+}

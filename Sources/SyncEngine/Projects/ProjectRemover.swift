@@ -1,0 +1,173 @@
+import FoundationEssentials
+import Glibc
+package import SyncCore
+import SyncLedger
+package import SystemPackage
+
+/// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
+/// fails is named, and leaves the rest of that project as it is: asked again, it goes on from there.
+package struct ProjectRemover: Sendable {
+    /// A project in one folder, and all that goes with it.
+    package struct Target: Hashable, Sendable {
+        package var id: String
+        package var folder: FilePath
+        /// `nil` when only files or objects are left of it.
+        package var record: ProjectRecord?
+        /// On the disk, absolute.
+        package var files: [FilePath]
+        /// In the store: image, metadata, and earlier images.
+        package var keys: [ObjectKey]
+    }
+
+    package struct Outcome: Hashable, Sendable {
+        package var target: Target
+        /// What failed, in plain words; empty when the project is gone.
+        package var failures: [String]
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let shelf: ProjectShelf
+    private let scanner: any TreeScanner
+    private let time: TimeSource
+
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, shelf: ProjectShelf, scanner: any TreeScanner,
+        time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.shelf = shelf
+        self.scanner = scanner
+        self.time = time
+    }
+
+    /// What there is of a project; nothing when nobody knows it.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func find(_ id: String, in folders: [FilePath]) async throws -> [Target] {
+        // What cannot be in a key is no project's id.
+        guard (try? ObjectKey(segments: [id])) != nil else { return [] }
+        let objects = try await objects(of: id)
+        var targets: [Target] = []
+        for folder in folders {
+            let (known, isLeft) = try await ledger { [shelf] ledger in
+                try shelf.look(at: folder)
+                return (try ledger.project(id, in: folder), try ledger.projectsBeingDeleted(in: folder).contains(id))
+            }
+            let files = Self.files(of: id, in: folder)
+            if known != nil || isLeft || !files.isEmpty {
+                targets.append(Target(id: id, folder: folder, record: known?.record, files: files, keys: objects))
+            }
+        }
+        if targets.isEmpty, !objects.isEmpty, let folder = folders.first {
+            targets.append(Target(id: id, folder: folder, record: nil, files: [], keys: objects))
+        }
+        return targets
+    }
+
+    /// - Throws: ``StoreError`` of a store that is away as a whole, before anything is done; ``LedgerError``;
+    ///   `CancellationError`.
+    package func remove(_ targets: [Target]) async throws -> [Outcome] {
+        try await store.check()
+        var outcomes: [Outcome] = []
+        for (folder, targets) in Dictionary(grouping: targets, by: \.folder).sorted(by: {
+            $0.key.string < $1.key.string
+        }) {
+            outcomes += try await remove(targets, from: folder)
+        }
+        return outcomes
+    }
+
+    private func remove(_ targets: [Target], from folder: FilePath) async throws -> [Outcome] {
+        let ids = targets.map(\.id)
+        let busy = try await ledger { try $0.beginProjectDeletion(ids, in: folder) }
+        var outcomes: [Outcome] = []
+        for target in targets {
+            var failures: [String] = []
+            if busy.contains(target.id) {
+                failures.append("it is being stored at this moment; delete it again when that is done")
+            } else {
+                failures = try await removeObjects(of: target)
+            }
+            outcomes.append(Outcome(target: target, failures: failures))
+        }
+        let isWithoutObjects = Set(outcomes.filter { $0.failures.isEmpty }.map(\.target.id))
+        guard !isWithoutObjects.isEmpty else { return outcomes }
+        let refusal = try await removeRecords(isWithoutObjects, from: folder)
+        for index in outcomes.indices where outcomes[index].failures.isEmpty {
+            if let refusal {
+                outcomes[index].failures.append(refusal)
+            } else {
+                outcomes[index].failures += try await finish(outcomes[index].target)
+            }
+        }
+        try await ledger.finish { [shelf] _ in _ = try shelf.look(at: folder, isUrgent: true) }
+        return outcomes
+    }
+
+    private func removeObjects(of target: Target) async throws -> [String] {
+        // Listed again: an image may have been stored since somebody was asked.
+        let keys = try await objects(of: target.id)
+        guard !keys.isEmpty else { return [] }
+        let failures: [ObjectKey: StoreError]
+        do {
+            failures = try await store.delete(keys)
+        } catch let error as StoreError {
+            return ["\(error)"]
+        }
+        let removed = keys.filter { failures[$0] == nil }
+        try await ledger.finish { try $0.forgetProjectObjects(removed) }
+        return failures.sorted { $0.key < $1.key }.map { "\($0.value)" }
+    }
+
+    /// - Returns: why they could not be taken out.
+    private func removeRecords(_ ids: Set<String>, from folder: FilePath) async throws -> String? {
+        let file = ProjectListFile(in: folder)
+        return try await ledger.finish { [scanner, shelf] _ in
+            do {
+                for kept in try file.settle(isBeingWritten: scanner.isBeingWritten) { shelf.tell(of: kept) }
+                _ = try file.remove(ids, isBeingWritten: scanner.isBeingWritten) { usleep(20_000) }
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+    }
+
+    private func finish(_ target: Target) async throws -> [String] {
+        let files = Self.files(of: target.id, in: target.folder)
+        let now = time.now()
+        return try await ledger.finish { ledger in
+            var failures: [String] = []
+            for file in files where unlink(file.string) != 0 && errno != ENOENT {
+                failures.append("\(file): cannot be removed: \(Errno(rawValue: errno).description.lowercased())")
+            }
+            guard failures.isEmpty else { return failures }
+            try ledger.forgetProjectFiles(files.compactMap(\.lastComponent), in: target.folder)
+            try ledger.endProjectDeletion(target.id, in: target.folder, at: now)
+            return []
+        }
+    }
+
+    // MARK: What there is
+
+    private func objects(of id: String) async throws -> [ObjectKey] {
+        let versions = try keys.projectVersions(id)
+        let folder = try keys.projectFile(ProjectFileName.listName).rawValue.dropLast(ProjectFileName.listName.count)
+        var found: [ObjectKey] = []
+        for try await page in store.pages(prefix: folder + id) {
+            found += page.map(\.key).filter { key in
+                let name = key.rawValue.dropFirst(folder.count)
+                return key.rawValue.hasPrefix(versions) || !name.contains("/") && ProjectFileName(String(name)).id == id
+            }
+        }
+        return found
+    }
+
+    private static func files(of id: String, in folder: FilePath) -> [FilePath] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+        return names.filter { ProjectFileName($0).id == id }.sorted().map { folder.appending($0) }
+    }
+}

@@ -1,0 +1,53 @@
+import FoundationEssentials
+import ServiceLifecycle
+package import SyncCore
+package import SyncLedger
+
+/// Looks after projects folders now and then: lists that changed unnoticed, and projects that are given up.
+package struct ProjectService: Service {
+    private static let interval = Duration.seconds(600)
+
+    private let folders: [FolderRecord]
+    private let shelf: ProjectShelf
+    private let pool: BlockingPool
+    private let work: Wakeup
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - pool: that of the intake.
+    ///   - work: signalled when files may have come due.
+    package init(
+        folders: [FolderRecord], shelf: ProjectShelf, pool: BlockingPool, work: Wakeup, time: TimeSource
+    ) {
+        self.folders = folders.filter { $0.kind == .projects }
+        self.shelf = shelf
+        self.pool = pool
+        self.work = work
+        self.time = time
+    }
+
+    package func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown {
+                while true {
+                    try await self.round()
+                    try await self.time.sleep(Self.interval)
+                }
+            }
+        } catch is CancellationError {
+            // The next start begins with a round.
+        }
+    }
+
+    /// One look at every folder.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func round() async throws {
+        for folder in folders {
+            try await pool.run { [shelf] in
+                try shelf.look(at: folder.path, isUrgent: true)
+                try shelf.giveUp(in: folder.path)
+            }
+        }
+        if !folders.isEmpty { work.signal() }
+    }
+}

@@ -1,0 +1,158 @@
+package import FoundationEssentials
+package import Logging
+package import SyncCore
+import SyncLedger
+
+/// Keeps earlier images of a project when a new one takes the place of the last.
+///
+/// The object that is to be replaced is copied inside the store first, under a key that its time and content make, so that
+/// a step that is repeated does nothing twice. An archived image is never overwritten: the new one is then stored among the
+/// versions, and that is told.
+package struct ProjectVersions: Sendable {
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let kept: Int
+    private let now: @Sendable () -> Date
+    private let logger: Logger
+
+    /// - Parameter kept: how many earlier images of a project stay reachable.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, kept: Int, now: @escaping @Sendable () -> Date,
+        logger: Logger
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.kept = kept
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Stores a new image of a project, by `upload`.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    func store(
+        _ photo: PreparedPhoto, of project: String, upload: (PreparedPhoto) async throws -> Uploader.Receipt
+    ) async throws -> Uploader.Receipt {
+        guard let current = try await store.head(photo.plan.key) else { return try await upload(photo) }
+        // It has come so far before; or it is the same image, reduced by other settings.
+        let isSame = current.metadata[MetadataName.md5] == "\(photo.examined.id)" && current.size > 0
+        if isSame || current.holds(photo.body) {
+            var object = record(of: current, at: current.key)
+            object.md5 = photo.examined.digest.md5
+            return Uploader.Receipt(object: object, wasSent: false)
+        }
+        guard try await keep(current, of: project) else {
+            return try await storeAside(photo, of: project, upload: upload)
+        }
+        let receipt = try await upload(photo)
+        await prune(project, except: receipt.object.key)
+        return receipt
+    }
+
+    /// - Returns: `false` when the object cannot be copied, or replaced.
+    private func keep(_ current: ObjectInfo, of project: String) async throws -> Bool {
+        if current.isLocked { return false }
+        let key = try versionKey(
+            of: project, at: current.modified ?? now(),
+            content: current.metadata[MetadataName.md5] ?? current.md5.map { "\($0)" } ?? "\(current.size)",
+            named: current.key)
+        do {
+            try await store.copy(current.key, to: key, storageClass: current.storageClass, condition: .ifAbsent)
+        } catch let error as StoreError {
+            switch error.code {
+            // An earlier try came so far.
+            case .alreadyExists: break
+            case .archived, .unsupported: return false
+            // Somebody has removed it: nothing is lost by the new one.
+            case .notFound: return true
+            default: throw error
+            }
+        }
+        let version = record(of: current, at: key)
+        try await ledger.finish { try $0.noteProjectVersion(version, of: project) }
+        return true
+    }
+
+    private func storeAside(
+        _ photo: PreparedPhoto, of project: String, upload: (PreparedPhoto) async throws -> Uploader.Receipt
+    ) async throws -> Uploader.Receipt {
+        var photo = photo
+        photo.plan.condition = .ifAbsent
+        photo.plan.key = try await versionKey(of: photo, in: project)
+        let receipt = try await upload(photo)
+        try await ledger.finish { try $0.noteProjectVersion(receipt.object, of: project) }
+        logger.warning(
+            """
+            project \(project.escapingControls): its image in the store is archived and is not overwritten; the new one is \
+            stored as \(photo.plan.key)
+            """)
+        await prune(project, except: receipt.object.key)
+        return receipt
+    }
+
+    /// Where an image that is stored beside the others goes: by the time of storing it, and where an earlier try has stored
+    /// it already.
+    private func versionKey(of photo: PreparedPhoto, in project: String) async throws -> ObjectKey {
+        let key = try versionKey(
+            of: project, at: now(), content: "\(photo.examined.id)", named: photo.plan.key)
+        let mark = key.lastSegment.drop { $0 != "-" }
+        return try await versions(of: project).map(\.key).last { $0.lastSegment.drop { $0 != "-" } == mark } ?? key
+    }
+
+    /// What the store has of them, the earliest first.
+    private func versions(of project: String) async throws -> [ObjectInfo] {
+        var found: [ObjectInfo] = []
+        for try await page in store.pages(prefix: try keys.projectVersions(project)) { found += page }
+        return found.sorted { $0.key < $1.key }
+    }
+
+    /// Removes the versions that are too many, by what the store lists. The next new image finds what could not be removed.
+    ///
+    /// What a file on the disk is stored as stays. So does what is archived: an archive is paid for 90 or 180 days at least,
+    /// also when it is deleted before.
+    private func prune(_ project: String, except stored: ObjectKey) async {
+        do {
+            let versions = try await versions(of: project)
+            guard versions.count > kept else { return }
+            let inUse = try await ledger { try $0.projectVersionsInUse(of: project) }.union([stored])
+            let surplus = versions.dropLast(kept)
+                .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }.map(\.key)
+            guard !surplus.isEmpty else { return }
+            let failures = try await store.delete(surplus)
+            let removed = surplus.filter { failures[$0] == nil }
+            try await ledger.finish { try $0.forgetProjectObjects(removed) }
+            for (key, error) in failures { logger.warning("an old version stays: \(key): \(error)") }
+        } catch {
+            logger.warning("old versions of project \(project.escapingControls) stay for now: \(error)")
+        }
+    }
+
+    /// `…/{id}/versions/20260501T101500Z-9e107d9d.jpg`: in the order of their times.
+    private func versionKey(
+        of project: String, at time: Date, content: String, named key: ObjectKey
+    ) throws(InvalidName) -> ObjectKey {
+        let moment = time.formatted(.iso8601).filter { $0.isLetter || $0.isNumber }
+        let ending = key.lastSegment.lastIndex(of: ".").map { key.lastSegment[$0...] } ?? ""
+        return try ObjectKey("\(keys.projectVersions(project))\(moment)-\(content.prefix(8))\(ending)")
+    }
+
+    private func record(of info: ObjectInfo, at key: ObjectKey) -> ObjectRecord {
+        ObjectRecord(
+            key: key, size: info.size, md5: info.metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) },
+            sha256: info.metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) } ?? info.sha256,
+            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
+            restore: info.restore, width: info.metadata[MetadataName.width].flatMap { Int($0) },
+            height: info.metadata[MetadataName.height].flatMap { Int($0) },
+            takenAt: info.metadata[MetadataName.takenAt].flatMap { try? Date($0, strategy: .iso8601) },
+            storedAt: info.modified ?? now())
+    }
+}
+
+extension ObjectInfo {
+    /// Whether it has to be restored before anything can be done with it.
+    fileprivate var isLocked: Bool {
+        if case .restored = restore { return false }
+        return storageClass.isArchive || isInArchiveTier
+    }
+}

@@ -1,0 +1,151 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+extension Ledger {
+    /// How many request ids are remembered; the oldest go first.
+    package static let requestsRemembered = 1_000
+
+    /// What is known of the `projects.json` of a folder; `nil` when there never was one.
+    /// - Parameter folder: absolute, as it is configured; so for all functions about projects.
+    package func projectList(of folder: FilePath) throws(LedgerError) -> ProjectListState? {
+        try read("look up a list of projects") { try $0.projectList(folder.blob) }
+    }
+
+    /// The projects of a folder, by their ids.
+    package func projects(in folder: FilePath) throws(LedgerError) -> [KnownProject] {
+        try read("list projects") { try $0.rows(LedgerQuery.projectsOfFolder, [folder.blob]) }
+    }
+
+    package func project(_ id: String, in folder: FilePath) throws(LedgerError) -> KnownProject? {
+        try read("look up a project") { try $0.row(LedgerQuery.project, [folder.blob, id]) }
+    }
+
+    /// Notes a whole and good state of `projects.json`, in place of the one before.
+    ///
+    /// It decides which projects are duplicates, remembers the requests of those that were stored and are no longer in the
+    /// file, and makes the files due of every project about which the decision is another one now.
+    /// - Parameter records: each id once, in the order of the file.
+    @discardableResult
+    package func noteProjects(
+        _ records: [ProjectRecord], in folder: FilePath, stamp: FileStamp, at time: Date
+    ) throws(LedgerError) -> ProjectListChanges {
+        try write("note a list of projects") { db in
+            try db.noteList(folder.blob, stamp, readAt: time, problem: nil)
+            let table = ProjectTable(db: db, folder: folder, time: time)
+            return try table.replace(records)
+        }
+    }
+
+    /// Decides anew which projects of a folder are duplicates: an image has come to one that was thought to have none.
+    package func reviewProjects(in folder: FilePath, at time: Date) throws(LedgerError) {
+        try write("decide about projects") { try ProjectTable(db: $0, folder: folder, time: time).review() }
+    }
+
+    /// Whether an image of a project is in its folder.
+    package func hasProjectImage(_ id: String, in folder: FilePath) throws(LedgerError) -> Bool {
+        try read("look for the image of a project") { db in
+            guard let root = try db.rootDirectory(of: folder) else { return false }
+            let names = try String.fetchAll(
+                db, sql: LedgerQuery.imagesOfProject,
+                arguments: [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
+            return names.contains { ProjectFileName($0) == .image(id: id) }
+        }
+    }
+
+    /// Whether photos wait for something else than a project that is still processing.
+    package func isAnythingUnsynced() throws(LedgerError) -> Bool {
+        try read("look whether all is stored") { db in
+            try db.activeFolders().contains { folder in
+                try db.number(LedgerQuery.firstUnsynced, [folder.id.rawValue, ProjectVerdict.unfinished]) != nil
+            }
+        }
+    }
+
+    /// How many images wait for their projects, which are still processing. That is no failure.
+    package func unfinishedProjectImages() throws(LedgerError) -> Int {
+        try read("count images of unfinished projects") { db in
+            try db.activeFolders().filter { $0.kind == .projects }.reduce(0) { count, folder in
+                let number = try db.number(
+                    LedgerQuery.unfinishedImages, [folder.id.rawValue, ProjectVerdict.unfinished])
+                return count + Int(number ?? 0)
+            }
+        }
+    }
+
+    /// Notes that `projects.json` cannot be read; what was known before stays.
+    /// - Parameter stamp: of the file, as far as it has one.
+    /// - Returns: whether that is news.
+    package func noteProjectListProblem(
+        _ problem: String, in folder: FilePath, stamp: FileStamp, at time: Date
+    ) throws(LedgerError) -> Bool {
+        try write("note a damaged list of projects") { db in
+            let known = try db.projectList(folder.blob)
+            try db.noteList(folder.blob, stamp, readAt: known?.readAt, problem: problem)
+            return known?.problem != problem
+        }
+    }
+
+    /// Gives up projects that have been processing for too long: their files are looked at once more, and left.
+    /// - Returns: those that were given up now. Each is told once.
+    package func giveUpProjects(in folder: FilePath, at time: Date) throws(LedgerError) -> [ProjectRecord] {
+        let operation = "give up projects"
+        let limit = time.milliseconds - Int64(ProjectRecord.patience / .milliseconds(1))
+        let isIdle = try read(operation) {
+            try $0.rows(LedgerQuery.projectsToGiveUp, [folder.blob, limit], as: KnownProject.self).isEmpty
+        }
+        if isIdle { return [] }
+        return try write(operation) { db in
+            let projects = try db.rows(LedgerQuery.projectsToGiveUp, [folder.blob, limit], as: KnownProject.self)
+            for project in projects {
+                try db.run(
+                    "UPDATE projects SET given_up_at = ? WHERE folder = ? AND id = ?",
+                    [time.milliseconds, folder.blob, project.record.id])
+            }
+            try ProjectTable(db: db, folder: folder, time: time).requeue(Set(projects.map(\.record.id)))
+            return projects.filter { $0.duplicateOf == nil && !$0.isDeleting }.map(\.record)
+        }
+    }
+
+    /// Files directly in a projects folder that are to be stored and are not yet: the list goes up after them. One that was
+    /// tried often is not waited for.
+    package func projectFilesWaiting(in folder: FilePath) throws(LedgerError) -> [String] {
+        try read("list the files of projects that wait") { db in
+            guard let root = try db.rootDirectory(of: folder) else { return [] }
+            return try String.fetchAll(
+                db,
+                sql: """
+                    SELECT CAST(name AS TEXT) FROM photos
+                    WHERE directory_id = ? AND (state = 'uploading' OR state = 'pending' AND attempts < 5)
+                    """, arguments: [root])
+        }
+    }
+}
+
+extension Database {
+    func projectList(_ folder: Data) throws -> ProjectListState? {
+        try row(
+            "SELECT device, inode, size, modified, read_at, problem FROM project_lists WHERE folder = ?", [folder])
+    }
+
+    fileprivate func noteList(_ folder: Data, _ stamp: FileStamp, readAt: Date?, problem: String?) throws {
+        try run(
+            """
+            INSERT INTO project_lists (folder, device, inode, size, modified, read_at, problem)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (folder) DO UPDATE SET device = excluded.device, inode = excluded.inode, size = excluded.size,
+                modified = excluded.modified, read_at = excluded.read_at, problem = excluded.problem
+            """,
+            [
+                folder, Int64(bitPattern: stamp.device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified,
+                readAt?.milliseconds, problem,
+            ])
+    }
+
+    /// The directory in which the files of projects are; `nil` when none is known.
+    func rootDirectory(of folder: FilePath) throws -> Int64? {
+        guard let id = try number("SELECT id FROM folders WHERE path = ?", [folder.blob]) else { return nil }
+        return try DirectoryTable(self).find("", in: FolderID(rawValue: id))?.rawValue
+    }
+}

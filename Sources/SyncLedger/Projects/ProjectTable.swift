@@ -1,0 +1,156 @@
+import FoundationEssentials
+import GRDB
+import SyncCore
+import SystemPackage
+
+/// The projects of one folder, inside a transaction.
+struct ProjectTable {
+    let db: Database
+    let folder: FilePath
+    let time: Date
+
+    /// Makes the rows those of a new state of the file.
+    func replace(_ records: [ProjectRecord]) throws -> ProjectListChanges {
+        var known: [String: KnownProject] = [:]
+        for project in try db.rows(LedgerQuery.projectsOfFolder, [folder.blob], as: KnownProject.self) {
+            known[project.record.id] = project
+        }
+        let files = try files()
+        let stored = Set(files.filter(\.isStoredImage).compactMap(\.id))
+        let present = Set(records.map(\.id))
+        try remember(
+            known.values.filter {
+                $0.duplicateOf == nil && stored.contains($0.record.id) && !present.contains($0.record.id)
+            }.map(\.record))
+        let onDisk = Set(files.filter(\.isImageOnDisk).compactMap(\.id))
+        let duplicates = ProjectDuplicates.find(
+            in: records, stored: stored, onDisk: onDisk, requests: try requests())
+        var changes = ProjectListChanges()
+        var undecided: Set<String> = []
+        for (position, record) in records.enumerated() {
+            let old = known.removeValue(forKey: record.id)
+            let now = KnownProject(
+                record: record.inMilliseconds, duplicateOf: duplicates[record.id], isDeleting: old?.isDeleting ?? false)
+            if old != now { try store(now, at: position) }
+            if old == nil { changes.added += 1 } else if old?.record != now.record { changes.changed += 1 }
+            if old?.verdict(at: time) != now.verdict(at: time) { undecided.insert(record.id) }
+        }
+        changes.removed = known.count
+        for id in known.keys {
+            try db.run("DELETE FROM projects WHERE folder = ? AND id = ?", [folder.blob, id])
+            undecided.insert(id)
+        }
+        if !undecided.isEmpty { try requeue(undecided, among: files) }
+        return changes
+    }
+
+    /// Decides anew which projects are duplicates, by the files that are known now.
+    func review() throws {
+        let ids = try String.fetchAll(
+            db, sql: "SELECT id FROM projects WHERE folder = ? ORDER BY position", arguments: [folder.blob])
+        let projects = try ids.compactMap {
+            try db.row(LedgerQuery.project, [folder.blob, $0], as: KnownProject.self)?.record
+        }
+        _ = try replace(projects)
+    }
+
+    /// Makes the files of these projects due: another decision about them is likely.
+    func requeue(_ ids: Set<String>) throws {
+        try requeue(ids, among: files())
+    }
+
+    private func requeue(_ ids: Set<String>, among files: [ProjectFile]) throws {
+        for file in files {
+            guard let id = file.id, ids.contains(id) else { continue }
+            try db.run(
+                """
+                UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL
+                WHERE id = ? AND state IN ('pending', 'skipped', 'failed')
+                """, [file.row])
+        }
+    }
+
+    private func store(_ project: KnownProject, at position: Int) throws {
+        let record = project.record
+        try db.run(
+            """
+            INSERT INTO projects (folder, id, template_id, template_name, thumbnail_url, created_at, status, request_id,
+                position, duplicate_of)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (folder, id) DO UPDATE SET template_id = excluded.template_id,
+                template_name = excluded.template_name, thumbnail_url = excluded.thumbnail_url,
+                created_at = excluded.created_at, status = excluded.status, request_id = excluded.request_id,
+                position = excluded.position, duplicate_of = excluded.duplicate_of,
+                given_up_at = IIF(status = excluded.status, given_up_at, NULL)
+            """,
+            [
+                folder.blob, record.id, record.templateID, record.templateName, record.thumbnailURL,
+                record.createdAt.milliseconds, record.status.rawValue, record.requestID, position, project.duplicateOf,
+            ])
+    }
+
+    // MARK: Requests
+
+    private func requests() throws -> [String: String] {
+        var requests: [String: String] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT request_id, project_id FROM project_requests") {
+            requests[row[0] as String] = row[1]
+        }
+        return requests
+    }
+
+    /// Remembers the requests of projects that are no longer in the file: those in it need no memory.
+    func remember(_ records: [ProjectRecord]) throws {
+        for record in records.sorted(by: { $0.createdAt < $1.createdAt }) {
+            guard let request = record.requestID else { continue }
+            try db.run(
+                "INSERT OR IGNORE INTO project_requests (request_id, project_id) VALUES (?, ?)", [request, record.id])
+        }
+        try db.run(
+            """
+            DELETE FROM project_requests WHERE id <= (
+                SELECT id FROM project_requests ORDER BY id DESC LIMIT 1 OFFSET ?
+            )
+            """, [Ledger.requestsRemembered])
+    }
+
+    // MARK: Files
+
+    private func files() throws -> [ProjectFile] {
+        guard let root = try db.rootDirectory(of: folder) else { return [] }
+        return try db.rows(
+            "SELECT id, CAST(name AS TEXT), object_id IS NOT NULL, state FROM photos WHERE directory_id = ?", [root])
+    }
+}
+
+/// A file directly in the folder.
+private struct ProjectFile: FetchableRecord {
+    let row: Int64
+    let name: ProjectFileName
+    let isStored: Bool
+    private let state: String
+
+    var id: String? { name.id }
+    var isStoredImage: Bool {
+        if case .image = name { isStored } else { false }
+    }
+    var isImageOnDisk: Bool {
+        if case .image = name { state != PhotoState.missing.rawValue } else { false }
+    }
+
+    init(row: Row) {
+        self.row = row[0]
+        name = ProjectFileName(row[1] as String)
+        isStored = row[2]
+        state = row[3]
+    }
+}
+
+extension ProjectRecord {
+    /// As it comes back from the ledger.
+    fileprivate var inMilliseconds: ProjectRecord {
+        var record = self
+        record.createdAt = Date(milliseconds: createdAt.milliseconds)
+        return record
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Logging
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SyncWatch
+import SystemPackage
+
+/// A projects folder on the disk with all that stores it, and a clock that jumps over every wait.
+struct ProjectBench {
+    let tree: TemporaryTree
+    let folder: FilePath
+    let memory = InMemoryStore()
+    let store: FaultyStore
+    let ledger: Ledger
+    let clock = JumpingClock()
+    let words = Words()
+    let shelf: ProjectShelf
+    let queue: LedgerQueue
+    private let record: FolderRecord
+    private let keys: KeyLayout
+
+    init() throws {
+        tree = try TemporaryTree()
+        folder = try tree.makeFolder("projects")
+        store = FaultyStore(memory)
+        ledger = try Ledger.inMemory()
+        queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        record = try ledger.register([WatchedFolder(kind: .projects, path: folder)])[0]
+        keys = try KeyLayout(user: "ana")
+        shelf = ProjectShelf(ledger: ledger, time: clock.source, logger: words.logger)
+    }
+
+    // MARK: The folder
+
+    func write(_ text: String, to name: String) throws {
+        try tree.write(text, to: "projects/\(name)")
+    }
+
+    /// Writes `projects.json`, whole and in one step.
+    func list(_ records: [String]) throws {
+        try write("[\(records.joined(separator: ",\n"))]", to: ".list")
+        guard rename(folder.appending(".list").string, folder.appending("projects.json").string) == 0 else {
+            throw Errno(rawValue: errno)
+        }
+    }
+
+    /// A record, as an app writes it.
+    static func record(
+        _ id: String, _ status: String = "Completed", age: Double = 3_600, template: String? = nil,
+        request: String? = nil
+    ) -> String {
+        let created = Int(Date().timeIntervalSince1970 - age)
+        let request = request.map { #", "requestId": "\#($0)""# } ?? ""
+        return """
+            {"id": "\(id)", "templateId": "\(template ?? id)", "templateName": "T \(id)", "createdAt": \(created), \
+            "status": "\(status)"\(request)}
+            """
+    }
+
+    // MARK: The agent
+
+    /// Scans, and stores all that is due.
+    func pass(versions: Int = 5) async throws {
+        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .zero)
+        _ = try scan.run(record, from: folder, at: clock.now)
+        let preparer = Preparer(
+            ledger: ledger, scanner: FileTreeScanner(), reducer: PlainReducer(), planner: UploadPlanner(keys: keys),
+            projects: ProjectGate(shelf: shelf, ledger: ledger, now: { clock.now }), policy: ReducePolicy(),
+            settle: .zero, now: { clock.now })
+        let pipeline = PhotoPipeline(
+            ledger: ledger, store: store, preparer: preparer,
+            versions: ProjectVersions(
+                store: store, ledger: queue, keys: keys, kept: versions, now: { clock.now }, logger: words.logger),
+            pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
+            logger: words.logger, observe: { _ in })
+        try ledger.hurry()
+        try await pipeline.run(.untilDone(patience: .seconds(30)))
+    }
+
+    func makeRemover() -> ProjectRemover {
+        ProjectRemover(
+            store: store, ledger: queue, keys: keys, shelf: shelf, scanner: FileTreeScanner(), time: clock.source)
+    }
+
+    func entries() throws -> [ProjectEntry] {
+        try ProjectCatalogue(ledger: ledger, shelf: shelf, now: { clock.now }).entries(in: [folder])
+    }
+
+    /// State by id, and why.
+    func states() throws -> [String: String] {
+        try entries().reduce(into: [:]) { $0[$1.record.id] = $1.state.rawValue }
+    }
+
+    func status(_ name: String) throws -> PhotoStatus? {
+        var found: PhotoStatus?
+        try ledger.photos(at: folder.appending(name)) { found = $0 }
+        return found
+    }
+
+    // MARK: The store
+
+    /// Keys of stored objects, without what all have in common.
+    var stored: [String] { memory.keys.map { String($0.rawValue.dropFirst("users/ana/projects/".count)) } }
+
+    func content(_ name: String) throws -> String? {
+        memory.content(try keys.projectFile(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func key(_ name: String) throws -> ObjectKey { try keys.projectFile(name) }
+}
+
+/// Shows the time of the machine, plus all that was slept for: nobody waits.
+final class JumpingClock: Sendable {
+    private let elapsed = Mutex(Duration.zero)
+    private let start = ContinuousClock.now
+
+    var now: Date { Date().addingTimeInterval(elapsed.withLock { $0 } / .seconds(1)) }
+
+    func jump(_ duration: Duration) { elapsed.withLock { $0 += duration } }
+
+    var source: TimeSource {
+        TimeSource(
+            now: { self.now }, monotonic: { (ContinuousClock.now - self.start) + self.elapsed.withLock { $0 } },
+            sleep: { duration in
+                try Task.checkCancellation()
+                await Task.yield()
+                self.jump(duration)
+            }, random: { 0.5 })
+    }
+}
+
+/// What was logged as a warning.
+final class Words: Sendable {
+    private let said = Mutex<[String]>([])
+
+    var all: [String] { said.withLock { $0 } }
+
+    var logger: Logger {
+        Logger(label: "test") { _ in Handler(words: self) }
+    }
+
+    private struct Handler: LogHandler {
+        let words: Words
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.warning
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            words.said.withLock { $0.append(event.message.description) }
+        }
+    }
+}
+
+/// Takes every file that begins with `image` for a JPEG, which is whole when it ends with a full stop. Its reduced copy is
+/// the same text.
+struct PlainReducer: PhotoReducer {
+    func examine(_ file: FilePath) throws(PhotoError) -> PhotoExamination {
+        do {
+            let before = try FileStamp(of: file)
+            let bytes = Array(try Data(contentsOf: URL(filePath: file.string)))
+            guard try FileStamp(of: file) == before else { throw PhotoError(.changed, "it changed") }
+            let isImage = bytes.starts(with: Array("image".utf8))
+            return PhotoExamination(
+                stamp: before, type: isImage ? .jpeg : .unknown, digest: ContentDigest(of: bytes))
+        } catch let error as PhotoError {
+            throw error
+        } catch {
+            throw PhotoError(.missing, "it is gone")
+        }
+    }
+
+    func reduce(
+        _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
+        guard let data = try? Data(contentsOf: URL(filePath: file.string)) else {
+            throw PhotoError(.missing, "it is gone")
+        }
+        let bytes = Array(data)
+        if examined.type == .jpeg, bytes.last != UInt8(ascii: ".") { throw PhotoError(.truncated, "it ends early") }
+        return StoredCopy(content: .reduced(bytes), type: examined.type, digest: ContentDigest(of: bytes))
+    }
+
+    // A projects folder holds no events, and no photos in them.
+
+    func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+        throw PhotoError(.notAPhoto, "no project has such a photo")
+    }
+
+    func read(_ file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
+        throw PhotoError(.notStored, "no project is read like this")
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import SyncCore
+import SyncEngine
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct ProjectExportTests {
+    @Test func `images come from the folder, and from the store where they are gone`() async throws {
+        let bench = try ProjectBench()
+        for id in ["a", "b"] { try bench.write("image \(id).", to: "\(id).jpg") }
+        try bench.list([ProjectBench.record("a"), ProjectBench.record("b"), ProjectBench.record("none")])
+        try await bench.pass()
+        unlink(bench.folder.appending("b.jpg").string)
+        try await bench.pass()
+        #expect(try bench.states() == ["a": "uploaded", "b": "missing", "none": "pending"])
+
+        let (items, without) = ProjectExport.items(of: try bench.entries())
+        #expect(without == ["none"])
+        let out = try bench.tree.makeFolder("out")
+        let export = ProjectExport(
+            store: bench.store, pool: BlockingPool(name: "test", threads: 1), time: bench.clock.source)
+        for expected in [DownloadOutcome.saved(isVerified: true), .alreadyThere] {
+            let outcomes = await export.save(items, to: out)
+            #expect(try outcomes.map { try $0.get() } == [expected, expected])
+        }
+        let day = CalendarDay(Date().addingTimeInterval(-3_600))
+        #expect(try bench.tree.files(below: "out") == ["\(day)_T_a_a.jpg", "\(day)_T_b_b.jpg"])
+        #expect(try bench.tree.read("out/\(day)_T_b_b.jpg") == Array("image b.".utf8))
+        try bench.tree.write("mine", to: "out/\(day)_T_a_a.jpg")
+        #expect(try await export.save(items, to: out).map { try $0.get() }.contains(.kept))
+        #expect(try bench.tree.read("out/\(day)_T_a_a.jpg") == Array("mine".utf8))
+    }
+}

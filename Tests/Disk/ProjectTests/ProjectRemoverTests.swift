@@ -1,0 +1,99 @@
+import Foundation
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct ProjectRemoverTests {
+    private func bench() async throws -> ProjectBench {
+        let bench = try ProjectBench()
+        for id in ["a", "ab", "b"] { try bench.write("image \(id).", to: "\(id).jpg") }
+        try bench.write("{}", to: "a-metadata.json")
+        try bench.list(["a", "ab", "b"].map { ProjectBench.record($0, request: "request \($0)") })
+        try await bench.pass()
+        try bench.write("image a again.", to: "a.jpg")
+        try await bench.pass()
+        return bench
+    }
+
+    private func remove(_ ids: [String], in bench: ProjectBench) async throws -> [ProjectRemover.Outcome] {
+        let remover = bench.makeRemover()
+        var targets: [ProjectRemover.Target] = []
+        for id in ids { targets += try await remover.find(id, in: [bench.folder]) }
+        return try await remover.remove(targets)
+    }
+
+    @Test func `a project goes with its record, files, objects and versions, and nothing else does`() async throws {
+        let bench = try await bench()
+        #expect(bench.stored.count == 6)
+        let outcomes = try await remove(["a"], in: bench)
+        #expect(outcomes.map(\.failures) == [[]])
+        #expect(outcomes.first?.target.files.count == 2)
+        #expect(outcomes.first?.target.keys.count == 3)
+        #expect(bench.stored == ["ab.jpg", "b.jpg", "projects.json"])
+        #expect(try bench.tree.files(below: "projects") == ["ab.jpg", "b.jpg", "projects.json"])
+        let list = String(decoding: try bench.tree.read("projects/projects.json"), as: UTF8.self)
+        let left = ["ab", "b"].map { ProjectBench.record($0, request: "request \($0)") }.joined(separator: ",\n")
+        #expect(try ProjectList(Array(list.utf8)).records.map(\.id) == ["ab", "b"])
+        #expect(list.count == left.count + 2)
+        try await bench.pass()
+        #expect(bench.stored == ["ab.jpg", "b.jpg", "projects.json"])
+        #expect(try bench.content("projects.json") == list)
+        #expect(try bench.states() == ["ab": "uploaded", "b": "uploaded"])
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `a replay of a deleted project is a duplicate`() async throws {
+        let bench = try await bench()
+        _ = try await remove(["a"], in: bench)
+        try bench.write("image a again.", to: "replay.jpg")
+        try bench.list([ProjectBench.record("b"), ProjectBench.record("replay", age: 5, request: "request a")])
+        try await bench.pass()
+        #expect(try bench.states()["replay"] == "duplicate")
+        #expect(!bench.stored.contains("replay.jpg"))
+    }
+
+    @Test func `what the store does not give up is named, and the project stays here until it does`() async throws {
+        let bench = try await bench()
+        bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))
+        let outcomes = try await remove(["a", "b"], in: bench)
+        #expect(outcomes.map(\.failures.count) == [1, 0])
+        #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
+        #expect(try bench.states() == ["a": "deleting", "ab": "uploaded"])
+        try await bench.pass()
+        #expect(try bench.states()["a"] == "deleting")
+        #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
+        #expect(bench.stored == ["ab.jpg", "projects.json"])
+    }
+
+    @Test func `a store that is away changes nothing`() async throws {
+        let bench = try await bench()
+        bench.store.add(StoreFault(.check, .failBefore(.unreachable)))
+        await #expect(throws: StoreError.self) { try await remove(["a"], in: bench) }
+        #expect(try bench.states()["a"] == "uploaded")
+        #expect(bench.stored.count == 6)
+    }
+
+    @Test func `a damaged list is left alone, and the rest of the project with it`() async throws {
+        let bench = try await bench()
+        let damaged = "[{\"id\": \"a\""
+        try bench.write(damaged, to: "projects.json")
+        let outcomes = try await remove(["a"], in: bench)
+        #expect(outcomes.first?.failures.count == 1)
+        #expect(outcomes.first?.failures.first?.contains("it is damaged") == true)
+        #expect(String(decoding: try bench.tree.read("projects/projects.json"), as: UTF8.self) == damaged)
+        #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
+    }
+
+    @Test func `objects of a project without a record can be deleted too, and an unknown id is nothing`() async throws {
+        let bench = try await bench()
+        try bench.list([ProjectBench.record("b")])
+        #expect(try await bench.makeRemover().find("nobody", in: [bench.folder]).isEmpty)
+        #expect(try await bench.makeRemover().find("", in: [bench.folder]).isEmpty)
+        #expect(try await remove(["ab"], in: bench).map(\.failures) == [[]])
+        #expect(!bench.stored.contains("ab.jpg"))
+        #expect(!(try bench.tree.files(below: "projects")).contains("ab.jpg"))
+    }
+}

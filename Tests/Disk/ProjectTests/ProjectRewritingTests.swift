@@ -1,0 +1,95 @@
+import Foundation
+import SyncCore
+import SyncEngine
+import SyncTestSupport
+import SyncWatch
+import SystemPackage
+import Testing
+
+@Suite struct ProjectRewritingTests {
+    private func texts(_ ids: [String]) -> String {
+        "[" + ids.map { ProjectBench.record($0) }.joined(separator: ", ") + "]"
+    }
+
+    private func ids(_ bench: ProjectBench) throws -> [String] {
+        try ProjectList(try bench.tree.read("projects/projects.json")).records.map(\.id)
+    }
+
+    @Test func `mode and unknown fields stay`() throws {
+        let bench = try ProjectBench()
+        let other = #"{"id":"b","x":1.0e5 ,"y":{"é":[null]}}"#
+        try bench.write("{\"projects\":[{\"id\":\"a\"},\n\(other)],\"z\":0}", to: "projects.json")
+        let path = bench.folder.appending("projects.json")
+        chmod(path.string, 0o640)
+        let file = ProjectListFile(in: bench.folder)
+        #expect(try file.remove(["a"], isBeingWritten: { _ in false }, pause: {}))
+        #expect(
+            String(decoding: try bench.tree.read("projects/projects.json"), as: UTF8.self)
+                == "{\"projects\":[\(other)],\"z\":0}")
+        var status = stat()
+        #expect(stat(path.string, &status) == 0 && status.st_mode & 0o777 == 0o640)
+        #expect(try bench.tree.files(below: "projects") == ["projects.json"])
+        #expect(try !file.remove(["a"], isBeingWritten: { _ in false }, pause: {}))
+    }
+
+    @Test func `a file that comes in the last moment is not lost`() throws {
+        let bench = try ProjectBench()
+        try bench.write(texts(["a", "b"]), to: "projects.json")
+        // Asked when ours is ready to take the place: another program puts its own there.
+        let asked = Mutex(0)
+        let removed = try ProjectListFile(in: bench.folder).remove(["a"]) { _ in
+            if asked.withLock({
+                $0 += 1; return $0
+            }) == 1 {
+                try? bench.write(texts(["a", "b", "c"]), to: ".theirs")
+                rename(bench.folder.appending(".theirs").string, bench.folder.appending("projects.json").string)
+            }
+            return false
+        } pause: {
+        }
+        #expect(removed)
+        #expect(try ids(bench) == ["b", "c"])
+    }
+
+    @Test(
+        "records that another program adds ten times a second are all there in the end",
+        arguments: [true, false])
+    func concurrent(isAtomic: Bool) async throws {
+        let bench = try ProjectBench()
+        let doomed = (0..<20).map { "old\($0)" }
+        try bench.write(texts(doomed), to: "projects.json")
+        let path = bench.folder.appending("projects.json")
+        let added = 60
+        let pool = BlockingPool(name: "app", threads: 1)
+        async let app: Void = pool.run {
+            for number in 0..<added {
+                // As an app does it: what is there, and one more.
+                guard var known = try? ids(bench) else { continue }
+                known.append("new\(number)")
+                let bytes = Array(texts(known).utf8)
+                if isAtomic {
+                    try bench.tree.write(bytes, to: "projects/.theirs")
+                    rename(bench.folder.appending(".theirs").string, path.string)
+                } else {
+                    let file = try FileDescriptor.open(path, .writeOnly, options: [.truncate])
+                    _ = try file.writeAll(bytes.prefix(bytes.count / 2))
+                    usleep(2_000)
+                    _ = try file.writeAll(bytes.dropFirst(bytes.count / 2))
+                    try file.close()
+                }
+                usleep(10_000)
+            }
+        }
+        let scanner = FileTreeScanner()
+        let file = ProjectListFile(in: bench.folder)
+        for id in doomed {
+            _ = try await BlockingPool(name: "remover", threads: 1).run {
+                try file.remove([id], isBeingWritten: scanner.isBeingWritten) { usleep(3_000) }
+            }
+        }
+        try await app
+        let left = Set(try ids(bench))
+        // The app itself may write a record back that it had read before: that is its word. What it added stays.
+        #expect(left.isSuperset(of: (0..<added).map { "new\($0)" }))
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+@Suite struct ProjectVersionsTests {
+    /// Stores one image after the other.
+    private func store(_ texts: [String], in bench: ProjectBench, versions: Int = 5) async throws {
+        for text in texts {
+            try bench.write(text, to: "a.jpg")
+            try await bench.pass(versions: versions)
+        }
+    }
+
+    private func bench() throws -> ProjectBench {
+        let bench = try ProjectBench()
+        try bench.list([ProjectBench.record("a")])
+        return bench
+    }
+
+    private func versions(_ bench: ProjectBench) throws -> [String] {
+        try bench.stored.filter { $0.hasPrefix("a/versions/") }.compactMap { try bench.content($0) }
+    }
+
+    @Test func `the last images stay reachable, and older ones go`() async throws {
+        let bench = try bench()
+        // The store in memory has a clock that stands still: the contents tell versions apart.
+        try await store((1...8).map { "image \($0)." }, in: bench, versions: 100)
+        #expect(try bench.content("a.jpg") == "image 8.")
+        #expect(Set(try versions(bench)) == Set((1...7).map { "image \($0)." }))
+        try await store(["image 9."], in: bench, versions: 5)
+        #expect(try versions(bench).count == 5)
+        #expect(try bench.ledger.projectVersions(of: "a").count == 5)
+        #expect(try bench.entries().map(\.versions) == [5])
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `the same image again is no version`() async throws {
+        let bench = try bench()
+        try await store(["image 1.", "image 1.", "image 2.", "image 2."], in: bench)
+        #expect(try versions(bench) == ["image 1."])
+        #expect(bench.store.count(.copy) == 1)
+    }
+
+    @Test(
+        "what breaks off in the middle is done once",
+        arguments: [
+            StoreFault(.copy, number: 1, .failAfter(.connectionLost)),
+            StoreFault(.copy, number: 1, .failBefore(.connectionLost)),
+            StoreFault(.put, key: "users/ana/projects/a.jpg", number: 2, .failBefore(.serverFailed)),
+            StoreFault(.put, key: "users/ana/projects/a.jpg", number: 2, .failAfter(.connectionLost)),
+            StoreFault(.list, number: 1, .failBefore(.serverFailed)),
+        ])
+    func brokenOff(fault: StoreFault) async throws {
+        let bench = try bench()
+        bench.store.add(fault)
+        try await store(["image 1.", "image 2."], in: bench)
+        try await bench.pass()
+        #expect(try bench.content("a.jpg") == "image 2.")
+        #expect(try versions(bench) == ["image 1."])
+        #expect(try bench.ledger.projectVersions(of: "a").count == 1)
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+    }
+
+    @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()
+        async throws
+    {
+        let bench = try bench()
+        try await store(["image 1."], in: bench)
+        bench.memory.setClass(.deepArchive, of: try bench.key("a.jpg"))
+        try await store(["image 2."], in: bench)
+        #expect(try bench.content("a.jpg") == "image 1.")
+        #expect(try versions(bench) == ["image 2."])
+        let status = try #require(try bench.status("a.jpg"))
+        #expect(status.state == .uploaded)
+        #expect(status.key?.rawValue.contains("/a/versions/") == true)
+        #expect(bench.words.all.contains { $0.contains("archived and is not overwritten") })
+    }
+
+    @Test func `an image beside an archived one stays, however old its file is`() async throws {
+        let bench = try bench()
+        try await store(["image 1."], in: bench, versions: 1)
+        bench.memory.setClass(.deepArchive, of: try bench.key("a.jpg"))
+        for number in 2...5 {
+            try bench.write("image \(number).", to: "a.jpg")
+            try bench.tree.age("projects/a.jpg", bySeconds: number * 1_000_000)
+            bench.clock.jump(.seconds(5))
+            try await bench.pass(versions: 1)
+            let status = try #require(try bench.status("a.jpg"))
+            #expect(status.state == .uploaded)
+            let key = try #require(status.key)
+            #expect(bench.memory.content(key).map { String(decoding: $0, as: UTF8.self) } == "image \(number).")
+        }
+        // The last, and the one before, which the file was stored as until then.
+        #expect(Set(try versions(bench)) == ["image 4.", "image 5."])
+    }
+
+    @Test func `an archived version is not removed`() async throws {
+        let bench = try bench()
+        try await store(["image 1.", "image 2."], in: bench, versions: 1)
+        let first = try #require(bench.stored.first { $0.hasPrefix("a/versions/") })
+        bench.memory.setClass(.deepArchive, of: try ObjectKey("users/ana/projects/\(first)"))
+        try await store(["image 3.", "image 4."], in: bench, versions: 1)
+        #expect(try versions(bench).contains("image 1."))
+        #expect(try versions(bench).count == 2)
+    }
+
+    @Test func `a restored image is kept and replaced like any other`() async throws {
+        let bench = try bench()
+        try await store(["image 1."], in: bench)
+        bench.memory.setClass(.glacier, restore: .restored(until: .distantFuture), of: try bench.key("a.jpg"))
+        try await store(["image 2."], in: bench)
+        #expect(try bench.content("a.jpg") == "image 2.")
+        #expect(try versions(bench).count == 1)
+    }
+
+    @Test func `an old version that cannot be removed holds nothing up, and goes next time`() async throws {
+        let bench = try bench()
+        bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))
+        try await store(["image 1.", "image 2.", "image 3."], in: bench, versions: 1)
+        #expect(try versions(bench).count == 2)
+        #expect(bench.words.all.contains { $0.contains("stay for now") })
+        try await store(["image 4."], in: bench, versions: 1)
+        #expect(try versions(bench).count == 1)
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Glibc
+import SyncCore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// `projects …`, and the agent beside an app that rewrites `projects.json` all the time.
+@Suite(.serialized) struct ProjectCommandTests {
+    private struct Listing: Decodable {
+        struct Project: Decodable {
+            var id: String
+            var state: String
+            var key: String?
+            var versions: Int
+        }
+
+        var projects: [Project]
+    }
+
+    private struct Details: Decodable {
+        struct Version: Decodable { var key: String }
+
+        var id: String
+        var state: String
+        var history: [Version]
+    }
+
+    private struct Deletion: Decodable {
+        struct Project: Decodable {
+            var id: String
+            var state: String
+            var errors: [String]
+        }
+
+        var projects: [Project]
+        var unknown: [String]
+    }
+
+    private struct Export: Decodable {
+        var saved: Int
+        var withoutImage: [String]
+    }
+
+    private struct Migration: Decodable {
+        var dryRun: Bool
+        var copied: Int
+        var removed: Int
+    }
+
+    private static func record(_ id: String, _ status: String = "Completed", request: String? = nil) -> String {
+        let created = Int(Date().timeIntervalSince1970) - 3_600
+        return """
+            {"id": "\(id)", "templateId": "t-\(id)", "templateName": "Oil painting", "createdAt": \(created), \
+            "status": "\(status)", "requestId": "\(request ?? id)"}
+            """
+    }
+
+    private let home: AgentHome
+    private var list: FilePath { home.projects.appending("projects.json") }
+
+    init() throws {
+        home = try AgentHome()
+        for (number, id) in ["aa", "bb", "cc"].enumerated() {
+            try home.projects.appending("\(id).jpg").create(try SamplePhoto.unique(number))
+        }
+    }
+
+    /// Writes the list whole and in one step.
+    private func write(_ records: [String]) throws {
+        try Data("[\(records.joined(separator: ",\n"))]".utf8).write(to: URL(filePath: list.string), options: .atomic)
+    }
+
+    private func answer<Value: Decodable>(_ finished: Finished, code: Int32 = 0) throws -> Value {
+        #expect(finished.code == code, "\(finished.complaint)")
+        return try JSONDecoder().decode(Value.self, from: Data(finished.output))
+    }
+
+    private func stored() throws -> Set<String> {
+        Set(try home.store.objects().map { String($0.key.dropFirst("users/ana/projects/".count)) })
+    }
+
+    @Test func `projects are listed, shown, exported, deleted and moved`() async throws {
+        try write([Self.record("aa"), Self.record("bb"), Self.record("none", "Failed")])
+        // A stray image is skipped, and holds nothing up.
+        #expect(try await home.pass().pending == 0)
+        #expect(try await home.photo(home.projects.appending("cc.jpg"))?.state == "skipped")
+        let all: Listing = try answer(await home.run("projects", "list", "--json"))
+        #expect(Set(all.projects.map { "\($0.id) \($0.state)" }) == ["aa uploaded", "bb uploaded", "none skipped"])
+
+        try home.projects.appending("aa.jpg").create(try SamplePhoto.unique(7))
+        #expect(try await home.pass().uploaded >= 1)
+        let shown: Details = try answer(await home.run("projects", "show", "aa", "--json"))
+        #expect((shown.id, shown.state, shown.history.count) == ("aa", "uploaded", 1))
+
+        let zip = home.tree.path("out.zip")
+        let export: Export = try answer(await home.run("projects", "export", "--zip", zip.string, "--json"))
+        #expect((export.saved, export.withoutImage) == (2, ["none"]))
+        let archive = try Data(contentsOf: URL(filePath: zip.string))
+        #expect(archive.starts(with: Data("PK".utf8)))
+
+        let unasked = try await home.run("projects", "delete", "aa")
+        #expect(unasked.code == 64 && unasked.complaint.contains("--yes"))
+        let deleted: Deletion = try answer(await home.run("projects", "delete", "--yes", "aa", "--json"))
+        #expect(deleted.projects.map { "\($0.id) \($0.state)" } == ["aa deleted"])
+        #expect(try stored() == ["bb.jpg", "projects.json"])
+        #expect(try !String(contentsOfFile: list.string, encoding: .utf8).contains("aa"))
+
+        let new = home.tree.path("home/New")
+        let planned: Migration = try answer(
+            await home.run("projects", "migrate", "--dry-run", home.projects.string, new.string, "--json"))
+        #expect((planned.dryRun, planned.copied, planned.removed) == (true, 3, 0))
+        let moved: Migration = try answer(
+            await home.run("projects", "migrate", home.projects.string, new.string, "--json"))
+        #expect((moved.dryRun, moved.copied, moved.removed) == (false, 3, 3))
+        #expect(access(home.projects.string, F_OK) != 0)
+    }
+
+    @Test func `a folder with a project that is half deleted is not moved`() async throws {
+        try write([Self.record("aa")])
+        _ = try await home.pass()
+        try list.create(Array("[{".utf8))
+        let refused: Deletion = try answer(await home.run("projects", "delete", "--yes", "aa", "--json"), code: 3)
+        #expect(refused.projects.map(\.state) == ["kept"])
+        let new = home.tree.path("home/New").string
+        let migration = try await home.run("projects", "migrate", home.projects.string, new)
+        #expect(migration.code == 1 && migration.complaint.contains("projects delete aa"))
+        try write([Self.record("aa")])
+        #expect(try await home.run("projects", "delete", "--yes", "aa").code == 0)
+        #expect(try await home.run("projects", "migrate", home.projects.string, new).code == 0)
+    }
+
+    @Test func `an image whose project is still processing is no failure`() async throws {
+        try home.projects.appending("aa.jpg").create(try SamplePhoto.truncated(1))
+        try write([Self.record("aa", "Processing"), Self.record("bb"), Self.record("cc")])
+        #expect(try await home.pass().pending == 1)
+        #expect(try await home.overview().lastSyncAt != nil)
+        try home.projects.appending("aa.jpg").create(try SamplePhoto.unique(1))
+        try write([Self.record("aa"), Self.record("bb"), Self.record("cc")])
+        #expect(try await home.pass().pending == 0)
+        #expect(try stored() == ["aa.jpg", "bb.jpg", "cc.jpg", "projects.json"])
+    }
+
+    @Test func `an app that rewrites the list ten times a second while the agent runs loses nothing`() async throws {
+        try write([])
+        let agent = try await home.startAgent()
+        let count = 50
+        let pool = BlockingPool(name: "app", threads: 1)
+        try await pool.run {
+            for number in 0..<count {
+                let records = (0...number).map { Self.record("p\($0)", request: "r\($0 / 2 * 2)") }
+                try home.projects.appending("p\(number).jpg").create(try SamplePhoto.unique(100 + number))
+                if number.isMultiple(of: 5) {
+                    // In place, and cut off for a moment.
+                    let bytes = Array("[\(records.joined(separator: ",\n"))]".utf8)
+                    try list.create(Array(bytes.prefix(bytes.count / 2)))
+                    usleep(50_000)
+                    try list.create(bytes)
+                } else {
+                    try write(records)
+                }
+                usleep(100_000)
+            }
+        }
+        let expected = Set(stride(from: 0, to: count, by: 2).map { "p\($0).jpg" } + ["projects.json"])
+        let onDisk = try Data(contentsOf: URL(filePath: list.string))
+        _ = try await eventually("the last state in the store") {
+            guard try stored() == expected else { return nil as Bool? }
+            let object = try home.store.objects().first { $0.key.hasSuffix("/projects.json") }
+            return try object.map { try home.store.bytes(of: $0) } == Array(onDisk) ? true : nil
+        }
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+        let all: Listing = try answer(await home.run("projects", "list", "--json"))
+        #expect(all.projects.count == count)
+        #expect(all.projects.count { $0.state == "uploaded" } == count / 2)
+        #expect(all.projects.count { $0.state == "duplicate" } == count / 2)
+        #expect(try home.store.isSound())
+    }
+}

@@ -1,0 +1,181 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+@Suite struct ProjectLedgerTests {
+    private let world: World
+    private let folder = World.projects.path
+
+    init() throws {
+        world = try World([World.projects])
+    }
+
+    private func record(
+        _ id: String, _ status: ProjectRecord.Status = .completed, age: Double = 0, template: String? = nil,
+        request: String? = nil
+    ) -> ProjectRecord {
+        ProjectRecord(
+            id: id, templateID: template ?? id, templateName: "T", createdAt: world.now.addingTimeInterval(-age),
+            status: status, requestID: request)
+    }
+
+    @discardableResult
+    private func note(_ records: [ProjectRecord]) throws -> ProjectListChanges {
+        try world.ledger.noteProjects(
+            records, in: folder, stamp: FileStamp(device: 1, inode: 2, size: 3, modified: 4), at: world.now)
+    }
+
+    private func file(_ name: String) -> FilePath { folder.appending(name) }
+
+    @Test func `a list is known until the next good one, whatever is wrong with the file`() throws {
+        #expect(try world.ledger.projectList(of: folder) == nil)
+        #expect(try note([record("a"), record("b", .processing)]).added == 2)
+        let damaged = FileStamp(device: 1, inode: 9, size: 1, modified: 5)
+        #expect(try world.ledger.noteProjectListProblem("cut off", in: folder, stamp: damaged, at: world.now))
+        #expect(try !world.ledger.noteProjectListProblem("cut off", in: folder, stamp: damaged, at: world.now))
+        let state = try #require(try world.ledger.projectList(of: folder))
+        #expect(state.problem == "cut off")
+        #expect(state.readAt == world.now)
+        #expect(try world.ledger.projects(in: folder).map(\.record.id) == ["a", "b"])
+        let changes = try note([record("b"), record("c")])
+        #expect((changes.added, changes.changed, changes.removed) == (1, 1, 1))
+        #expect(try world.ledger.projectList(of: folder)?.problem == nil)
+    }
+
+    @Test func `files come due when the decision about their project changes, and not before`() throws {
+        for name in ["a.jpg", "a-metadata.json", "b.jpg"] { world.write(file(name)) }
+        try world.scan()
+        try note([record("a", .processing), record("b", .failed)])
+        for claim in try world.ledger.claim(limit: 9, at: world.now) {
+            try world.ledger.commit(claim, outcome: .skipped("not now"), at: world.now)
+        }
+        try note([record("a", .processing), record("b", .failed)])
+        #expect(try world.ledger.claim(limit: 9, at: world.now).isEmpty)
+        try note([record("a"), record("b", .failed)])
+        let due = try world.ledger.claim(limit: 9, at: world.now).map(\.relativePath.string)
+        #expect(due.sorted() == ["a-metadata.json", "a.jpg"])
+        #expect(try world.state(file("b.jpg")) == .skipped)
+    }
+
+    @Test func `a file that waits is no failure, and is due at its time`() throws {
+        world.write(file("a.jpg"))
+        try world.scan()
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        let later = world.now.addingTimeInterval(600)
+        try world.ledger.commit(claim, outcome: .waits("no record", until: later), at: world.now)
+        let status = try #require(try world.status(file("a.jpg")))
+        #expect((status.state, status.error, status.attempts) == (.pending, "no record", 0))
+        #expect(try world.ledger.claim(limit: 1, at: world.now).isEmpty)
+        #expect(try world.ledger.claim(limit: 1, at: later).count == 1)
+    }
+
+    @Test func `a project that processes for more than 24 h is given up, and told once`() throws {
+        try note([record("old", .processing, age: 86_401), record("young", .processing, age: 86_399), record("done")])
+        #expect(try world.ledger.giveUpProjects(in: folder, at: world.now).map(\.id) == ["old"])
+        #expect(try world.ledger.giveUpProjects(in: folder, at: world.now).isEmpty)
+        world.now += 2
+        #expect(try world.ledger.giveUpProjects(in: folder, at: world.now).map(\.id) == ["young"])
+    }
+
+    @Test func `the request of a stored project is remembered when its record goes`() throws {
+        for name in ["a.jpg", "c.jpg"] { world.write(file(name)) }
+        try world.scan()
+        try note([record("a", request: "r1"), record("b", request: "r2")])
+        try world.storeAll()
+        // b was never stored: a later project with its request is the first one.
+        try note([record("c", request: "r1"), record("d", request: "r2")])
+        let known = try world.ledger.projects(in: folder)
+        #expect(known.map(\.duplicateOf) == ["a", nil])
+    }
+
+    @Test func `1,000 requests are remembered, the oldest go first`() throws {
+        let count = Ledger.requestsRemembered + 50
+        let records = (0..<count).map { number in
+            record("p\(number)", age: Double(10 * (count - number)), request: "r\(number)")
+        }
+        try note(records)
+        for record in records {
+            _ = try world.ledger.beginProjectDeletion([record.id], in: folder)
+            try world.ledger.endProjectDeletion(record.id, in: folder, at: world.now)
+        }
+        try note((0..<count).map { record("q\($0)", request: "r\($0)") })
+        let duplicates = try world.ledger.projects(in: folder).filter { $0.duplicateOf != nil }
+        #expect(duplicates.count == 1_000)
+        #expect(try world.ledger.project("q49", in: folder)?.duplicateOf == nil)
+        #expect(try world.ledger.project("q50", in: folder)?.duplicateOf == "p50")
+    }
+
+    @Test func `what is stored stays the original when an earlier record appears`() throws {
+        world.write(file("b.jpg"))
+        try world.scan()
+        try note([record("b", age: 10, template: "oil")])
+        try world.storeAll()
+        try note([record("a", age: 13, template: "oil"), record("b", age: 10, template: "oil")])
+        #expect(try world.ledger.project("a", in: folder)?.duplicateOf == "b")
+        #expect(try world.ledger.project("b", in: folder)?.duplicateOf == nil)
+    }
+
+    @Test func `versions are objects like others, and go when they are forgotten`() throws {
+        let keys = try (1...3).map { try ObjectKey("users/ana/projects/a/versions/2026050\($0)T101500Z-0a.jpg") }
+        for key in keys {
+            let object = ObjectRecord(
+                key: key, size: 10, md5: nil, sha256: nil, contentType: "image/jpeg", storedAt: world.now)
+            try world.ledger.noteProjectVersion(object, of: "a")
+            try world.ledger.noteProjectVersion(object, of: "a")
+        }
+        #expect(try world.ledger.projectVersions(of: "a").map(\.key) == keys.reversed())
+        #expect(try world.ledger.object(keys[0]) != nil)
+        try world.ledger.forgetProjectObjects([keys[0]])
+        #expect(try world.ledger.projectVersionCounts() == ["a": 2])
+        #expect(try world.ledger.object(keys[0]) == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a record that comes while its file is in hand is not overlooked`() throws {
+        world.write(file("a.jpg"))
+        try world.scan()
+        try note([])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try note([record("a")])
+        try world.ledger.commit(claim, outcome: .skipped(ProjectVerdict.noRecord), at: world.now)
+        #expect(try world.state(file("a.jpg")) == .pending)
+        let again = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try note([])
+        try world.ledger.commit(again, outcome: .skipped(ProjectVerdict.noRecord), at: world.now)
+        #expect(try world.state(file("a.jpg")) == .skipped)
+        #expect(try !world.ledger.isAnythingUnsynced())
+    }
+
+    @Test func `a deletion that began is known, but not of a project that is being stored`() throws {
+        for name in ["a.jpg", "b.jpg"] {
+            world.write(file(name))
+            try world.scan()
+        }
+        try note([record("a"), record("b")])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        #expect(claim.relativePath == "a.jpg")
+        #expect(try world.ledger.beginProjectDeletion(["a", "b"], in: folder) == ["a"])
+        #expect(try world.ledger.project("a", in: folder)?.isDeleting == false)
+        #expect(try world.ledger.project("b", in: folder)?.verdict(at: world.now) == .deleting)
+        #expect(try world.ledger.projectsBeingDeleted(in: folder) == ["b"])
+        try world.ledger.endProjectDeletion("b", in: folder, at: world.now)
+        try world.ledger.forgetProjectFiles(["b.jpg"], in: folder)
+        #expect(try world.ledger.project("b", in: folder) == nil)
+        #expect(try world.state(file("b.jpg")) == nil)
+    }
+
+    @Test func `an object that was deleted takes its upload back`() throws {
+        for name in ["a.jpg", "gone.jpg"] { world.write(file(name)) }
+        try world.scan()
+        try world.storeAll()
+        world.remove(file("gone.jpg"))
+        try world.scan()
+        let layout = try KeyLayout(user: "ana")
+        try world.ledger.forgetProjectObjects([try layout.projectFile("a.jpg"), try layout.projectFile("gone.jpg")])
+        #expect(try world.state(file("a.jpg")) == .pending)
+        #expect(try world.state(file("gone.jpg")) == nil)
+        #expect(try world.ledger.check() == [])
+    }
+}
