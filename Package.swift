@@ -21,17 +21,17 @@ let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let xmlCoder = Target.Dependency.product(name: "XMLCoder", package: "XMLCoder")
 
-/// A C shim over one system library. It is optimised in debug builds too: the pixel loops of the codec are unusable
-/// at -O0, and a shim has nothing to step through.
+/// A C shim over one system library, which may be in C++ behind its header. It is optimised in debug builds too:
+/// the pixel loops of the codec are unusable at -O0, and a shim has nothing to step through.
 func shim(_ name: String, links libraries: [String]) -> Target {
-    .target(
+    let warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+    return .target(
         name: name,
-        cSettings: [
-            .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]),
-            .unsafeFlags(["-O2"], .when(configuration: .debug)),
-        ],
+        cSettings: [.unsafeFlags(warnings), .unsafeFlags(["-O2"], .when(configuration: .debug))],
+        cxxSettings: [.unsafeFlags(warnings), .unsafeFlags(["-O2"], .when(configuration: .debug))],
         linkerSettings: libraries.map { .linkedLibrary($0) }
     )
 }
@@ -61,6 +61,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/CoreOffice/XMLCoder", from: "0.18.2"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
     ],
     targets: [
         // Floor 0: one system library each.
@@ -68,6 +69,8 @@ let package = Package(
         shim("CSyncCurl", links: ["curl"]),
         shim("CSyncCrypto", links: ["crypto"]),
         shim("CSyncExif", links: ["exif"]),
+        shim("CSyncPhone", links: ["phonenumber"]),
+        shim("CSyncArchive", links: ["archive"]),
 
         // Floor 1: values, decisions, ports.
         module("SyncCore", [systemPackage]),
@@ -78,6 +81,14 @@ let package = Package(
         module("SyncPhotos", ["SyncCore", "SyncDigest", "CSyncJPEG", "CSyncExif", systemPackage]),
         module("SyncLocalStore", ["SyncCore", "SyncDigest", systemPackage]),
         module("SyncS3", ["SyncCore", "SyncDigest", "CSyncCurl", systemPackage, xmlCoder]),
+        .target(
+            name: "SyncPages",
+            dependencies: ["SyncCore", mustache],
+            resources: [.embedInCode("Templates")],
+            swiftSettings: strict
+        ),
+        module("SyncPhone", ["SyncCore", "CSyncPhone"]),
+        module("SyncArchive", ["SyncCore", "CSyncArchive", systemPackage]),
         module("SyncLedger", ["SyncCore", grdb, systemPackage]),
         .target(
             name: "SyncConfig",
@@ -89,7 +100,10 @@ let package = Package(
         // Floor 3: the workflows.
         module(
             "SyncEngine",
-            ["SyncCore", "SyncDigest", "SyncLedger", systemPackage, logging, asyncAlgorithms, serviceLifecycle]
+            [
+                "SyncCore", "SyncDigest", "SyncLedger", "SyncPages", systemPackage, logging, asyncAlgorithms,
+                serviceLifecycle,
+            ]
         ),
 
         // Floors 4 and 5: the program.
@@ -97,7 +111,8 @@ let package = Package(
             "SyncCLI",
             [
                 "SyncCore", "SyncDigest", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3", "SyncLedger",
-                "SyncConfig", "SyncEngine", systemPackage, logging, serviceLifecycle,
+                "SyncConfig", "SyncPages", "SyncPhone", "SyncArchive", "SyncEngine", systemPackage, logging,
+                serviceLifecycle,
                 unixSignals, argumentParser,
             ]
         ),
@@ -113,6 +128,8 @@ let package = Package(
         suite("SyncS3Tests", in: "Pure", ["SyncS3"]),
         suite("SyncConfigTests", in: "Pure", ["SyncConfig"]),
         suite("SyncLedgerTests", in: "Pure", ["SyncLedger"]),
+        suite("SyncPagesTests", in: "Pure", ["SyncPages", "SyncDigest"]),
+        suite("SyncPhoneTests", in: "Pure", ["SyncPhone"]),
         suite(
             "SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging, lifecycleTestKit]),
         suite(
@@ -124,6 +141,15 @@ let package = Package(
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
         suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
+        suite("ArchiveFileTests", in: "Disk", ["SyncArchive"]),
+        suite("MirrorTests", in: "Disk", ["SyncEngine", "SyncS3", "SyncDigest"]),
+        suite(
+            "GalleryTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncDigest", "SyncWatch", logging]),
+        suite(
+            "ProjectTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncDigest", "SyncWatch", logging]),
+        suite(
+            "ShareTests", in: "Disk",
+            ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
         suite("BadDayTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging]),

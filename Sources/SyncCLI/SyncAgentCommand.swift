@@ -9,8 +9,8 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         abstract: "Keeps every new photo of your folders safe in S3-compatible storage.",
         discussion: """
             Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are copied, \
-            renamed or dropped again. Nothing on your disk is changed or deleted, and a file that disappears from the \
-            disk stays stored.
+            renamed or dropped again. Nothing on your disk is changed or deleted but the text of old gallery events, and a \
+            file that disappears from the disk stays stored.
 
             FIRST STEPS
               sync-agent init      write a configuration and create the folders
@@ -33,7 +33,10 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RestoreCommand.self,
-            RestoresCommand.self, LifecycleCommand.self, CostCommand.self, DoctorCommand.self, ConfigCommand.self,
+            RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self, ProjectsCommand.self,
+            ArchiveCommand.self,
+            ProfilesCommand.self,
+            CleanupCommand.self, LifecycleCommand.self, CostCommand.self, DoctorCommand.self, ConfigCommand.self,
         ]
     )
 

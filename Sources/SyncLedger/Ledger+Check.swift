@@ -11,7 +11,10 @@ extension Ledger {
             let orphans = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
                 "a row of \(row[0] as String) refers to a row of \(row[2] as String) that is not there"
             }
-            let audits = [Self.photoAudit, Self.objectAudit, Self.ageAudit, Self.restoreAudit]
+            let audits = [
+                Self.photoAudit, Self.objectAudit, Self.ageAudit, Self.restoreAudit, Self.vacationAudit,
+                Self.eventAudit,
+            ]
             return try damage + orphans + audits.flatMap { try db.disagreements($0) }
         }
     }
@@ -58,6 +61,14 @@ extension Ledger {
             UNION ALL
             SELECT state, 0, 0, COUNT(*), SUM(size) FROM restore_items GROUP BY state
         ) GROUP BY state HAVING SUM(items) <> SUM(rows) OR SUM(bytes) <> SUM(size)
+        """
+
+    private static let eventAudit = """
+        SELECT retention || ' events with photo ' || photo_state, SUM(events), 0, SUM(rows), 0 FROM (
+            SELECT photo_state, retention, events, 0 AS rows FROM event_tallies
+            UNION ALL
+            SELECT photo_state, retention, 0, COUNT(*) FROM events GROUP BY 1, 2
+        ) GROUP BY photo_state, retention HAVING SUM(events) <> SUM(rows)
         """
 }
 

@@ -85,6 +85,8 @@ package final class Ledger: Sendable {
             // file is whole. That only repeats a step which is idempotent: a file is scanned again, a photo is put
             // again under the same key. A commit that permits a local file to be deleted must ask for FULL.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            // What is deleted is overwritten: of events that were signed off, only their records remain.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
         }
         return configuration
     }

@@ -42,10 +42,47 @@ extension LocalStore {
             throw error
         }
         try onStep(.committed)
-        if let current {
+        if let current, !takePlainName(of: current, for: record, at: key, staged) {
             removeContent(current)
             try? Disk.remove(staged.replaced)
         }
+    }
+
+    /// Gives a new version the plain name of its key, which the one before had: it is where people look, and web servers
+    /// that are pointed at `objects/`. The name is never without a file. `staging/` names both files all the while.
+    /// - Returns: `false` when the version keeps the name that it has, and the one before is to be removed.
+    private func takePlainName(
+        of replaced: ObjectRecord, for record: ObjectRecord, at key: ObjectKey, _ staged: StagedPut
+    ) -> Bool {
+        guard record.file != replaced.file,
+            FilePath(replaced.file).lastComponent?.string == ContentName.plain(key.lastSegment)
+        else { return false }
+        var renamed = record
+        renamed.file = replaced.file
+        do {
+            try Disk.write(renamed.json(), to: staged.record)
+            try Disk.remove(staged.replaced)
+            try Disk.write(record.json(), to: staged.replaced)
+            try onStep(.renaming)
+            // A second name for the same bytes. Where the file system has none, the version keeps the one that it has.
+            try Disk.link(layout.content(record), to: staged.content)
+            try Disk.rename(staged.content, to: layout.content(renamed))
+            try Disk.syncFolder(layout.content(renamed).removingLastComponent())
+            try onStep(.renamed)
+        } catch {
+            staged.removeAll()
+            return false
+        }
+        do {
+            try publish(staged.record, at: layout.record(for: key))
+            try onStep(.recommitted)
+        } catch {
+            // Which of the two names counts is for the disk to say: a later process removes the other.
+            return true
+        }
+        removeContent(record)
+        try? Disk.remove(staged.replaced)
+        return true
     }
 
     /// Writes what is known of an object anew: one rename, and its bytes stay as they are. The key is locked.

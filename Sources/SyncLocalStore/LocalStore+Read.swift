@@ -52,8 +52,9 @@ extension LocalStore {
         while true {
             let record = try existingRecord(key, operation)
             guard !record.isArchived(at: now()) else { throw Self.archived(key, record, operation: operation) }
+            let file: OpenFile
             do throws(FileError) {
-                return OpenContent(record: record, file: try OpenFile(layout.content(record), .read))
+                file = try OpenFile(layout.content(record), .read)
             } catch {
                 guard error.isMissing else { throw error }
                 // A put or delete may have come between the record and its file: the record tells, read anew.
@@ -62,6 +63,12 @@ extension LocalStore {
                         key, "\(layout.content(record)), which holds its bytes, is gone", operation: operation)
                 }
                 missing = record.file
+                continue
+            }
+            // The name may have gone to a newer version meanwhile: then the record is another one, too.
+            let current = try self.record(key, operation)
+            if current?.file == record.file, current?.sha256 == record.sha256 {
+                return OpenContent(record: record, file: file)
             }
         }
     }

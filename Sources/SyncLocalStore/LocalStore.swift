@@ -23,8 +23,8 @@ package import SystemPackage
 /// files that no record names. It never judges a file that `staging/` does not name.
 ///
 /// **Names.** A file in `objects/` has the key as its path with `%` and `~` percent-encoded. Where that name is taken
-/// (by the version that is being replaced; by a folder, since keys may be `a` and `a/b`) or longer than the file system
-/// takes, it is `stem~XXXXXXXX.ext`. Names in `records/` are a function of the key alone: see ``RecordPath``.
+/// (by a folder, since keys may be `a` and `a/b`) or longer than the file system takes, it is `stem~XXXXXXXX.ext`. So it
+/// is for a moment while a version is replaced: the new one gets the plain name by a second commit, after its own. Names in `records/` are a function of the key alone: see ``RecordPath``.
 ///
 /// **Several processes** may use a store at once: a key's check-and-commit is done under flock(2) on one of the lock
 /// files. On a network file system that needs working locks.
@@ -126,6 +126,12 @@ package enum LocalStoreStep: Hashable, Sendable, CaseIterable {
     case placed
     /// The record is in `records/`: the object is stored, or changed. What it replaces still lies in `objects/`.
     case committed
+    /// A new version is stored under another name; that it shall have the plain one is in `staging/`, synced.
+    case renaming
+    /// Its bytes have both names, synced; the record names the other one.
+    case renamed
+    /// The record names the plain one.
+    case recommitted
     /// The record is out of `records/`: the object is deleted. Its bytes still lie in `objects/`.
     case deleted
 }

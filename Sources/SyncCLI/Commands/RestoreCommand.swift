@@ -124,7 +124,7 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         if !json || terminal.isInteractive { view.proposal(proposal).forEach(terminal.writeLine) }
         if !proposal.candidates.isEmpty {
-            try requireCheapEnough(proposal, installation.settings.restore)
+            try RestoreLimit(maximumCost: maximumCost, installation.settings.restore).check(proposal)
             guard yes || Question.confirm("Bring them back?", on: terminal) else {
                 throw CommandFailure(.failed, "nothing was asked for")
             }
@@ -193,43 +193,16 @@ struct RestoreCommand: AsyncParsableCommand {
 
     private func proposal(_ installation: Installation, _ parts: RestoreParts) async throws -> RestoreProposal {
         let settings = installation.settings
-        let locator = PathLocator(roots: settings.watch.map(\.path))
         let order = RestoreOrder(
             names: paths, wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
             days: days ?? settings.restore.days, extends: days != nil,
             output: output.map { ProcessEnvironment.workingFolder.pushing(FilePath($0)).lexicallyNormalized() },
             requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
-            return try await parts.desk.propose(
-                order,
-                in: RestoreSelection.Places(
-                    workingFolder: ProcessEnvironment.workingFolder,
-                    vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),
-                    candidates: { locator.candidates(for: $0) }))
+            return try await parts.desk.propose(order, in: installation.restorePlaces)
         } catch let error as TierNotOffered {
             throw CommandFailure(.usage, "\(error); nothing was asked for")
         }
-    }
-
-    private func requireCheapEnough(_ proposal: RestoreProposal, _ settings: RestoreSettings) throws {
-        guard let limit = maximumCost ?? settings.maximumCostUSD else { return }
-        let source = maximumCost == nil ? "restore.max_cost_usd" : "--max-cost"
-        guard proposal.estimate.unpriced.isEmpty else {
-            let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(
-                .failed,
-                "\(source) sets a limit, and no price of \(classes) is known; nothing was asked for. Add it to the file that "
-                    + "cost.prices names, or leave the limit out")
-        }
-        guard proposal.estimate.totalUSD > limit else { return }
-        let cheaper = proposal.options.first { $0.estimate.totalUSD <= limit && $0.tier != proposal.tier }.map {
-            "; --tier \($0.tier.rawValue) would cost \(Quantities.dollars($0.estimate.totalUSD))"
-        }
-        throw CommandFailure(
-            .failed,
-            "it would cost \(Quantities.aboutDollars(proposal.estimate.totalUSD)), and the limit is "
-                + "$\(limit) (\(source)); nothing was asked for"
-                + (cheaper ?? ". Name fewer photos, or raise the limit"))
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.

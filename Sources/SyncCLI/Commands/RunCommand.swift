@@ -43,7 +43,8 @@ struct RunCommand: AsyncParsableCommand {
                 // Stopped from the last to the first.
                 services: [
                     UploadService(parts.pipeline), UpkeepService(parts.upkeep, time: installation.time),
-                    parts.restores.service, intake, StopNotice(tell: systemd.stopping),
+                    parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
+                    parts.retention.service, intake, StopNotice(tell: systemd.stopping),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
             // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.

@@ -71,6 +71,7 @@ struct SyncCommand: AsyncParsableCommand {
         try ledger.noteSync(at: installation.time.now())
         let report = SyncReport(
             progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
+            unfinished: try ledger.unfinishedProjectImages(),
             failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed), told: progress.failed)
         try ledger.close()
         return report
@@ -102,6 +103,7 @@ private final class PassService: Service {
         } catch is CancellationError {
             return
         }
+        try await parts.projectService.round()
         // Somebody asked: what waits after an earlier failure is tried now.
         try parts.ledger.hurry()
         progress.expect(try parts.ledger.overview().totals.waiting)
@@ -109,12 +111,16 @@ private final class PassService: Service {
         do {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             upkeep.withLock { $0 = moved }
+            try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }
             try await cancelWhenGracefulShutdown { try await self.parts.restores.service.round(isUrgent: false) }
+            try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
         } catch is CancellationError {
             // Both go on with the next pass.
         } catch let error as StoreError {
-            // The photos of this pass are stored, and restores go on with the next one.
-            logger.warning("restores wait for the store: \(error)")
+            // The photos of this pass are stored, and what is left goes on with the next one.
+            logger.warning("restores and shares wait for the store: \(error)")
+        } catch let error as LedgerError where error.code == .busy {
+            logger.warning("restores and shares wait for the ledger: \(error)")
         }
     }
 }

@@ -16,7 +16,11 @@ struct AgentParts: Sendable {
     let work = Wakeup()
     let pipeline: PhotoPipeline
     let upkeep: StoreUpkeep
+    let vacations: VacationService
     let restores: RestoreParts
+    let shares: ShareParts
+    let projects: ProjectParts
+    let retention: RetentionParts
 
     private let installation: Installation
 
@@ -40,18 +44,36 @@ struct AgentParts: Sendable {
         let keys = try KeyLayout(user: settings.user)
         let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
         restores = try RestoreParts(installation, ledger: ledger, store: retrying)
+        shares = ShareParts(installation, restores)
+        retention = try RetentionParts(installation, ledger: restores.ledger, store: retrying)
         upkeep = StoreUpkeep(
             store: retrying, ledger: restores.ledger, keys: keys, policy: try installation.tierPolicy(),
             time: installation.time, logger: installation.logger)
+        let done = Wakeup()
+        vacations = VacationService(
+            VacationKeeper(
+                ledger: restores.ledger, store: retrying, keys: keys, pool: BlockingPool(name: "vacations", threads: 1),
+                now: installation.time.now),
+            work: done, time: installation.time, logger: installation.logger)
+        projects = ProjectParts(installation, ledger: ledger)
         let preparer = Preparer(
             ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
-            planner: UploadPlanner(keys: keys), policy: settings.photos.reduce,
+            planner: UploadPlanner(keys: keys), projects: projects.gate, policy: settings.photos.reduce,
             settle: settings.upload.settle, now: installation.time.now)
         pipeline = PhotoPipeline(
             ledger: ledger, store: retrying, preparer: preparer,
+            versions: projects.versions(in: retrying, ledger: restores.ledger, keys: keys),
             pool: BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount),
             batchSize: settings.upload.batchSize, work: work, time: installation.time, logger: installation.logger,
-            observe: observe)
+            observe: { event in
+                observe(event)
+                done.signal()
+            })
+    }
+
+    var projectService: ProjectService {
+        ProjectService(
+            folders: folders, shelf: projects.shelf, pool: intakePool, work: work, time: installation.time)
     }
 
     func makePass() -> SyncPass {

@@ -43,6 +43,11 @@ extension ExitStatus {
         case let error as StoreError: self = Self.status(of: error.code)
         case let error as LedgerError: self = error.code == .readOnly ? .refused : .failed
         case let error as DownloadError: self = error.code == .notAllowed ? .refused : .failed
+        case let error as ZipError: self = error.exitStatus
+        case is VacationLookupError: self = .noSuchPath
+        case let error as ShareError: self = error.exitStatus
+        case let error as MirrorError: self = error.code == .inUse ? .locked : .failed
+        case is ShareReference.Invalid: self = .usage
         case let error as ScanError: self = error.code == .missing ? .noSuchPath : .failed
         default: self = .failed
         }
@@ -55,6 +60,26 @@ extension ExitStatus {
             .clockSkew:
             .storeUnreachable
         case .settingRefused: .configuration
+        default: .failed
+        }
+    }
+}
+
+extension ShareError {
+    fileprivate var exitStatus: ExitStatus {
+        switch self {
+        case .tooMany, .noSuchNumber, .endsTooLate: .usage
+        case .inOtherHands: .locked
+        case .nothing, .over: .failed
+        }
+    }
+}
+
+extension ZipError {
+    fileprivate var exitStatus: ExitStatus {
+        switch code {
+        case .notAllowed: .refused
+        case .inUse: .locked
         default: .failed
         }
     }

@@ -19,6 +19,10 @@ struct RestoreParts: Sendable {
         let settings = installation.settings
         let time = installation.time
         let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        // Downloads are written where their bytes arrive, on the store's own thread: a disk that hangs must not hold up
+        // the uploads.
+        let downloads = RetryingStore(
+            try installation.makeStore(ledger), time: time, logger: installation.logger)
         self.store = store
         self.ledger = queue
         desk = RestoreDesk(store: store, ledger: queue, prices: try installation.prices(), time: time)
@@ -27,7 +31,7 @@ struct RestoreParts: Sendable {
         service = RestoreService(
             follower: RestoreFollower(store: store, ledger: queue, interval: settings.restore.poll, time: time),
             delivery: RestoreDelivery(
-                store: store, ledger: queue, pool: BlockingPool(name: "downloads", threads: 3), time: time),
+                store: downloads, ledger: queue, pool: BlockingPool(name: "downloads", threads: 3), time: time),
             announcer: RestoreAnnouncer(
                 ledger: queue,
                 notifiers: Notifiers(

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncEngine
+import SyncLedger
 import SystemPackage
 
 /// Shows how far a pass is: one line that is drawn over on a terminal, a plain line now and then elsewhere. What went
@@ -70,7 +71,11 @@ final class ProgressLine: Sendable {
         return switch event.result {
         case .failed(let reason): terminal.styled("failed", .red) + "  \(path): \(reason)"
         case .postponed(let reason): terminal.styled("waits", .yellow) + "   \(path): \(reason)"
-        case .stored, .alreadyStored, .skipped, .dropped: nil
+        case .stored, .alreadyStored, .skipped:
+            event.events.flatMap { note in
+                note.malformed > 0 ? terminal.styled("partly", .yellow) + "  \(path): \(note.text)" : nil
+            }
+        case .dropped: nil
         }
     }
 

@@ -109,17 +109,16 @@ enum ConfigKeys {
         "Smaller objects stay where they are: archiving them costs more than it saves.")
 
     static let eventDays = ConfigKey(
-        "retention.event_days", .integer(0...36_500), default: 90, traits: KeyTraits(isForLater: true),
+        "retention.event_days", .integer(0...36_500), default: 90,
         "The age at which a gallery event's photo is archived and its text deleted.")
     static let retentionBatch = ConfigKey(
-        "retention.batch_size", .integer(1...10_000), default: 500, traits: KeyTraits(isForLater: true),
-        "How many events one pass handles.")
+        "retention.batch_size", .integer(1...10_000), default: 500,
+        "How many events are handled together; all that are due are, one batch after the other.")
     static let retentionTime = ConfigKey(
-        "retention.at", .timeOfDay, default: TimeOfDay(hour: 0, minute: 0), traits: KeyTraits(isForLater: true),
+        "retention.at", .timeOfDay, default: TimeOfDay(hour: 0, minute: 0),
         "When the daily pass runs.")
     static let retentionZone = ConfigKey(
         "retention.time_zone", .timeZone, default: TimeZone(identifier: "America/Los_Angeles") ?? .gmt,
-        traits: KeyTraits(isForLater: true),
         "The time zone of that time.")
 
     static let restoreDays = ConfigKey(
@@ -141,15 +140,28 @@ enum ConfigKeys {
         "A file with the prices that estimates are made from; null for Amazon's list prices in us-east-1.")
 
     static let sharePhotos = ConfigKey(
-        "share.max_photos", .integer(1...10_000), default: 50, traits: KeyTraits(isForLater: true),
+        "share.max_photos", .integer(1...10_000), default: 50,
         "How many photos a share has at most.")
     static let shareDays = ConfigKey(
-        "share.expire_days", .integer(1...3_650), default: 30, traits: KeyTraits(isForLater: true),
+        "share.expire_days", .integer(1...3_650), default: 30,
         "After how many days a share's objects are deleted.")
     static let shareBaseURL = ConfigKey(
         "share.public_base_url", ValueKind.address().orNull(), default: nil,
-        traits: KeyTraits(isForLater: true, example: "https://photos.example.net/shares"),
-        "Where the shares can be read by everybody, if they can; links then have no end of their own.")
+        traits: KeyTraits(example: "https://photos.example.net"),
+        "The address at which everybody can read the objects below shares/, if they can, with store.prefix where one is "
+            + "set; links then have no end of their own.")
+
+    static let shareRegion = ConfigKey(
+        "share.phone_region", ValueKind.phoneRegion.orNull(), default: nil, traits: KeyTraits(example: "DE"),
+        "The country whose telephone numbers may be written without a country code, as two letters.")
+
+    static let keepTitles = ConfigKey(
+        "retention.keep_titles", .flag, default: true,
+        "Whether an archived photo keeps the title of its event, as metadata of the object.")
+
+    static let projectVersions = ConfigKey(
+        "projects.versions", .integer(1...100), default: 5,
+        "How many earlier images of a project stay reachable in the store.")
 
     static let notifyCommand = ConfigKey(
         "notify.command", .command, default: [], traits: KeyTraits(example: "[notify-send, done]"),
@@ -170,9 +182,11 @@ enum ConfigKeys {
         batchSize.description, settle.description, rescan.description, bandwidthLimit.description,
         tierMode.description, archiveAfterDays.description, minimumArchiveBytes.description,
         eventDays.description, retentionBatch.description, retentionTime.description, retentionZone.description,
+        keepTitles.description,
         restoreDays.description, restoreTier.description, restorePoll.description, maximumCost.description,
         prices.description,
-        sharePhotos.description, shareDays.description, shareBaseURL.description,
+        sharePhotos.description, shareDays.description, shareBaseURL.description, shareRegion.description,
+        projectVersions.description,
         notifyCommand.description, notifyWebhook.description,
     ]
 }

@@ -66,6 +66,14 @@ extension ValueKind where Value == String {
         }
     }
 
+    /// Two letters (ISO 3166-1 alpha-2), as libphonenumber names regions.
+    static var phoneRegion: Self {
+        text(accepted: "a country as two capital letters, such as DE or US") { (text) throws(Rejection) in
+            guard text.utf8.count == 2, text.utf8.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) })
+            else { throw Rejection() }
+        }
+    }
+
     /// A key of KMS or a like of it (AWS KMS Developer Guide, "Key identifiers").
     static var kmsKey: Self {
         text(accepted: "a key's id, alias or ARN") { (text) throws(Rejection) in

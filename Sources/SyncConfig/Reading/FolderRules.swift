@@ -1,9 +1,11 @@
+import SyncCore
 import SystemPackage
 
 /// Which folders may be watched together. Compares paths as they are written: a symbolic link is not followed.
 struct FolderRules {
     struct Folder {
         var path: FilePath
+        var kind: WatchedFolder.Kind
         /// Which entry of `watch`, from 0.
         var entry: Int
     }
@@ -21,6 +23,14 @@ struct FolderRules {
                     found.append(
                         (folder.entry, "\(relation) watch[\(other.entry)]; a photo may be in one watched folder only"))
                 }
+            }
+            if folder.kind == .projects, let first = folders[..<index].first(where: { $0.kind == .projects }) {
+                found.append(
+                    (
+                        folder.entry,
+                        "is a second folder of kind projects, beside watch[\(first.entry)]; both would be stored under the "
+                            + "same keys, so there may be one only"
+                    ))
             }
             for (path, name) in reserved {
                 if let relation = Self.relation(of: folder.path, to: path) {

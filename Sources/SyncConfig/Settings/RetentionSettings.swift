@@ -8,6 +8,8 @@ package struct RetentionSettings: Hashable, Sendable {
     /// Of the daily pass, in ``timeZone``.
     package var at: TimeOfDay
     package var timeZone: TimeZone
+    /// Whether the title of an event stays with its archived photo.
+    package var keepTitles: Bool
 }
 
 extension RetentionSettings {
@@ -16,5 +18,6 @@ extension RetentionSettings {
         batchSize = reader.value(ConfigKeys.retentionBatch)
         at = reader.value(ConfigKeys.retentionTime)
         timeZone = reader.value(ConfigKeys.retentionZone)
+        keepTitles = reader.value(ConfigKeys.keepTitles)
     }
 }

@@ -14,6 +14,7 @@ package struct Settings: Hashable, Sendable {
     package var restore: RestoreSettings
     package var cost: CostSettings
     package var share: ShareSettings
+    package var projects: ProjectSettings
     package var notify: NotifySettings
 }
 
@@ -29,6 +30,7 @@ extension Settings {
         restore = RestoreSettings(from: &reader)
         cost = CostSettings(from: &reader)
         share = ShareSettings(from: &reader)
+        projects = ProjectSettings(from: &reader)
         notify = NotifySettings(from: &reader)
     }
 
@@ -50,7 +52,7 @@ extension Settings {
                 reader.add("only a folder of kind gallery has a profile, this one is of kind \(kind)", at: profilePath)
             }
             guard let path = reader.path(ConfigKeys.watchPath, entry: entry) else { continue }
-            rules.folders.append(FolderRules.Folder(path: path, entry: entry))
+            rules.folders.append(FolderRules.Folder(path: path, kind: kind, entry: entry))
             watched.append(WatchedFolder(kind: kind, path: path, profile: profile))
         }
         for (entry, message) in rules.violations {

@@ -6,6 +6,8 @@ package struct ShareSettings: Hashable, Sendable {
     package var expireDays: Int
     /// Where everybody can read the shares; `nil` when links have to be signed.
     package var publicBaseURL: URL?
+    /// Two letters (ISO 3166-1): whose telephone numbers need no country code.
+    package var phoneRegion: String?
 }
 
 extension ShareSettings {
@@ -13,5 +15,6 @@ extension ShareSettings {
         maximumPhotos = reader.value(ConfigKeys.sharePhotos)
         expireDays = reader.value(ConfigKeys.shareDays)
         publicBaseURL = reader.value(ConfigKeys.shareBaseURL)
+        phoneRegion = reader.value(ConfigKeys.shareRegion)
     }
 }

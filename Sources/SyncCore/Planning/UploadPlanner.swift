@@ -3,6 +3,8 @@ package import SystemPackage
 /// What is to be done with a file that was examined.
 package enum UploadPlan: Hashable, Sendable {
     case store(PlannedUpload)
+    /// It may hold gallery events: their photos are stored, and their text stays.
+    case readEvents
     /// Not something that its folder stores.
     case skip(reason: String)
 }
@@ -12,6 +14,9 @@ package struct PlannedUpload: Hashable, Sendable {
     package var condition: PutCondition
     /// What the bytes are; for a project's JSON the name decides, everything else is told by content.
     package var type: MediaType
+
+    /// The project whose image it is: earlier images of it are kept. `nil` for everything else.
+    package var project: String?
 
     package init(key: ObjectKey, condition: PutCondition, type: MediaType) {
         self.key = key
@@ -37,12 +42,13 @@ package struct UploadPlanner: Hashable, Sendable {
         kind: WatchedFolder.Kind, relativePath: FilePath, examined: PhotoExamination
     ) throws(InvalidName) -> UploadPlan {
         switch kind {
+        case .gallery where examined.type == .json:
+            return .readEvents
         case .gallery, .vacations:
             guard examined.type.kind != .other else {
                 return .skip(reason: "neither a photo nor a video; it stays on this machine")
             }
-            return .store(
-                PlannedUpload(key: try keys.photo(examined.id), condition: .ifAbsent, type: examined.type))
+            return .store(try pooled(examined.id, examined.type))
         case .projects:
             let isJSON = relativePath.extension?.lowercased() == "json"
             let type = examined.type.kind == .other && isJSON ? MediaType.json : examined.type
@@ -52,5 +58,10 @@ package struct UploadPlanner: Hashable, Sendable {
             return .store(
                 PlannedUpload(key: try keys.projectFile(relativePath.string), condition: .overwrite, type: type))
         }
+    }
+
+    /// Where a photo goes that is no file of its own.
+    package func pooled(_ id: PhotoID, _ type: MediaType) throws(InvalidName) -> PlannedUpload {
+        PlannedUpload(key: try keys.photo(id), condition: .ifAbsent, type: type)
     }
 }

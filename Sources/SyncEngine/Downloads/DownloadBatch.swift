@@ -49,7 +49,8 @@ package struct DownloadBatch: Sendable {
         }
     }
 
-    private static func concernsAll(_ error: any Error) -> Bool {
+    /// Whether the next download would meet the same.
+    static func concernsAll(_ error: any Error) -> Bool {
         switch error {
         case let error as StoreError: error.concernsWholeStore
         case let error as DownloadError: error.concernsAll

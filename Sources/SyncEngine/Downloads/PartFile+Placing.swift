@@ -24,39 +24,14 @@ extension PartFile {
         return true
     }
 
-    /// link(2) takes a name only where nothing has it, unlike rename(2).
     private func takeName(_ destination: FilePath) throws -> Bool {
-        do {
-            try calls.link(path, destination)
-        } catch {
-            switch error {
-            case .fileExists: return false
-            case .notPermitted, .permissionDenied, .notSupported, .notSupportedOnSocket, .noFunction, .tooManyLinks:
-                // No second names there (FAT), or not for us: an empty file takes it, and is replaced by ours at once.
-                guard try reserve(destination) else { return false }
-                do {
-                    return try replace(destination)
-                } catch {
-                    unlink(destination.string)
-                    throw error
-                }
-            default: throw error
-            }
+        var isRenamed = false
+        let isOurs = try FreeName.take(destination, for: path, calls) {
+            isRenamed = true
+            markGone()
         }
-        try remove()
-        return true
-    }
-
-    private func reserve(_ destination: FilePath) throws -> Bool {
-        do {
-            try FileDescriptor.open(
-                destination, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: .ownerReadWrite
-            ).close()
-            return true
-        } catch Errno.fileExists {
-            return false
-        }
+        if isOurs, !isRenamed { try remove() }
+        return isOurs
     }
 
     private func syncFolder(_ path: FilePath) throws {

@@ -94,7 +94,7 @@ package struct StoreProbe: Sendable {
             guard store.capabilities.links, let fetch else {
                 return .limited(
                     name, "the store has no links that others can open",
-                    instead: "shares are handed on as files, or by share.public_base_url")
+                    instead: "shares go by their ids, or by share.public_base_url")
             }
             let key = try await stored("link test.txt")
             let link = try await store.link(to: key, lasting: .seconds(60))

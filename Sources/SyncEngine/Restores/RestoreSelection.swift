@@ -167,7 +167,7 @@ extension RestoreSelection {
             let parent = path.removingLastComponent()
             try ledger.photos(at: path) { photo in
                 // What lies between the photos of an album was never to be stored; named by itself, that is told.
-                if photo.state != .skipped || photo.path == path { note(photo, relativeTo: parent) }
+                if photo.state != .skipped || photo.path == path { try note(photo, relativeTo: parent, ledger) }
             }
         }
 
@@ -176,22 +176,47 @@ extension RestoreSelection {
             var rest = path
             guard rest.removePrefix(asked.folder), let pattern = PathPattern(folder.pushing(rest)) else { return }
             try ledger.photos(at: folder) { photo in
-                if photo.state != .skipped, pattern.matches(photo.path) { note(photo, relativeTo: folder) }
+                if photo.state != .skipped, pattern.matches(photo.path) { try note(photo, relativeTo: folder, ledger) }
             }
         }
 
-        private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath) {
+        private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger) throws {
+            var destination = photo.path
+            if !destination.removePrefix(folder) {
+                destination = FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
+            }
+            if photo.note != nil, try noteEvents(of: photo, at: destination, ledger) { return }
             guard let record = photo.object else {
                 let why = photo.why ?? photo.state.rawValue
                 problems.append(
                     Problem(name: photo.path.string, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
                 return
             }
-            var destination = photo.path
-            if !destination.removePrefix(folder) {
-                destination = FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
+            if photo.note == nil { objects.append(Object(record: record, path: photo.path, destination: destination)) }
+        }
+
+        /// A file of gallery events stands for the photos of its events: `june.json` for `june.jpg`, or, where it has
+        /// several, `june-1.jpg` and so on. Its text was never stored.
+        /// - Returns: whether it has photos, and all of them are stored.
+        private mutating func noteEvents(
+            of photo: PhotoStatus, at destination: FilePath, _ ledger: Ledger
+        ) throws -> Bool {
+            let events = try ledger.events(of: photo.id)
+            let records = events.compactMap(\.object) + [photo.object].compactMap(\.self)
+            var keys: Set<ObjectKey> = []
+            let photos = records.filter { keys.insert($0.key).inserted }
+            for (index, record) in photos.enumerated() {
+                let stem = (destination.stem ?? "") + (photos.count > 1 ? "-\(index + 1)" : "")
+                let name = FilePath.Component("\(stem).\(Self.ending(of: record.contentType))")
+                let place = name.map { destination.removingLastComponent().appending($0) } ?? destination
+                objects.append(Object(record: record, path: photo.path, destination: place))
             }
-            objects.append(Object(record: record, path: photo.path, destination: destination))
+            return !photos.isEmpty && events.allSatisfy { $0.photoState == .stored || $0.photoState == .none }
+        }
+
+        private static func ending(of contentType: String) -> String {
+            let subtype = contentType.split(separator: "/").last ?? ""
+            return ["png", "gif", "webp", "heic", "heif", "avif", "tiff", "bmp"].first { $0 == subtype } ?? "jpg"
         }
     }
 }

@@ -9,8 +9,6 @@ import SyncLedger
 package struct TierMover: Sendable {
     package struct Result: Hashable, Sendable {
         package var moved = 0
-        /// Bytes of what was moved.
-        package var bytes: Int64 = 0
         /// What could not be moved, and why; at most ``namedFailures`` of them.
         package var failures: [StoreError] = []
         package var failed = 0
@@ -36,10 +34,9 @@ package struct TierMover: Sendable {
         self.time = time
     }
 
-    /// - Parameter onMove: told what was moved by now.
     /// - Throws: ``StoreError`` when the store is away as a whole or cannot do it at all; ``LedgerError``;
     ///   `CancellationError`.
-    package func run(onMove: (Result) -> Void = { _ in }) async throws -> Result {
+    package func run() async throws -> Result {
         var result = Result()
         for rule in rules {
             guard let transition = rule.transition else { continue }
@@ -58,7 +55,6 @@ package struct TierMover: Sendable {
                     result.failed += 1
                     if result.failures.count < Result.namedFailures { result.failures.append(failure) }
                 }
-                onMove(result)
             }
         }
         return result
@@ -78,11 +74,9 @@ package struct TierMover: Sendable {
             try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: now) }
             return nil
         }
-        for (object, failure) in zip(objects, outcomes) where failure == nil {
-            result.moved += 1
-            result.bytes += object.size
-        }
-        return outcomes.compactMap(\.self)
+        let failures = outcomes.compactMap(\.self)
+        result.moved += outcomes.count - failures.count
+        return failures
     }
 
     /// A copy whose answer was lost has happened, and the next try meets an archived object.

@@ -6,12 +6,13 @@ extension Ledger {
     /// Makes the active folders those that are configured, in their order. A folder that is no longer configured keeps
     /// all that is known of it, but is neither uploaded nor counted; when it is configured again, it goes on.
     ///
-    /// A folder that turns from or into a projects folder has all its photos pending again: their keys are others.
+    /// A folder that turns from or into a projects folder has all its photos pending again: their keys are others. One
+    /// that becomes a gallery, or gets another profile, has its JSON files read again: their events depend on both.
     /// - Returns: the active folders, in the order given.
     package func register(_ folders: [WatchedFolder]) throws(LedgerError) -> [FolderRecord] {
         try write("register folders") { db in
             let known = try db.rows("SELECT \(FolderRecord.columns) FROM folders", as: FolderRecord.self)
-            let kinds = Dictionary(known.map { ($0.path, $0.kind) }, uniquingKeysWith: { first, _ in first })
+            let before = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
             try db.run("UPDATE folders SET active = 0")
             for (position, folder) in folders.enumerated() {
                 try db.run(
@@ -21,8 +22,11 @@ extension Ledger {
                     SET kind = excluded.kind, profile = excluded.profile, active = 1, position = excluded.position
                     """,
                     [folder.path.blob, folder.kind.rawValue, folder.profile, position])
-                if let kind = kinds[folder.path], kind.isPooled != folder.kind.isPooled {
+                guard let old = before[folder.path] else { continue }
+                if old.kind.isPooled != folder.kind.isPooled {
                     try PhotoTable(db).repend(below: folder.path)
+                } else if old.kind != folder.kind || old.profile != folder.profile {
+                    try PhotoTable(db).repend(below: folder.path, onlyJSON: true)
                 }
             }
             return try db.activeFolders()

@@ -51,15 +51,15 @@ struct PhotoTable {
             ])
     }
 
-    /// All photos on the disk of a folder are to be stored under other keys.
-    func repend(below folder: FilePath) throws {
+    /// All files on the disk of a folder, or those that may hold events, come to something else than before.
+    func repend(below folder: FilePath, onlyJSON: Bool = false) throws {
         try db.run(
             """
             UPDATE photos SET \(Self.pendingAgain)
             WHERE directory_id IN (
                 SELECT id FROM directories WHERE folder_id = (SELECT id FROM folders WHERE path = ?)
-            ) AND state <> 'missing'
-            """, [folder.blob])
+            ) AND state <> 'missing' AND (NOT ? OR CAST(name AS TEXT) LIKE '%.json')
+            """, [folder.blob, onlyJSON])
     }
 
     /// A file that had vanished is there again, as it was.

@@ -9,7 +9,7 @@ package struct Attempt: Hashable, Sendable {
     package let startedAt: Date
     /// `nil` while it lasts.
     package let finishedAt: Date?
-    /// `uploaded`, `failed`, `skipped`, `postponed`, `released`, `vanished`, or `interrupted` when the agent died.
+    /// `uploaded`, `failed`, `skipped`, `postponed`, `waits`, `released`, `vanished`, or `interrupted` when the agent died.
     package let outcome: String?
     package let error: String?
 }

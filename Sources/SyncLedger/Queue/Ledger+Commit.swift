@@ -8,7 +8,10 @@ extension Ledger {
     /// When the file changed meanwhile, the photo is pending again, whatever the outcome; when it vanished, it is
     /// missing, or forgotten when nothing of it is stored. What was stored is known in any case. A claim that is no
     /// longer held (``recoverInterrupted(at:)`` has given it back) changes nothing else.
-    package func commit(_ claim: Claim, outcome: Outcome, at time: Date) throws(LedgerError) {
+    /// - Parameter note: what a file of gallery events holds; `nil` for other files.
+    package func commit(
+        _ claim: Claim, outcome: Outcome, note: EventFileNote? = nil, at time: Date
+    ) throws(LedgerError) {
         try write("commit the outcome of an upload") { db in
             let object: Int64? =
                 if case .uploaded(_, let record) = outcome { try db.store(record) } else { nil }
@@ -32,14 +35,24 @@ extension Ledger {
                 try db.run(
                     "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL WHERE id = ?",
                     [row.id])
+            } else if try outcome == .skipped(ProjectVerdict.noRecord) && db.hasRecord(claim) {
+                // It has come since that was decided, and found the file in hand.
+                try db.settle(row, as: .released)
             } else {
                 try db.settle(row, as: outcome)
+                if outcome.isFinal { try db.setEventNote(note, of: row.id) }
             }
         }
     }
 }
 
 extension Database {
+    /// Whether the file belongs to a project by now.
+    fileprivate func hasRecord(_ claim: Claim) throws -> Bool {
+        guard let id = ProjectFileName(below: claim.relativePath).id else { return false }
+        return try row(LedgerQuery.project, [claim.folder.path.blob, id], as: KnownProject.self) != nil
+    }
+
     fileprivate func settle(_ row: PhotoRow, as outcome: Outcome) throws {
         switch outcome {
         case .uploaded(let digest, _):
@@ -52,6 +65,12 @@ extension Database {
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",
                 [max(until.milliseconds, 1), message, row.id])
+        case .waits(let message, let until):
+            try run(
+                """
+                UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0), next_try_at = ?, error = ?
+                WHERE id = ?
+                """, [max(until.milliseconds, 1), message, row.id])
         case .released:
             try run("UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0) WHERE id = ?", [row.id])
         case .vanished:

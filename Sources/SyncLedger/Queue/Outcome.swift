@@ -12,6 +12,8 @@ package enum Outcome: Hashable, Sendable {
     case skipped(String)
     /// It failed for now.
     case postponed(String, until: Date)
+    /// It is not its turn yet, for a reason that is no failure: the attempt does not count, and nobody is told.
+    case waits(String, until: Date)
     /// Given back untried: the attempt does not count.
     case released
     /// There was no file.
@@ -24,14 +26,23 @@ package enum Outcome: Hashable, Sendable {
         case .failed: "failed"
         case .skipped: "skipped"
         case .postponed: "postponed"
+        case .waits: "waits"
         case .released: "released"
         case .vanished: "vanished"
         }
     }
 
+    /// Whether the photo stays where it is now until its file changes.
+    package var isFinal: Bool {
+        switch self {
+        case .uploaded, .failed, .skipped: true
+        case .postponed, .waits, .released, .vanished: false
+        }
+    }
+
     var message: String? {
         switch self {
-        case .failed(let message, _), .skipped(let message), .postponed(let message, _): message
+        case .failed(let message, _), .skipped(let message), .postponed(let message, _), .waits(let message, _): message
         case .uploaded, .released, .vanished: nil
         }
     }

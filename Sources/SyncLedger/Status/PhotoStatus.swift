@@ -26,6 +26,8 @@ package struct PhotoStatus: Hashable, Sendable {
     /// When the file, as it is now, was first seen.
     package let queuedAt: Date
     package let error: String?
+    /// What a file of gallery events holds; `nil` for other files.
+    package let note: String?
     package let attempts: Int
     /// When a pending photo is tried again; `nil` when it is due.
     package let nextTry: Date?
@@ -42,10 +44,11 @@ package struct PhotoStatus: Hashable, Sendable {
     package var width: Int? { object?.width }
     package var height: Int? { object?.height }
     package var takenAt: Date? { object?.takenAt }
-    /// Why a photo is not safe, in plain words: its last error, or what it waits for.
+    /// Why a photo is not safe, in plain words: its last error, or what it waits for; of a file of events, what it holds.
     package var why: String? {
         switch state {
-        case .uploaded, .missing: nil
+        case .uploaded: note
+        case .missing: nil
         case .skipped, .failed: error
         case .pending: error ?? "it waits for its turn"
         case .uploading: "it is being uploaded"
@@ -57,11 +60,12 @@ extension PhotoStatus: FetchableRecord {
     static let selection = """
         SELECT \(PhotoPlace.columns), photos.id, photos.state, photos.md5, photos.sha256, photos.size, \
         photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \
-        photos.modified, \(ObjectRecord.columns)
+        photos.modified, \(ObjectRecord.columns), event_notes.note
         FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
         LEFT JOIN objects ON objects.id = photos.object_id
+        LEFT JOIN event_notes ON event_notes.photo_id = photos.id
         """
 
     init(row: Row) throws {
@@ -77,7 +81,7 @@ extension PhotoStatus: FetchableRecord {
             modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
-            error: row[17], attempts: row[18],
+            error: row[17], note: row[33], attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil)
     }
 }

@@ -45,6 +45,11 @@ enum Disk {
         try call("rename", new) { new in old.withPlatformString { Glibc.rename($0, new) } }
     }
 
+    /// Gives a file a second name.
+    static func link(_ file: FilePath, to name: FilePath) throws(FileError) {
+        try call("link", name) { name in file.withPlatformString { Glibc.link($0, name) } }
+    }
+
     /// Removes a file; one that is not there is no error.
     static func remove(_ path: FilePath) throws(FileError) {
         do throws(FileError) {

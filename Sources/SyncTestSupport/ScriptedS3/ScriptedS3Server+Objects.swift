@@ -13,6 +13,11 @@ extension ScriptedS3Server {
         withBucket { $0.names(prefix: [], after: nil).map(\.text) }
     }
 
+    /// Those of photos; manifests and the like are left out.
+    package var photoKeys: [String] {
+        keys.filter { $0.contains("/photos/") }
+    }
+
     /// Uploads in parts that are neither complete nor aborted.
     package var openUploads: [String] {
         withBucket { $0.uploads.keys.sorted() }

@@ -65,10 +65,37 @@ import Testing
         #expect(try ledger.claim(limit: 9, at: now).map(\.file) == ["/pictures/gallery/trip/c.jpg"])
     }
 
+    @Test func `JSON that galleries skipped before there were events is read again`() throws {
+        let state = try StateFolder()
+        let database = try DatabaseQueue(path: state.ledger.string)
+        try Schema.migrator.migrate(database, upTo: "shares")
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO folders (id, path, kind, active, position)
+                        VALUES (1, CAST('/trips' AS BLOB), 'vacations', 1, 0),
+                            (2, CAST('/gallery' AS BLOB), 'gallery', 1, 1);
+                    INSERT INTO directories (id, folder_id, path)
+                        VALUES (1, 1, CAST('/' AS BLOB)), (2, 2, CAST('/' AS BLOB));
+                    INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at,
+                        error)
+                    VALUES (1, 1, CAST('a.json' AS BLOB), 1, 1, 10, 1, 'skipped', 1, 'no photo'),
+                        (2, 2, CAST('b.json' AS BLOB), 1, 2, 10, 1, 'skipped', 1, 'no photo'),
+                        (2, 2, CAST('C.JSON' AS BLOB), 1, 3, 10, 1, 'skipped', 1, 'no photo'),
+                        (2, 2, CAST('json' AS BLOB), 1, 4, 10, 1, 'skipped', 1, 'no photo');
+                    """)
+        }
+        try database.close()
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        #expect(try ledger.claim(limit: 9, at: now).map(\.file) == ["/gallery/b.json", "/gallery/C.JSON"])
+    }
+
     @Test(arguments: [
         "UPDATE photo_tallies SET files = 9", "UPDATE object_tallies SET bytes = 9",
         "UPDATE object_ages SET day = day + 1", "DELETE FROM object_ages",
         "INSERT INTO restore_tallies VALUES ('failed', 1, 1)",
+        "INSERT INTO vacations (folder_id, name, failed) VALUES (1, X'41', 1)",
     ])
     func `a tally that differs from its rows is told`(damage: String) throws {
         let state = try StateFolder()
@@ -76,5 +103,36 @@ import Testing
         let ledger = try Ledger(at: state.ledger)
         try DatabaseQueue(path: state.ledger.string).write { try $0.execute(sql: damage) }
         #expect(try !ledger.check().isEmpty)
+    }
+
+    @Test func `the vacations of an older ledger are known and counted`() throws {
+        let state = try StateFolder()
+        let database = try DatabaseQueue(path: state.ledger.string)
+        try Schema.migrator.migrate(database, upTo: "restores, classes, memory")
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO folders (id, path, kind, active, position)
+                        VALUES (1, CAST('/trips' AS BLOB), 'vacations', 1, 0),
+                            (2, CAST('/gallery' AS BLOB), 'gallery', 1, 1);
+                    INSERT INTO directories (id, folder_id, path)
+                        VALUES (1, 1, CAST('/' AS BLOB)), (2, 1, CAST('/Zürich' AS BLOB)),
+                            (3, 1, CAST('/Zürich/day 1' AS BLOB)), (4, 2, CAST('/Rome' AS BLOB));
+                    INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at)
+                    VALUES (1, 1, CAST('top.jpg' AS BLOB), 1, 1, 10, 1, 'pending', 1),
+                        (1, 2, CAST('a.jpg' AS BLOB), 1, 2, 10, 1, 'failed', 1),
+                        (1, 2, CAST('vacation.json' AS BLOB), 1, 3, 10, 1, 'skipped', 1),
+                        (1, 3, CAST('b.jpg' AS BLOB), 1, 4, 10, 1, 'pending', 1),
+                        (1, 3, CAST('c.jpg' AS BLOB), 1, 5, 10, 1, 'uploading', 1),
+                        (2, 4, CAST('d.jpg' AS BLOB), 1, 6, 10, 1, 'pending', 1);
+                    """)
+        }
+        try database.close()
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        let vacation = try #require(try ledger.vacations().first)
+        #expect(try ledger.vacations().count == 1)
+        #expect(vacation.folder == "/trips/Zürich" && vacation.waiting == 2 && vacation.failed == 1)
+        #expect(vacation.isChanged)
     }
 }

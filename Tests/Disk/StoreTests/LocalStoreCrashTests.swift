@@ -61,6 +61,7 @@ struct LocalStoreCrashTests {
         "An overwriting put leaves the old object or the new one, and nothing else",
         arguments: [
             (.writing, "old"), (.staged, "old"), (.recorded, "old"), (.placed, "old"), (.committed, "new"),
+            (.renaming, "new"), (.renamed, "new"), (.recommitted, "new"),
         ] as [(LocalStoreStep, String)])
     func overwrite(step: LocalStoreStep, expected: String) async throws {
         let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))

@@ -31,7 +31,7 @@ import Testing
         await store.close()
         server.stop()
         let head = try #require(heads.all.first)
-        #expect(head.line == "GET /b?encoding-type=url&list-type=2&max-keys=1&prefix=p%2F HTTP/1.1")
+        #expect(head.line == "GET /b?encoding-type=url&list-type=2&max-keys=1&prefix=p%2Fsync-agent-check%2F HTTP/1.1")
         let authorization = head.headers["authorization"] ?? ""
         #expect(authorization.hasPrefix("AWS4-HMAC-SHA256 Credential=AKIDFILE/"))
         #expect(

@@ -7,8 +7,8 @@ import Testing
 /// kill -9 at any moment, then another start: nothing is lost, and nothing is sent twice.
 @Suite(.serialized) struct KillTests {
     /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
-    private static let rounds: Int = number("SYNC_AGENT_KILL_ROUNDS") ?? 12
-    private static let seed: UInt64 = number("SYNC_AGENT_KILL_SEED") ?? UInt64.random(in: 1...1_000_000)
+    private static let rounds: Int = Dice.number("SYNC_AGENT_KILL_ROUNDS") ?? 12
+    private static let seed: UInt64 = Dice.number("SYNC_AGENT_KILL_SEED") ?? UInt64.random(in: 1...1_000_000)
 
     /// What a round does. It is the description of a failed one.
     struct Round: Sendable, CustomStringConvertible {
@@ -33,7 +33,7 @@ import Testing
 
     static let plan: [Round] = {
         print("kill tests: SYNC_AGENT_KILL_SEED=\(seed) SYNC_AGENT_KILL_ROUNDS=\(rounds) repeats these rounds")
-        var dice = SplitMix(state: seed)
+        var dice = Dice(seed: seed)
         return (0..<rounds).map { number in
             let progress = Int.random(in: -1..<photos - twins, using: &dice)
             return Round(
@@ -98,21 +98,5 @@ import Testing
         #expect(answer.uploaded == 0 && answer.alreadyStored == 0)
         #expect(try home.store.staged() == [])
         #expect(try home.store.contents().count == objects)
-    }
-
-    private static func number<Number: FixedWidthInteger>(_ variable: String) -> Number? {
-        ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
-    }
-}
-
-/// Random numbers that a seed repeats (SplitMix64).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

@@ -18,7 +18,7 @@ import Testing
                 #expect(try await home.run("sync").code == 0)
             }
             // The bucket's rules have moved all of it.
-            for key in server.keys { server.transition(key, to: .deepArchive) }
+            for key in server.photoKeys { server.transition(key, to: .deepArchive) }
             server.clearRequests()
             #expect(try await home.run("status", "--refresh").code == 0)
             // Two folders of ours hold nothing.

@@ -13,8 +13,8 @@ import Testing
             try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
         }
         #expect(try await home.run("sync").code == 0)
-        #expect(server.keys.count == 3)
-        #expect(server.keys.allSatisfy { server.object($0)?.storageClass == .deepArchive })
+        #expect(server.photoKeys.count == 3)
+        #expect(server.photoKeys.allSatisfy { server.object($0)?.storageClass == .deepArchive })
         server.clearRequests()
         return home
     }
@@ -37,7 +37,7 @@ import Testing
             let home = try await archivedAlbum(server)
             let answer = try await home.restore("Rome", "--rush")
             #expect(answer.tier == "standard" && answer.items.count == 3)
-            #expect(server.keys.allSatisfy { server.object($0)?.restore?.tier == .standard })
+            #expect(server.photoKeys.allSatisfy { server.object($0)?.restore?.tier == .standard })
             #expect(try await home.photos(at: home.vacations).allSatisfy { $0.badge == "rush" })
         }
     }
@@ -46,7 +46,7 @@ import Testing
     func noCapacity() async throws {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
-            for key in server.keys { server.transition(key, to: .glacier) }
+            for key in server.photoKeys { server.transition(key, to: .glacier) }
             #expect(try await home.run("status", "--refresh").code == 0)
             server.script(
                 .answer(ScriptedAnswer(503, "GlacierExpeditedRetrievalNotAvailable")), on: .restoreObject,
@@ -56,7 +56,7 @@ import Testing
             #expect(finished.code == 0)
             #expect(finished.text.contains("expedited is not to be had here now; standard was asked for"))
             #expect(server.requests(.restoreObject).count == 4)
-            let tiers = server.keys.compactMap { server.object($0)?.restore?.tier }
+            let tiers = server.photoKeys.compactMap { server.object($0)?.restore?.tier }
             #expect(tiers.sorted() == [.standard, .expedited, .expedited])
             let items = try #require(try await home.restores("1").first?.itemList)
             #expect(items.count { $0.tier == "standard" && $0.note?.contains("standard was asked for") == true } == 1)
@@ -96,7 +96,7 @@ import Testing
             server.imitate { $0.restores = ability }
             let answer = try await home.restore("Rome", "--tier", tier)
             #expect(answer.items.map(\.state) == ["retrieving", "retrieving", "retrieving"])
-            #expect(server.keys.allSatisfy { server.object($0)?.restore != nil })
+            #expect(server.photoKeys.allSatisfy { server.object($0)?.restore != nil })
         }
     }
 
@@ -118,7 +118,7 @@ import Testing
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             let refusals = [ScriptedAnswer(403, "AccessDenied"), ScriptedAnswer(404, "NoSuchKey")]
-            for (key, refusal) in zip(server.keys, refusals) {
+            for (key, refusal) in zip(server.photoKeys, refusals) {
                 server.script(.answer(refusal), on: .restoreObject, key: key, numbers: 1...9)
             }
             let answer = try await home.restore("Rome", code: 3)
@@ -158,18 +158,18 @@ import Testing
             _ = try await home.restore("Rome", "--tier", "bulk", "--days", "4")
             let faster = try await home.restore("Rome", "--tier", "standard")
             #expect(faster.jobId == nil && faster.items.map(\.state) == ["retrieving", "retrieving", "retrieving"])
-            #expect(server.keys.allSatisfy { server.object($0)?.restore?.tier == .standard })
-            #expect(server.keys.allSatisfy { server.object($0)?.restore?.days == 4 })
+            #expect(server.photoKeys.allSatisfy { server.object($0)?.restore?.tier == .standard })
+            #expect(server.photoKeys.allSatisfy { server.object($0)?.restore?.days == 4 })
             #expect(try await home.restores("1").first?.itemList?.allSatisfy { $0.tier == "standard" } == true)
             let slower = try await home.restore("Rome", "--tier", "bulk")
             #expect(slower.items.isEmpty && slower.skipped.map(\.state) == Array(repeating: "retrieving", count: 3))
 
             server.advanceClock(by: .seconds(13 * 3_600))
             #expect(try await home.refreshed { $0.state == "ready" }.done == 3)
-            let ends = server.keys.compactMap { server.object($0)?.restore?.expiry }
+            let ends = server.photoKeys.compactMap { server.object($0)?.restore?.expiry }
             let longer = try await home.restore("Rome", "--days", "9")
             #expect(longer.items.map(\.state) == ["restored", "restored", "restored"])
-            let laterEnds = server.keys.compactMap { server.object($0)?.restore?.expiry }
+            let laterEnds = server.photoKeys.compactMap { server.object($0)?.restore?.expiry }
             #expect(zip(ends, laterEnds).allSatisfy { $1 > $0 })
             #expect(server.requests(.restoreObject).count == 9)
         }

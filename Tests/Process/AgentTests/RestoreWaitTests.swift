@@ -91,7 +91,7 @@ import Testing
         let (home, told) = try await tellingHome()
         #expect(try await home.restore("Rome").items.count == 4)
         // Gone from the store, past the agent.
-        try #require(try home.store.recordPaths().first).remove()
+        try #require(try home.store.photoRecordPaths().first).remove()
         let job = try await home.refreshed { $0.state == "partlyReady" }
         #expect(job.done == 3 && job.failed == 1)
         #expect(String(decoding: try told.bytes, as: UTF8.self) == "restoreFailed 1 3 1\n")

@@ -180,7 +180,7 @@ import Testing
             ),
             (
                 "? user.name\n: 1",
-                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, notify"
+                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, projects, notify"
             ),
         ])
     func unknownKeys(text: String, expected: String) {

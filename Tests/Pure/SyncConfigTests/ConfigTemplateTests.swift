@@ -74,11 +74,11 @@ import Testing
         ).text
         for key in [
             "type", "path", "restore_seconds", "max_dimension", "quality", "batch_size", "archive_after_days",
-            "webhook",
+            "event_days", "max_photos", "webhook",
         ] {
             #expect(text.contains(try Regex("\n +#?\(key): ")), "\(key)")
         }
-        for key in ["keep_originals", "retention", "max_photos", "bucket:"] {
+        for key in ["keep_originals", "bucket:"] {
             #expect(!text.contains(key), "\(key)")
         }
     }

@@ -36,6 +36,24 @@ import Testing
         #expect(problems([path]) == ["line 4: watch[0].path: \(relation); the agent would upload its own files"])
     }
 
+    @Test("There is one folder of projects: two would be stored under the same keys")
+    func projects() {
+        let text = ConfigText(
+            """
+            user: ana
+            store: {path: /srv/store}
+            watch:
+              - {kind: projects, path: /p}
+              - {kind: gallery, path: /g}
+              - {kind: projects, path: /q}
+            """)
+        #expect(
+            text.problems == [
+                "line 6: watch[2].path: is a second folder of kind projects, beside watch[0]; both would be stored under "
+                    + "the same keys, so there may be one only"
+            ])
+    }
+
     @Test("A path that was refused is not compared")
     func refused() {
         #expect(problems(["/srv/photos"], store: "~bob/x").count == 1)

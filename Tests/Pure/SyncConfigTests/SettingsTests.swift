@@ -85,6 +85,7 @@ import Testing
         Row("retention.batch_size", "10", "10") { $0.retention.batchSize },
         Row("retention.at", "23:59", "23:59") { $0.retention.at },
         Row("retention.time_zone", "Europe/Berlin", "Europe/Berlin") { $0.retention.timeZone.identifier },
+        Row("retention.keep_titles", "false", "false") { $0.retention.keepTitles },
         Row("restore.days", "3", "3") { $0.restore.days },
         Row("restore.tier", "bulk", "bulk") { $0.restore.tier },
         Row("restore.poll_minutes", "2", "120.0 seconds") { $0.restore.poll },
@@ -93,6 +94,8 @@ import Testing
         Row("share.max_photos", "12", "12") { $0.share.maximumPhotos },
         Row("share.expire_days", "1", "1") { $0.share.expireDays },
         Row("share.public_base_url", "https://a.example/s", "https://a.example/s") { $0.share.publicBaseURL },
+        Row("share.phone_region", "DE", "DE") { $0.share.phoneRegion },
+        Row("projects.versions", "7", "7") { $0.projects.versions },
         Row("notify.command", "[mail, -s, \"a b\"]", "mail|-s|a b") { $0.notify.command.joined(separator: "|") },
         Row("notify.webhook", "https://h.example/T?k=1", "https://h.example/T?k=1") { $0.notify.webhook?.revealed },
     ]

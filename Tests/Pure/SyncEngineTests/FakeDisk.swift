@@ -3,7 +3,8 @@ import SyncDigest
 import SystemPackage
 
 /// Files in memory, as scanner and reducer see them. A file's text decides what it is: `broken…` cannot be decoded,
-/// `text…` is no photo, everything else is a JPEG whose reduced copy is its text in capitals.
+/// `text…` is no photo, what begins with a bracket in a file named `.json` is JSON, everything else is a JPEG whose
+/// reduced copy is its text in capitals.
 final class FakeDisk: TreeScanner, PhotoReducer {
     struct File {
         var text: String
@@ -89,7 +90,8 @@ final class FakeDisk: TreeScanner, PhotoReducer {
 
     func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
         guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
-        let type: MediaType = file.text.hasPrefix("text") ? .unknown : .jpeg
+        let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
+        let type: MediaType = isJSON ? .json : file.text.hasPrefix("text") ? .unknown : .jpeg
         return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
     }
 
@@ -102,8 +104,24 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         }
         action(path)
         guard let file = files[path], file.stamp == examined.stamp else { throw PhotoError(.changed, "it changed") }
-        if file.text.hasPrefix("broken") { throw PhotoError(.truncated, "Premature end of JPEG file") }
-        let bytes = Array(file.text.uppercased().utf8)
+        return try Self.copy(of: file.text)
+    }
+
+    func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+        let text = String(decoding: photo, as: UTF8.self)
+        if text.hasPrefix("text") { throw PhotoError(.notAPhoto, "its photo is no picture") }
+        return try Self.copy(of: text)
+    }
+
+    func read(_ path: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
+        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        guard file.stamp == stamp else { throw PhotoError(.changed, "it changed") }
+        return Array(Array(file.text.utf8)[range])
+    }
+
+    private static func copy(of text: String) throws(PhotoError) -> StoredCopy {
+        if text.hasPrefix("broken") { throw PhotoError(.truncated, "Premature end of JPEG file") }
+        let bytes = Array(text.uppercased().utf8)
         return StoredCopy(
             content: .reduced(bytes), type: .jpeg, digest: ContentDigest(of: bytes), width: 4, height: 3)
     }

@@ -41,6 +41,22 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test(arguments: [
+        WatchedFolder(kind: .gallery, path: World.gallery.path, profile: "grandpa"),
+        WatchedFolder(kind: .vacations, path: World.gallery.path, profile: "grandma"),
+    ])
+    func `a folder that gets another profile, or another kind, has its JSON read again`(folder: WatchedFolder) throws {
+        let world = try World([World.gallery])
+        try PhotoState.uploaded.prepare("/pictures/gallery/a.jpg", in: world)
+        try PhotoState.skipped.prepare("/pictures/gallery/a.json", in: world)
+        try world.register([World.gallery])
+        #expect(try world.state("/pictures/gallery/a.json") == .skipped)
+        try world.register([folder])
+        #expect(try world.state("/pictures/gallery/a.json") == .pending)
+        #expect(try world.state("/pictures/gallery/a.jpg") == .uploaded)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `a tree that moves to a new folder keeps its uploads`() throws {
         let world = try World([World.gallery])
         try PhotoState.uploaded.prepare("/pictures/gallery/a.jpg", in: world)

@@ -26,7 +26,9 @@ private struct Churn {
     /// Every content that was ever stored.
     private var stored: Set<SHA256Digest> = []
 
-    private static let places = ["gallery", "gallery/a", "gallery/a/b", "trips/rome", "trips/rome-2", "projects"]
+    private static let places = [
+        "gallery", "gallery/a", "gallery/a/b", "trips", "trips/rome", "trips/rome/day 1", "trips/rome-2", "projects",
+    ]
 
     init(seed: UInt64) throws {
         world = try World()
@@ -135,7 +137,9 @@ private struct Churn {
 
     private mutating func anyPath() -> FilePath {
         let place = Self.places[random.below(Self.places.count)]
-        return FilePath("/pictures/\(place)/\(random.below(6)).jpg")
+        let number = random.below(6)
+        let isDescription = place.hasPrefix("trips") && number == 0
+        return FilePath("/pictures/\(place)/\(isDescription ? "vacation.json" : "\(number).jpg")")
     }
 
     private mutating func anyFile() -> FilePath? {

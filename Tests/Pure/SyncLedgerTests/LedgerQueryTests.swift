@@ -6,7 +6,9 @@ import Testing
     func `no query walks a table that grows with the photos, or sorts one`(query: String) throws {
         let steps = try Ledger.inMemory().plan(of: query)
         #expect(!steps.isEmpty)
-        for table in ["photos", "objects", "directories", "attempts", "restore_items", "items"] {
+        for table in [
+            "photos", "objects", "directories", "attempts", "restore_items", "items", "events", "event_files",
+        ] {
             #expect(!steps.contains { $0.hasPrefix("SCAN \(table)") }, "\(steps)")
         }
         #expect(!steps.contains { $0.contains("TEMP B-TREE") }, "\(steps)")
@@ -24,6 +26,10 @@ import Testing
         (LedgerQuery.restoredAlbums, "restore_items_by_job (job_id>?)"),
         (LedgerQuery.albumsTaken, "objects_archived_by_taken (taken_at>? AND taken_at<?)"),
         (LedgerQuery.archiveBacklog, "PRIMARY KEY (family=? AND storage_class=?)"),
+        (LedgerQuery.dueEvents, "events_due (created_at>? AND created_at<?)"),
+        (LedgerQuery.dueEventCount, "events_due (created_at<?)"),
+        (LedgerQuery.filesOfEvent, "PRIMARY KEY (event=?)"),
+        (LedgerQuery.eventsOfFile, "event_files_by_photo (photo_id=?)"),
     ])
     func `a page begins where the last one ended`(query: String, search: String) throws {
         let steps = try Ledger.inMemory().plan(of: query)

@@ -55,6 +55,7 @@ struct PhotoEntry: Decodable, Sendable {
     var badge: String?
     var restoredUntil: String?
     var error: String?
+    var note: String?
     var uploadedAt: String?
 }
 

@@ -11,6 +11,20 @@ enum SamplePhoto {
         try commented(fixture(fixtures[number % fixtures.count]), number)
     }
 
+    /// A camera's photo of 200 × 136 pixels with its position and maker notes, taken so many minutes after 10 o'clock on
+    /// 2024-06-15. Photos with different numbers differ in that time, which their shared copies keep.
+    static func taken(_ number: Int) throws -> [UInt8] {
+        let camera = cameras[number % cameras.count]
+        let (hours, minutes) = (10 + number / 60, number % 60)
+        let time = "2024:06:15 \(hours):\(minutes < 10 ? "0" : "")\(minutes):00"
+        return try fixture(camera.name).replacing(Array(camera.time.utf8), with: Array(time.utf8))
+    }
+
+    private static let cameras: [(name: String, time: String)] = [
+        ("camera-nikon.jpg", "2008:10:22 16:28:39"), ("camera-canon.jpg", "2015:02:09 22:47:44"),
+        ("camera-iphone.jpg", "2015:04:10 20:12:23"),
+    ]
+
     /// One that is longer than any stored copy may be.
     static func long() throws -> [UInt8] { try fixture("size-65500x1.jpg") }
 

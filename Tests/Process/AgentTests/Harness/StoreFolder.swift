@@ -27,6 +27,8 @@ struct StoreFolder: Sendable {
 
     func recordPaths() throws -> [FilePath] { try files(below: "records") }
 
+    func photoRecordPaths() throws -> [FilePath] { try recordPaths().filter { $0.string.contains("/photos/") } }
+
     /// The paths of all files that hold bytes of objects, whether a record names them or not.
     func contents() throws -> [FilePath] { try files(below: "objects") }
 

@@ -46,6 +46,10 @@ import Testing
                 "the credentials are temporary and do not tell their end; the link ends with them"
             ),
             (
+                .seconds(30 * 86_400), ["AWS_SESSION_TOKEN": "t"], 604_800,
+                "the credentials are temporary and do not tell their end; the link ends with them"
+            ),
+            (
                 .seconds(30 * 86_400),
                 ["AWS_SESSION_TOKEN": "t", "AWS_CREDENTIAL_EXPIRATION": "2012-12-31T00:00:00Z"], 604_800,
                 "S3 signs links for at most 7 days"

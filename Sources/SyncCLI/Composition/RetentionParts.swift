@@ -1,0 +1,61 @@
+import Glibc
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhone
+import SyncPhotos
+import SyncWatch
+import SystemPackage
+
+/// The parts of retention, put together from the configuration: for the agent, and for `cleanup`.
+struct RetentionParts: Sendable {
+    let retention: RetentionPass
+    let schedule: DailySchedule
+    let ledger: LedgerQueue
+
+    private let installation: Installation
+
+    /// - Parameter store: with retries.
+    init(_ installation: Installation, ledger: LedgerQueue, store: any ObjectStore) throws {
+        let settings = installation.settings
+        self.installation = installation
+        self.ledger = ledger
+        schedule = DailySchedule(
+            hour: settings.retention.at.hour, minute: settings.retention.at.minute, in: settings.retention.timeZone)
+        retention = RetentionPass(
+            folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
+            scanner: FileTreeScanner(), reducer: PhotoFileReducer(), phones: LibPhoneNumbers(),
+            rules: RetentionPass.Rules(
+                keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
+                batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
+                phoneRegion: settings.share.phoneRegion),
+            pool: BlockingPool(name: "retention", threads: ProcessEnvironment.processorCount), time: installation.time)
+    }
+
+    /// For a command: with the store that the configuration names.
+    /// - Parameter writes: `false` for a look: then the ledger need not be about this store.
+    init(_ installation: Installation, ledger: Ledger, writes: Bool) throws {
+        let store = try installation.makeStore(ledger)
+        if writes { try installation.requireOwn(store, of: ledger) }
+        try self.init(
+            installation, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: RetryingStore(store, time: installation.time, logger: installation.logger))
+    }
+
+    var service: RetentionService {
+        let installation = installation
+        return RetentionService(
+            retention, days: installation.settings.retention.eventDays, schedule: schedule, ledger: ledger,
+            hold: { try installation.takeCleanupLock() }, time: installation.time, logger: installation.logger)
+    }
+}
+
+extension Installation {
+    /// One cleanup at a time, with an agent or without.
+    /// - Throws: ``AgentLock/Held``, `Errno`.
+    func takeCleanupLock() throws -> AgentLock {
+        try AgentLock(
+            at: location.stateFolder.appending("cleanup.lock"), pid: getpid(), now: time.now())
+    }
+}

@@ -1,0 +1,58 @@
+import SyncCore
+
+/// Reads whole objects into memory. A read that was cut is begun anew.
+struct ObjectReader: Sendable {
+    private let store: any ObjectStore
+    /// Bytes.
+    private let limit: Int
+    private let policy: RetryPolicy
+    private let time: TimeSource
+
+    /// - Parameter limit: bytes; larger objects are refused.
+    init(_ store: any ObjectStore, limit: Int, policy: RetryPolicy = RetryPolicy(), time: TimeSource) {
+        self.store = store
+        self.limit = limit
+        self.policy = policy
+        self.time = time
+    }
+
+    /// - Throws: ``StoreError``, `.tooLarge` for one beyond the limit; `CancellationError`.
+    func read(_ key: ObjectKey) async throws -> [UInt8] {
+        var attempt = 1
+        while true {
+            do {
+                return try await store.bytes(of: key, limit: limit)
+            } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
+                try await time.sleep(policy.delay(afterAttempt: attempt, random: time.random()))
+                attempt += 1
+            }
+        }
+    }
+}
+
+extension ObjectStore {
+    /// A whole object, by one request.
+    /// - Throws: ``StoreError``, `.tooLarge` for one of more than `limit` bytes, of which no more are read.
+    func bytes(of key: ObjectKey, limit: Int) async throws -> [UInt8] {
+        let bytes = Mutex<[UInt8]>([])
+        let tooLarge = StoreError(
+            .tooLarge, operation: "get", key: key.rawValue,
+            message: "it has more than \(limit >> 20) MiB, and is not read into memory")
+        let isTooLarge = Mutex(false)
+        do {
+            _ = try await get(key, range: nil) { piece in
+                try bytes.withLock { bytes in
+                    guard bytes.count + piece.count <= limit else {
+                        isTooLarge.withLock { $0 = true }
+                        throw tooLarge
+                    }
+                    bytes.append(contentsOf: piece)
+                }
+            }
+        } catch {
+            // What a store makes of an error of its sink is its own affair.
+            throw isTooLarge.withLock { $0 } ? tooLarge : error
+        }
+        return bytes.withLock { $0 }
+    }
+}

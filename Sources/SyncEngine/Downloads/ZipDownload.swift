@@ -1,0 +1,62 @@
+import FoundationEssentials
+import Glibc
+import SyncCore
+import SystemPackage
+
+/// Puts objects into a ZIP file, one after the other. Each is a file for a moment, proven before a byte of it goes into the
+/// archive, so that a cut connection costs no archive, and memory is one buffer whatever the object's size.
+struct ZipDownload: Sendable {
+    /// Bytes of the archive's name in that of the scratch folder.
+    private static let longestName = 200
+
+    private let archive: any ZipWriter
+    private let download: ObjectDownload
+    private let scratch: FilePath
+    private let pool: BlockingPool
+
+    /// - Parameter path: of the archive. Its own lock keeps two processes out of the scratch folder beside it, which is made
+    ///   anew: what a killed process left there goes away.
+    /// - Throws: ``DownloadError``, `CancellationError`.
+    init(
+        from store: any ObjectStore, into archive: any ZipWriter, at path: FilePath, pool: BlockingPool,
+        time: TimeSource
+    ) async throws {
+        self.archive = archive
+        var name = path.lastComponent?.string ?? ""
+        while name.utf8.count > Self.longestName { name.removeLast() }
+        let scratch = path.removingLastComponent().appending(".\(name).sync-agent-scratch")
+        self.scratch = scratch
+        self.pool = pool
+        download = ObjectDownload(from: store, pool: pool, time: time)
+        try await pool.run {
+            try? FileManager.default.removeItem(atPath: scratch.string)
+            guard mkdir(scratch.string, 0o700) == 0 else { throw DownloadError(Errno(rawValue: errno), scratch) }
+        }
+    }
+
+    /// - Throws: ``StoreError``, ``DownloadError``, ``ZipError``, `CancellationError`.
+    func add(
+        _ key: ObjectKey, as name: String, sha256: SHA256Digest?, modified: Date
+    ) async throws -> DownloadOutcome {
+        // A name of its own: a part that was left behind is never gone on from for another object.
+        guard let component = FilePath.Component(String(UInt64.random(in: .min ... .max), radix: 16)) else {
+            preconditionFailure("digits make a name")
+        }
+        let task = DownloadTask(key, to: scratch, name: component, sha256: sha256)
+        let outcome = try await download.run(task)
+        let file = task.destination
+        try await pool.run { [archive] in
+            defer { unlink(file.string) }
+            var status = stat()
+            guard stat(file.string, &status) == 0 else { throw DownloadError(Errno(rawValue: errno), file) }
+            try archive.add(ZipEntry(name: name, size: Int64(status.st_size), modified: modified), from: file)
+        }
+        return outcome
+    }
+
+    /// Removes the scratch folder, also when the task was cancelled.
+    func cleanUp() async {
+        let scratch = scratch
+        await pool.finish { try? FileManager.default.removeItem(atPath: scratch.string) }
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import SystemPackage
+
+/// A program that tests look at results with, past ours.
+enum Tool: String, Sendable {
+    case exiftool = "/usr/bin/exiftool"
+    case chromium = "/usr/bin/chromium"
+
+    /// Whether it can be left out: not in CI, and not where servers are required either.
+    var isMissing: Bool {
+        !S3Server.isRequired && !FileManager.default.isExecutableFile(atPath: rawValue)
+    }
+
+    /// Runs a program that may take its time to its end.
+    /// - Returns: what it prints.
+    static func run(_ program: FilePath, _ arguments: [String], home: AgentHome) async throws -> [UInt8] {
+        let process = try ChildProcess(program, arguments, environment: home.environment)
+        try await eventually("the end of \(program)", within: .seconds(180)) {
+            process.progress.value.isOver ? () : nil
+        }
+        let finished = try await process.finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        return finished.output
+    }
+}
