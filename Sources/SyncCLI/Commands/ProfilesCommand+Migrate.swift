@@ -48,7 +48,7 @@ struct ProfilesMigrateCommand: AsyncParsableCommand {
             let ledger = try installation.openLedger()
             let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
             var report = ProfileMigrationReport(
-                try await migrate(installation, ledger, queue, errors), isDryRun: dryRun)
+                try await migrate(installation, ledger, queue, errors), dryRun: dryRun)
             if deleteOrphans, !dryRun {
                 try await delete(&report, installation, ledger, queue, json ? errors : .standardOutput(environment))
             }

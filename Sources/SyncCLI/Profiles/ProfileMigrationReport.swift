@@ -35,7 +35,7 @@ struct ProfileMigrationReport: Encodable {
         var left: [Kept]
     }
 
-    var isDryRun: Bool
+    var dryRun: Bool
     var mapped: Int
     var alreadyMapped: Int
     var orphans: [Orphan]
@@ -43,8 +43,8 @@ struct ProfileMigrationReport: Encodable {
     /// Of orphans' events; `null` unless it was asked for.
     @Nullable var deleted: Deletion?
 
-    init(_ result: ProfileMigration.Result, isDryRun: Bool) {
-        self.isDryRun = isDryRun
+    init(_ result: ProfileMigration.Result, dryRun: Bool) {
+        self.dryRun = dryRun
         mapped = result.mapped
         alreadyMapped = result.alreadyMapped
         orphans = result.orphans.map {
@@ -68,7 +68,7 @@ struct ProfileMigrationReport: Encodable {
             ["left  \(left.key.escapingControls)"]
                 + TextLayout.wrapped(left.reason.escapingControls, to: width - 6).map { "      " + $0 }
         }
-        let would = isDryRun ? "to be " : ""
+        let would = dryRun ? "to be " : ""
         lines.append(
             "\(Quantities.counted(mapped, "event")) \(would)mapped to a profile, \(Quantities.count(alreadyMapped)) already"
         )

@@ -22,7 +22,7 @@ struct CleanupReport: Encodable, Sendable {
     let deleted: Int
     let skipped: Int
     let failed: Int
-    /// The first of those that failed, and of those that were skipped.
+    /// Those that failed, and those that were skipped; the first thousand of each.
     let errors: [Issue]
     let skippedEvents: [Issue]
     let daysOld: Int
@@ -54,10 +54,11 @@ extension CleanupReport {
                 ? "Would archive \(photos), and delete the text of \(texts)\(age)."
                 : "Archived \(photos), and deleted the text of \(texts)\(age)."
         ]
-        lines += skippedEvents.map { terminal.styled("skipped", .yellow) + "  " + Self.line($0) }
-        lines += Self.more(skipped - skippedEvents.count, "skipped")
-        lines += errors.map { terminal.styled("error", .red) + "    " + Self.line($0) }
-        lines += Self.more(failed - errors.count, "failed")
+        let most = RetentionSummary.Issues.mostTold
+        lines += skippedEvents.prefix(most).map { terminal.styled("skipped", .yellow) + "  " + Self.line($0) }
+        lines += Self.more(skipped - most, "skipped")
+        lines += errors.prefix(most).map { terminal.styled("error", .red) + "    " + Self.line($0) }
+        lines += Self.more(failed - most, "failed")
         if !errors.isEmpty { lines.append("What failed keeps its text, and is tried again by the next cleanup.") }
         return lines
     }

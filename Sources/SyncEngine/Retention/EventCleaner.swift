@@ -44,7 +44,11 @@ struct EventCleaner: Sendable {
             guard try await ledger({ try $0.noteClean(clean, in: place, generation: generation) }) else {
                 return targets.map { ($0.event, "the file changed meanwhile; the next run looks at it again") }
             }
-            if let stamp = result.emptied { try await pool.run { try rewriter.removeEmptied(place.file, stamp) } }
+            if let stamp = result.emptied,
+                try await pool.run({ try rewriter.removeEmptied(place.file, stamp) })
+            {
+                try await ledger { try $0.markRemoved(place.photoID) }
+            }
             return result.left
         } catch let error as Errno {
             return targets.map { ($0.event, "the file cannot be rewritten: \(error.description.lowercased())") }

@@ -68,11 +68,13 @@ struct EventFileRewriter: Sendable {
         return result
     }
 
-    /// Removes a file in which nothing is left, unless somebody has written to it meanwhile.
-    func removeEmptied(_ file: FilePath, _ stamp: FileStamp) throws {
-        guard try scanner.stamp(of: file) == stamp, !scanner.isBeingWritten(file) else { return }
+    /// Removes a file in which nothing is left.
+    /// - Returns: `false` when somebody has written to it meanwhile.
+    func removeEmptied(_ file: FilePath, _ stamp: FileStamp) throws -> Bool {
+        guard try scanner.stamp(of: file) == stamp, !scanner.isBeingWritten(file) else { return false }
         try calls.remove(file)
         try calls.syncFolder(file.removingLastComponent())
+        return true
     }
 
     // MARK: What goes

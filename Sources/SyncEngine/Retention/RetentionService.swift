@@ -105,11 +105,11 @@ package struct RetentionService: Service {
     }
 
     private func tell(_ issues: RetentionSummary.Issues) {
-        for issue in issues.named {
+        for issue in issues.named.prefix(RetentionSummary.Issues.mostTold) {
             let place = issue.file.map { " (\($0.string.escapingControls))" } ?? ""
             logger.warning("gallery event \(issue.event.escapingControls) is kept\(place): \(issue.reason)")
         }
-        guard issues.count > issues.named.count else { return }
+        guard issues.count > RetentionSummary.Issues.mostTold else { return }
         for (reason, count) in issues.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(Self.told)
         {
             logger.warning("\(count) gallery events are kept: \(reason)")

@@ -14,8 +14,11 @@ package struct RetentionSummary: Hashable, Sendable {
 
     /// The events that were left as they are: counted, and the first of them named.
     package struct Issues: Hashable, Sendable {
-        private static let mostNamed = 20
+        private static let mostNamed = 1_000
         private static let mostReasons = 100
+
+        /// How many of them people are told one by one.
+        package static let mostTold = 20
 
         package private(set) var count = 0
         package private(set) var named: [Issue] = []

@@ -27,6 +27,15 @@ extension Ledger {
         }
     }
 
+    /// As ``markGone(_:path:at:)``, of a file that we have removed ourselves. A folder of which it was the last one is then
+    /// empty, and no drive that is not mounted.
+    package func markRemoved(_ photo: Int64) throws(LedgerError) {
+        try write("note that a file is removed") { db in
+            guard let row = try db.row(LedgerQuery.rowOfPhoto, [photo], as: PhotoRow.self) else { return }
+            _ = try db.vanish([row], of: row.directoryID)
+        }
+    }
+
     /// Ends a scan: the directories that it did not meet are no longer there.
     ///
     /// Call it before the hints that came during the scan are worked off, or add the directories of the files they

@@ -20,6 +20,8 @@ struct RetentionBench {
     let time: ManualTime
     let ledger: Ledger
     let folder: FolderRecord
+    /// Whether a file that some program has open for writing is left alone.
+    var heedsWriters = false
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter start: by default a minute from now, so that files that are written now are a minute old.
@@ -88,14 +90,16 @@ struct RetentionBench {
 
     // MARK: The program
 
+    private var scanner: any TreeScanner { heedsWriters ? FileTreeScanner() : QuietScanner() }
+
     /// Scans the gallery, and stores all that is due.
     func sync() async throws {
-        let scan = FolderScan(ledger: ledger, scanner: QuietScanner(), settle: .zero)
+        let scan = FolderScan(ledger: ledger, scanner: scanner, settle: .zero)
         _ = try scan.run(folder, from: folder.path, at: time.now)
         try await PhotoPipeline(
             ledger: ledger, store: store,
             preparer: Preparer(
-                ledger: ledger, scanner: QuietScanner(), reducer: PhotoFileReducer(),
+                ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .zero,
                 now: time.source.now),
             pool: BlockingPool(name: "test", threads: 2), batchSize: 3, work: Wakeup(), time: time.source,
@@ -109,7 +113,7 @@ struct RetentionBench {
         RetentionPass(
             folders: [gallery], ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
             store: store,
-            scanner: QuietScanner(), reducer: PhotoFileReducer(), phones: PlainNumbers(),
+            scanner: scanner, reducer: PhotoFileReducer(), phones: PlainNumbers(),
             rules: RetentionPass.Rules(
                 keys: try KeyLayout(user: "ana"), policy: ReducePolicy(), batchSize: batchSize,
                 keepsTitles: keepsTitles,
