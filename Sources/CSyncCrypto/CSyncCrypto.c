@@ -1,10 +1,18 @@
 #include "CSyncCrypto.h"
 
 #include <limits.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+/// libcrypto cleans up in an atexit(3) handler, while threads of ours may still let go of their last digests: one that
+/// frees what is gone already corrupts the heap. The process is over anyway, so there is nothing to clean
+/// (OPENSSL_init_crypto(3ossl), "OPENSSL_INIT_NO_ATEXIT"). Before everybody else who uses the library, libcurl included.
+__attribute__((constructor)) static void keep_until_the_end(void) {
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
 
 // Both digests take turns on pieces of this size: the second one finds its bytes in the first-level cache.
 static const size_t pieceLength = 16 * 1024;
