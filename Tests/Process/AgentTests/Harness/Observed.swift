@@ -68,7 +68,7 @@ final class Observed<Value: Sendable>: Sendable {
 /// How long a test waits for what has to happen. It is far more than any of it takes, so that a loaded machine fails no
 /// test.
 enum Patience {
-    static let limit = Duration.seconds(90)
+    static let limit = Duration.seconds(30)
 }
 
 /// Something did not happen in time.
