@@ -102,11 +102,20 @@ package final class Ledger: Sendable {
                 message: "it was written by a newer version; install that version again, or give another state folder")
         }
         guard !done else { return }
-        do {
-            try migrator.migrate(database)
-        } catch {
-            // Two processes may both find a new file and create the tables: the second one fails, and all is well.
-            guard try database.read(migrator.hasCompletedMigrations) else { throw error }
+        // Several processes may find a file that is new or of an earlier version. Each step is taken by one of them; the
+        // others fail at it, and go on behind whoever was first.
+        var applied = try database.read(migrator.appliedIdentifiers).count
+        while true {
+            do {
+                return try migrator.migrate(database)
+            } catch {
+                let (isDone, now) = try database.read { db in
+                    try (migrator.hasCompletedMigrations(db), migrator.appliedIdentifiers(db).count)
+                }
+                if isDone { return }
+                guard now > applied else { throw error }
+                applied = now
+            }
         }
     }
 }
