@@ -43,8 +43,6 @@ struct KeyTraits: Sendable {
     var store: StoreType?
     /// Its value is not repeated in messages, and the file that holds it should be its owner's alone.
     var isSecret = false
-    /// It is checked, and nothing reads it yet.
-    var isForLater = false
     /// YAML to show in the template where the default shows nothing.
     var example: String?
 }

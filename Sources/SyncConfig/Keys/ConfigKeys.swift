@@ -77,9 +77,6 @@ enum ConfigKeys {
     static let quality = ConfigKey(
         "photos.quality", .integer(1...100), default: 80,
         "JPEG quality of a stored copy.")
-    static let keepOriginals = ConfigKey(
-        "photos.keep_originals", .flag, default: false, traits: KeyTraits(isForLater: true),
-        "Stores the untouched original beside the reduced copy.")
     static let stripLocation = ConfigKey(
         "photos.strip_location", .flag, default: false,
         "Leaves the GPS position out of the stored copy.")
@@ -178,7 +175,7 @@ enum ConfigKeys {
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
         watchKind.description, watchPath.description, watchProfile.description,
-        maximumDimension.description, quality.description, keepOriginals.description, stripLocation.description,
+        maximumDimension.description, quality.description, stripLocation.description,
         batchSize.description, settle.description, rescan.description, bandwidthLimit.description,
         tierMode.description, archiveAfterDays.description, minimumArchiveBytes.description,
         eventDays.description, retentionBatch.description, retentionTime.description, retentionZone.description,

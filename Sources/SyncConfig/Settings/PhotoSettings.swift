@@ -3,8 +3,6 @@ package import SyncCore
 /// What is stored of a photo.
 package struct PhotoSettings: Hashable, Sendable {
     package var reduce: ReducePolicy
-    /// Store the untouched original too.
-    package var keepOriginals: Bool
 }
 
 extension PhotoSettings {
@@ -12,6 +10,5 @@ extension PhotoSettings {
         reduce = ReducePolicy(
             maximumDimension: reader.value(ConfigKeys.maximumDimension), quality: reader.value(ConfigKeys.quality),
             stripLocation: reader.value(ConfigKeys.stripLocation))
-        keepOriginals = reader.value(ConfigKeys.keepOriginals)
     }
 }

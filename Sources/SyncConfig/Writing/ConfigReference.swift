@@ -53,7 +53,6 @@ package enum ConfigReference {
 
     private static func meaning(of key: KeyDescription) -> String {
         let store = key.traits.store.map { " Only for a store of type \($0.rawValue)." } ?? ""
-        let later = key.traits.isForLater ? " (Checked now, used from a later version.)" : ""
-        return key.meaning + store + later
+        return key.meaning + store
     }
 }

@@ -79,7 +79,7 @@ package struct ConfigTemplate: Sendable {
         var body: [String] = []
         for key in ConfigKeys.all where key.section == name {
             let value = values[key.path]
-            guard value != nil || (!key.traits.isForLater && (key.traits.store ?? storeType) == storeType) else {
+            guard value != nil || (key.traits.store ?? storeType) == storeType else {
                 continue
             }
             body += Self.comment(key.meaning, indent: "  ")

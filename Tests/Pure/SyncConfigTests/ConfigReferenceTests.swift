@@ -20,12 +20,6 @@ import Testing
                 """))
     }
 
-    @Test("What nothing reads yet is marked as such")
-    func later() {
-        let later = ConfigReference.entries.filter { $0.meaning.contains("used from a later version") }.map(\.key)
-        #expect(later == ["photos.keep_originals"])
-    }
-
     @Test("In JSON each key has the same five fields")
     func json() throws {
         let data = try JSONEncoder().encode(ConfigReference.entries)

@@ -72,7 +72,6 @@ import Testing
         Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },
         Row("photos.max_dimension", "65500", "65500") { $0.photos.reduce.maximumDimension },
         Row("photos.quality", "100", "100") { $0.photos.reduce.quality },
-        Row("photos.keep_originals", "true", "true") { $0.photos.keepOriginals },
         Row("photos.strip_location", "yes", "true") { $0.photos.reduce.stripLocation },
         Row("upload.batch_size", "16", "16") { $0.upload.batchSize },
         Row("upload.settle_seconds", "0.25", "0.25 seconds") { $0.upload.settle },
@@ -149,7 +148,7 @@ import Testing
               - {kind: gallery,   path: ~/Pictures/Gallery, profile: grandma}
               - {kind: vacations, path: ~/Pictures/Vacations}
               - {kind: projects,  path: ~/Pictures/Projects}
-            photos:    {max_dimension: 2048, quality: 80, keep_originals: false, strip_location: false}
+            photos:    {max_dimension: 2048, quality: 80, strip_location: false}
             upload:    {batch_size: 3, settle_seconds: 2, rescan_minutes: 60}
             tiers:     {mode: bucket, archive_after_days: 180, minimum_archive_bytes: 131072}   # mode: bucket|agent|off
             retention: {event_days: 90, batch_size: 500, at: "00:00", time_zone: America/Los_Angeles}
