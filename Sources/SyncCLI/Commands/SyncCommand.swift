@@ -71,6 +71,7 @@ struct SyncCommand: AsyncParsableCommand {
         try ledger.noteSync(at: installation.time.now())
         let report = SyncReport(
             progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
+            leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
             unfinished: try ledger.unfinishedProjectImages(),
             failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed), told: progress.failed)
         try ledger.close()

@@ -35,7 +35,8 @@ struct StatusReader {
         let (identity, error) = await lookAtStore()
         try ledger.expireRestores(at: installation.time.now())
         let report = StatusReport(
-            try ledger.overview(), backlog: try backlog(), vacations: try ledger.vacations(),
+            try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
+            vacations: try ledger.vacations(),
             sharedVacations: try ledger.liveShares(), watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
         return Status(

@@ -47,8 +47,21 @@ struct StatusReport: Encodable {
         var failed: Int
         var skipped: Int
         var missing: Int
+        /// Files and event elements that are not stored on purpose: ``notes`` names them.
+        var leftOut: Int
         var bytesLocal: Int64
         var bytesStored: Int64
+    }
+
+    /// Something that is left out on purpose.
+    struct Note: Encodable, Hashable {
+        var path: String
+        var reason: String
+
+        init(_ item: LeftOutSummary.Item) {
+            path = item.path.string
+            reason = item.reason
+        }
     }
 
     struct Tier: Encodable {
@@ -81,6 +94,8 @@ struct StatusReport: Encodable {
     var store: Store
     var folders: [Folder]
     var totals: Totals
+    /// What is left out on purpose; at most ``notesNamed``.
+    var notes: [Note]
     var tiers: [Tier]
     var restores: Restores
     var vacations: [Vacation]
@@ -89,13 +104,17 @@ struct StatusReport: Encodable {
 }
 
 extension StatusReport {
+    static let notesNamed = 1_000
+
     /// - Parameters:
+    ///   - leftOut: of the active folders.
     ///   - backlog: of the objects in STANDARD.
     ///   - vacations: all of them, in any order.
     ///   - sharedVacations: the folders of those that others can see now.
     ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
-        _ overview: Overview, backlog: ArchiveBacklog = ArchiveBacklog(), vacations: [VacationRecord] = [],
+        _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
+        vacations: [VacationRecord] = [],
         sharedVacations: Set<FilePath> = [], watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
@@ -112,11 +131,8 @@ extension StatusReport {
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
                 skipped: tallies[.skipped].files, note: known?.record.note, problem: known?.record.problem)
         }
-        let totals = overview.totals
-        self.totals = Totals(
-            files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
-            failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
-            bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
+        totals = Totals(overview, leftOut: leftOut)
+        notes = leftOut.items.map(Note.init)
         tiers = overview.tiers.filter { $0.objects > 0 }.map { tier in
             let waiting = tier.storageClass == .standard ? backlog : ArchiveBacklog()
             return Tier(
@@ -132,6 +148,16 @@ extension StatusReport {
             return Unsynced(path: oldest.path.string, since: oldest.since, why: outage ?? oldest.why)
         }
         lastSyncAt = overview.lastSyncAt
+    }
+}
+
+extension StatusReport.Totals {
+    init(_ overview: Overview, leftOut: LeftOutSummary) {
+        let totals = overview.totals
+        self.init(
+            files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
+            failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
+            leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
     }
 }
 

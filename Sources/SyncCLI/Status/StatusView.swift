@@ -14,9 +14,12 @@ struct StatusView {
     let home: String?
 
     private static let numberWidth = 11
+    /// How many of the files that are left out are named.
+    private static let notesShown = 10
 
     var text: String {
-        (headLines + [""] + folderLines + [""] + storedLines + vacationLines + unsafeLines).joined(separator: "\n")
+        (headLines + [""] + folderLines + [""] + storedLines + vacationLines + unsafeLines + leftOutLines).joined(
+            separator: "\n")
             + "\n"
     }
 
@@ -116,7 +119,7 @@ struct StatusView {
         let totals = report.totals
         let problems = report.folders.compactMap(\.problem)
         guard totals.pending + totals.failed + problems.count > 0 else {
-            return totals.files > 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
+            return totals.files > 0 && totals.leftOut == 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
         for problem in problems {
@@ -129,6 +132,18 @@ struct StatusView {
         let unnamed = totals.failed - failed.count
         if unnamed > 0 {
             lines.append("  and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them")
+        }
+        return lines
+    }
+
+    private var leftOutLines: [String] {
+        let (count, notes) = (report.totals.leftOut, report.notes.prefix(Self.notesShown))
+        guard count > 0 else { return [] }
+        var lines = ["", terminal.styled("Left out, and not stored", .bold)]
+        for note in notes { lines += item(note.path, note.reason) }
+        // One note may stand for several elements of a file.
+        if report.notes.count > notes.count {
+            lines.append("  and more, \(Quantities.count(count)) in all: sync-agent status --json names them")
         }
         return lines
     }

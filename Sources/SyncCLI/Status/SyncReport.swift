@@ -27,22 +27,29 @@ struct SyncReport: Encodable {
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
+    /// Where everything stands after the pass, as `status` tells it.
+    var totals: StatusReport.Totals
+    /// What is left out on purpose; at most ``StatusReport/notesNamed``.
+    var notes: [StatusReport.Note]
     /// Of those that wait: for projects that are still processing.
     private let unfinished: Int
     /// Those of them that nobody has told yet.
     private var untold: [Problem]
 
     static let failuresNamed = 1_000
+    /// How many of the files that are left out are named to people.
+    private static let notesShown = 10
 
     private enum CodingKeys: CodingKey {
         case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, events, malformedEvents, archived,
             problems
-        case failures
+        case failures, totals, notes
     }
 
     /// - Parameter told: failed photos that were told while the pass ran.
     init(
-        _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview, unfinished: Int,
+        _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview,
+        leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int,
         failed failures: [PhotoStatus],
         told: Set<FilePath>
     ) {
@@ -51,6 +58,8 @@ struct SyncReport: Encodable {
         untold = failures.filter { !told.contains($0.path) }.map {
             Problem(path: $0.path.string, message: $0.error ?? "")
         }
+        totals = StatusReport.Totals(overview, leftOut: leftOut)
+        notes = leftOut.items.map(StatusReport.Note.init)
         uploaded = summary.uploaded
         alreadyStored = summary.alreadyStored
         failed = overview.totals[.failed].files
@@ -72,6 +81,9 @@ struct SyncReport: Encodable {
 
     var text: String {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
+        lines += notes.prefix(Self.notesShown).map {
+            "\($0.path.escapingControls): left out: \($0.reason.escapingControls)"
+        }
         var line = "\(Quantities.counted(uploaded, "photo")) stored"
         if uploaded > 0 { line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)" }
         if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }
@@ -82,6 +94,7 @@ struct SyncReport: Encodable {
         if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
         if pending > unfinished { line += ", \(Quantities.count(pending - unfinished)) waiting" }
         if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
+        if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
         lines.append(line)
         if !isComplete { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
         return lines.joined(separator: "\n") + "\n"

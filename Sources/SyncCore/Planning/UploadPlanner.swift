@@ -6,7 +6,7 @@ package enum UploadPlan: Hashable, Sendable {
     /// It may hold gallery events: their photos are stored, and their text stays.
     case readEvents
     /// Not something that its folder stores.
-    case skip(reason: String)
+    case skip(reason: String, LeftOut? = nil)
 }
 
 package struct PlannedUpload: Hashable, Sendable {
@@ -53,7 +53,8 @@ package struct UploadPlanner: Hashable, Sendable {
             let isJSON = relativePath.extension?.lowercased() == "json"
             let type = examined.type.kind == .other && isJSON ? MediaType.json : examined.type
             guard type.kind == .jpeg || type.kind == .image || type == .json else {
-                return .skip(reason: "a projects folder stores images and JSON only")
+                return .skip(
+                    reason: "a projects folder stores images and JSON only", type.kind == .video ? .unfit : nil)
             }
             return .store(
                 PlannedUpload(key: try keys.projectFile(relativePath.string), condition: .overwrite, type: type))

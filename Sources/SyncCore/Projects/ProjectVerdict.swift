@@ -33,6 +33,16 @@ package enum ProjectVerdict: Hashable, Sendable {
     /// Why an image waits whose project is in the making. As long as it does, nothing is amiss.
     package static let unfinished = "its project is still processing, and the image is not whole yet"
 
+    /// As what its image is left out; `nil` when it is stored, or is about to be removed.
+    package var leftOut: LeftOut? {
+        switch self {
+        case .store, .storeWhenWhole, .deleting: nil
+        case .giveUp: .dropped
+        case .failed: .failed
+        case .duplicate: .duplicate
+        }
+    }
+
     /// Why nothing is stored of it, in plain words; `nil` when it is stored.
     package var reason: String? {
         switch self {

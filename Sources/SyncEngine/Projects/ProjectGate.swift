@@ -78,11 +78,13 @@ package struct ProjectGate: Sendable {
         _ id: String, _ list: ProjectListState, _ claim: Claim, isImage: Bool
     ) throws -> Decision {
         guard let project = try ledger.project(id, in: claim.folder.path) else {
-            guard let problem = list.problem else { return .done(.skipped(ProjectVerdict.noRecord)) }
+            guard let problem = list.problem else {
+                return .done(.skipped(ProjectVerdict.noRecord, isImage ? .unrecorded : nil))
+            }
             return .done(.waits("projects.json cannot be used: \(problem)", until: now() + Self.pause))
         }
         let verdict = try verdict(on: project, claim, isImage: isImage)
-        if let reason = verdict.reason { return .done(.skipped(reason)) }
+        if let reason = verdict.reason { return .done(.skipped(reason, isImage ? verdict.leftOut : nil)) }
         guard isImage else { return .pass }
         return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)
     }

@@ -256,7 +256,7 @@ package final class PhotoPipeline: Sendable {
             sentBytes.map { .stored(localBytes: claim.stamp.size, sentBytes: $0) }
                 ?? .alreadyStored(localBytes: claim.stamp.size)
         case .failed(let message, _): .failed(reason: message)
-        case .skipped(let message): .skipped(reason: message)
+        case .skipped(let message, _): .skipped(reason: message)
         case .postponed(let message, _): .postponed(reason: message)
         case .waits, .released, .vanished: .dropped
         }

@@ -66,10 +66,10 @@ package struct Preparer: Sendable {
         let plan = try planner.plan(
             kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
         switch plan {
-        case .skip(let reason):
+        case .skip(let reason, let leftOut):
             // An image that is being written may not look like one yet.
             if case .unfinishedImage = decision { throw PhotoError(.notAPhoto, reason) }
-            return .done(.skipped(reason))
+            return .done(.skipped(reason, leftOut))
         case .readEvents:
             guard let file = try events.prepare(claim, examined) else {
                 return .done(.skipped("JSON without gallery events; it stays on this machine"))

@@ -35,7 +35,7 @@ extension Ledger {
                 try db.run(
                     "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL WHERE id = ?",
                     [row.id])
-            } else if try outcome == .skipped(ProjectVerdict.noRecord) && db.hasRecord(claim) {
+            } else if case .skipped(ProjectVerdict.noRecord, _) = outcome, try db.hasRecord(claim) {
                 // It has come since that was decided, and found the file in hand.
                 try db.settle(row, as: .released)
             } else {
@@ -59,8 +59,9 @@ extension Database {
             try settle(row, as: .uploaded, digest: digest, error: nil)
         case .failed(let message, let digest):
             try settle(row, as: .failed, digest: digest, error: message)
-        case .skipped(let message):
+        case .skipped(let message, let leftOut):
             try settle(row, as: .skipped, digest: nil, error: message)
+            try run("UPDATE photos SET left_out = ? WHERE id = ?", [leftOut?.rawValue, row.id])
         case .postponed(let message, let until):
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",

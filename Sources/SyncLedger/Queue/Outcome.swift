@@ -8,8 +8,8 @@ package enum Outcome: Hashable, Sendable {
     case uploaded(ContentDigest, ObjectRecord)
     /// The same file would fail again. The digest is the file's, where it was read.
     case failed(String, ContentDigest?)
-    /// Nothing that this folder stores.
-    case skipped(String)
+    /// Nothing that this folder stores. What is left out although its owner may count on it has its ``LeftOut``.
+    case skipped(String, LeftOut? = nil)
     /// It failed for now.
     case postponed(String, until: Date)
     /// It is not its turn yet, for a reason that is no failure: the attempt does not count, and nobody is told.
@@ -42,7 +42,8 @@ package enum Outcome: Hashable, Sendable {
 
     var message: String? {
         switch self {
-        case .failed(let message, _), .skipped(let message), .postponed(let message, _), .waits(let message, _): message
+        case .failed(let message, _), .skipped(let message, _), .postponed(let message, _), .waits(let message, _):
+            message
         case .uploaded, .released, .vanished: nil
         }
     }

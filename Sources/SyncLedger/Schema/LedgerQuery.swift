@@ -42,6 +42,21 @@ package enum LedgerQuery {
     package static let firstFailed = """
         SELECT id FROM photos WHERE folder_id = ? AND state = 'failed' ORDER BY queued_at LIMIT ?
         """
+    package static let leftOutCount = """
+        SELECT COUNT(*) FROM photos INDEXED BY photos_left_out
+        WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL
+        """
+    package static let leftOut = """
+        \(PhotoStatus.selection) WHERE photos.id IN (
+            SELECT id FROM photos INDEXED BY photos_left_out
+            WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL ORDER BY queued_at LIMIT ?
+        )
+        """
+    package static let malformedEventFiles = """
+        SELECT photos.id, photos.folder_id, event_notes.malformed
+        FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id
+        WHERE event_notes.malformed > 0 AND photos.state IN ('uploaded', 'skipped')
+        """
     package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = ?"
     package static let photosOfDirectory = """
         \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?
@@ -85,7 +100,8 @@ package enum LedgerQuery {
         [
             directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
             nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading, oldestFailed,
-            firstFailed, object, photosOfDirectory, photoOfFile, photo, nextDirectory, objectAges,
+            firstFailed, leftOutCount, leftOut, malformedEventFiles, object, photosOfDirectory, photoOfFile, photo,
+            nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
         ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects
 

@@ -27,6 +27,9 @@ enum Schema {
         migrator.registerMigration("projects", foreignKeyChecks: .immediate) { db in
             for sql in ProjectSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("what is left out", foreignKeyChecks: .immediate) { db in
+            for sql in LeftOutSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

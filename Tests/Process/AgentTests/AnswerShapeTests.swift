@@ -29,7 +29,7 @@ import Testing
         let answer = try await answer("status", "--json")
         expect(
             answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "oldestUnsynced",
-            "lastSyncAt")
+            "lastSyncAt", "notes")
         expect(answer["agent"], has: "running", "pid", "since")
         expect(answer["store"], has: "type", "location", "reachable", "error", "since")
         for folder in try #require(answer["folders"] as? [Fields]) {
@@ -37,7 +37,8 @@ import Testing
                 folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped")
         }
         expect(
-            answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "bytesLocal",
+            answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "leftOut",
+            "bytesLocal",
             "bytesStored")
         expect(answer["restores"], has: "inProgress", "ready", "failed")
         #expect(answer["vacations"] as? [Fields] != nil)

@@ -80,6 +80,23 @@ import Testing
         Set(try home.store.objects().map { String($0.key.dropFirst("users/ana/projects/".count)) })
     }
 
+    @Test func `images that are left out on purpose are counted and named, and not everything is called safe`()
+        async throws
+    {
+        try write([Self.record("aa"), Self.record("bb", request: "aa"), Self.record("dd", "Failed")])
+        try home.projects.appending("dd.jpg").create(try SamplePhoto.unique(7))
+        let pass = try await home.run("sync")
+        #expect(pass.code == 0 && pass.text.contains("3 left out"), "\(pass.text)")
+        let status = try await home.run("status")
+        #expect(!status.text.contains("Everything is safe"))
+        for reason in ["a duplicate of project aa", "no record in projects.json", "its project failed"] {
+            #expect(pass.text.contains(reason) && status.text.contains(reason), "\(reason)")
+        }
+        try write([Self.record("aa"), Self.record("bb"), Self.record("cc"), Self.record("dd")])
+        #expect(try await home.run("sync").code == 0)
+        #expect(try await home.run("status").text.contains("Everything is safe"))
+    }
+
     @Test func `projects are listed, shown, exported, deleted and moved`() async throws {
         try write([Self.record("aa"), Self.record("bb"), Self.record("none", "Failed")])
         // A stray image is skipped, and holds nothing up.

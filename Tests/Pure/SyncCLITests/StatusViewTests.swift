@@ -13,7 +13,7 @@ import Testing
 
     private func view(
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
-        since: Date? = nil, backlog: ArchiveBacklog = ArchiveBacklog(),
+        since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
         restores: Overview.Restores = Overview.Restores()
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
@@ -22,7 +22,7 @@ import Testing
             tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
             store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
         let report = StatusReport(
-            overview, backlog: backlog, watched: [gallery], holder: nil,
+            overview, leftOut: leftOut, backlog: backlog, watched: [gallery], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
@@ -40,6 +40,23 @@ import Testing
         #expect(text.contains("Everything is safe."))
         #expect(text.contains("~/Pictures/Gallery"))
         #expect(text.contains("12 MiB on the disk, 3.0 MiB stored"))
+    }
+
+    @Test func `what is left out is named, and then not everything is called safe`() {
+        let item = LeftOutSummary.Item(
+            path: "/home/ana/Pictures/Gallery/p1.jpg", reason: "a duplicate of project p0")
+        let text = view(tallies(uploaded: 3), leftOut: LeftOutSummary(count: 1, items: [item])).text
+        #expect(!text.contains("Everything is safe"))
+        #expect(text.contains("Left out, and not stored"))
+        #expect(text.contains("~/Pictures/Gallery/p1.jpg"))
+        #expect(text.contains("a duplicate of project p0"))
+    }
+
+    @Test func `of many that are left out the first are named, and all are counted`() {
+        let items = (1...12).map { LeftOutSummary.Item(path: FilePath("/home/ana/\($0).jpg"), reason: "a duplicate") }
+        let text = view(tallies(uploaded: 3), leftOut: LeftOutSummary(count: 40, items: items)).text
+        #expect(text.contains("~/10.jpg") && !text.contains("~/11.jpg"))
+        #expect(text.contains("and more, 40 in all"))
     }
 
     @Test func `what waits longest is named with its reason`() {

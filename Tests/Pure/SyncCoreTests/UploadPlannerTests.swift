@@ -50,10 +50,12 @@ import Testing
     }
 
     @Test(
-        "other files of a project are not stored",
-        arguments: [("notes.txt", MediaType.unknown), ("clip.mp4", MediaType(.video, "video/mp4"))])
-    func projectOther(name: String, type: MediaType) throws {
+        "other files of a project are not stored, and a video among them is told to be left out",
+        arguments: [
+            ("notes.txt", MediaType.unknown, nil), ("clip.mp4", MediaType(.video, "video/mp4"), LeftOut.unfit),
+        ])
+    func projectOther(name: String, type: MediaType, leftOut: LeftOut?) throws {
         let plan = try planner.plan(kind: .projects, relativePath: FilePath(name), examined: examined(type))
-        #expect(plan == .skip(reason: "a projects folder stores images and JSON only"))
+        #expect(plan == .skip(reason: "a projects folder stores images and JSON only", leftOut))
     }
 }

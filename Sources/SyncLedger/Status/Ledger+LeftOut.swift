@@ -1,0 +1,65 @@
+import GRDB
+package import SystemPackage
+
+/// What is left out of the store on purpose, counted, and the first of it by name.
+package struct LeftOutSummary: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
+        /// Absolute.
+        package var path: FilePath
+        /// In plain words.
+        package var reason: String
+
+        package init(path: FilePath, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+    }
+
+    /// Files, and elements of event files that are no events.
+    package var count: Int
+    /// At most as many as were asked for.
+    package var items: [Item]
+
+    package init(count: Int = 0, items: [Item] = []) {
+        self.count = count
+        self.items = items
+    }
+}
+
+extension Ledger {
+    /// What of the active folders is left out on purpose: files by ``LeftOut``, and elements of event files of which
+    /// nobody could say what they are. Its cost is that of what is left out, not of what there is.
+    package func leftOut(naming limit: Int) throws(LedgerError) -> LeftOutSummary {
+        try read("count what is left out") { db in
+            let folders = try db.activeFolders().map(\.id.rawValue)
+            var summary = LeftOutSummary()
+            for folder in folders {
+                summary.count += Int(try db.number(LedgerQuery.leftOutCount, [folder]) ?? 0)
+                try db.rows(LedgerQuery.leftOut, [folder, limit - summary.items.count], as: PhotoStatus.self)
+                    .forEach { summary.items.append(LeftOutSummary.Item(path: $0.path, reason: $0.error ?? "")) }
+            }
+            for file in try db.rows(LedgerQuery.malformedEventFiles, [], as: EventFileLeftOut.self)
+            where folders.contains(file.folder) {
+                summary.count += file.malformed
+                guard summary.items.count < limit,
+                    let photo = try db.row(LedgerQuery.photo, [file.photo], as: PhotoStatus.self)
+                else { continue }
+                summary.items.append(LeftOutSummary.Item(path: photo.path, reason: photo.note ?? ""))
+            }
+            return summary
+        }
+    }
+}
+
+/// A file with elements that are no events.
+private struct EventFileLeftOut: FetchableRecord {
+    let photo: Int64
+    let folder: Int64
+    let malformed: Int
+
+    init(row: Row) {
+        photo = row[0]
+        folder = row[1]
+        malformed = row[2]
+    }
+}
