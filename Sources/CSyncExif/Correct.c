@@ -6,6 +6,8 @@
 
 #include "CSyncExif.h"
 
+#include "Bounds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,7 +201,7 @@ static bool edit_directory(Block *block, size_t at, Directory directory) {
         edit_entry(block, directory, entry, tag);
         bool points = (directory == IMAGE && (tag == TAG_EXIF_IFD || tag == TAG_GPS_IFD))
             || (directory == EXIF && tag == TAG_INTEROP_IFD);
-        // One level at a time, so a block that points in circles comes to an end.
+        // Each directory is reached once: a sound block does not point in circles.
         if (points && !edit_directory(block, get(block, entry + 8, 4), directory_of(tag))) {
             return false;
         }
@@ -233,6 +235,18 @@ static size_t clear(Block *block) {
     return uncleared < used + MARGIN ? uncleared : used + MARGIN;
 }
 
+/// Whether the work on the block is bounded. It is asked about a copy, since asking takes out what is not.
+static bool is_sound(const uint8_t *bytes, size_t count) {
+    uint8_t *copy = malloc(count);
+    if (copy == NULL) {
+        return false;
+    }
+    memcpy(copy, bytes, count);
+    bool result = bound_block(copy, count).is_sound;
+    free(copy);
+    return result;
+}
+
 /// Whether libexif agrees with what was written. A block with two directories at one place, say, does not pass.
 static bool is_corrected(const Block *block, size_t count) {
     CSyncExif_Summary summary = CSyncExif_read(block->bytes, count);
@@ -246,6 +260,9 @@ size_t CSyncExif_correct(uint8_t *bytes, size_t count, const CSyncExif_Changes *
     }
     bool big_endian = memcmp(bytes, "MM\0*", 4) == 0;
     if (!big_endian && memcmp(bytes, "II*\0", 4) != 0) {
+        return 0;
+    }
+    if (!is_sound(bytes, count)) {
         return 0;
     }
     Block block = {.bytes = bytes, .count = count, .big_endian = big_endian, .changes = changes};

@@ -1,12 +1,15 @@
 #include "CSyncExif.h"
 
+#include "Bounds.h"
+
 #include <libexif/exif-data.h>
 #include <string.h>
 
 static void silent(ExifLog *log, ExifLogCode code, const char *domain, const char *format, va_list list, void *data) {}
 
-/// libexif's reading of a block, or NULL. It wants the segment's header in front of the TIFF header.
-static ExifData *load(const uint8_t *block, size_t count) {
+/// libexif's reading of a block, or NULL. It wants the segment's header in front of the TIFF header, and is given a copy
+/// in which nothing keeps it busy.
+static ExifData *load(const uint8_t *block, size_t count, Bounds *found) {
     static const uint8_t header[6] = "Exif\0";
     if (count < 8 || count > 65527) {
         return NULL;
@@ -14,6 +17,7 @@ static ExifData *load(const uint8_t *block, size_t count) {
     uint8_t segment[65536];
     memcpy(segment, header, sizeof header);
     memcpy(segment + sizeof header, block, count);
+    *found = bound_block(segment + sizeof header, count);
 
     ExifData *data = exif_data_new();
     ExifLog *log = exif_log_new();
@@ -66,14 +70,15 @@ static int32_t read_short(ExifData *data, ExifIfd ifd, ExifTag tag) {
 CSyncExif_Summary CSyncExif_read(const uint8_t *block, size_t count) {
     CSyncExif_Summary summary;
     memset(&summary, 0, sizeof summary);
-    ExifData *data = load(block, count);
+    Bounds found;
+    ExifData *data = load(block, count, &found);
     if (data == NULL) {
         return summary;
     }
     int32_t orientation = read_short(data, EXIF_IFD_0, EXIF_TAG_ORIENTATION);
     summary.orientation = orientation >= 1 && orientation <= 8 ? orientation : 0;
-    summary.has_gps = data->ifd[EXIF_IFD_GPS]->count > 0;
-    summary.has_maker_note = exif_content_get_entry(data->ifd[EXIF_IFD_EXIF], EXIF_TAG_MAKER_NOTE) != NULL;
+    summary.has_gps = found.has_gps || data->ifd[EXIF_IFD_GPS]->count > 0;
+    summary.has_maker_note = found.has_maker_note;
     summary.taken = read_time(data, EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_ORIGINAL, EXIF_TAG_OFFSET_TIME_ORIGINAL,
         EXIF_TAG_SUB_SEC_TIME_ORIGINAL);
     summary.digitized = read_time(data, EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_DIGITIZED, EXIF_TAG_OFFSET_TIME_DIGITIZED,

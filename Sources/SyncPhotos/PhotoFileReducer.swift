@@ -12,11 +12,35 @@ package struct PhotoFileReducer: PhotoReducer {
     package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
         let file = try PhotoFile(opening: path)
         let stamp = try file.stamp()
-        let (head, digest) = try file.read()
+        // Its beginning and its size first: a file of a terabyte that nobody wants is not read to its end.
+        let type = try Self.type(of: file.read(0..<Self.headSize), named: path)
+        try Self.requireWanted(type, size: stamp.size, named: path)
+        let digest = try file.digest()
         guard try file.stamp() == stamp else {
             throw PhotoError(.changed, "the file was written to while it was read")
         }
-        return PhotoExamination(stamp: stamp, type: try Self.type(of: head, named: path), digest: digest)
+        return PhotoExamination(stamp: stamp, type: type, digest: digest)
+    }
+
+    /// How many of a file's first bytes tell what it is.
+    private static let headSize = 4_096
+    /// Bytes of a JSON file. Those that are read for events or projects have bounds of their own below it.
+    private static let largestJSON: Int64 = 1 << 30
+
+    private static func requireWanted(_ type: MediaType, size: Int64, named path: FilePath) throws(PhotoError) {
+        // A project's JSON is told by its name.
+        if type == .unknown, !FileName(path).isJSON {
+            throw PhotoError(.notStored, "neither a photo nor a video; it stays on this machine")
+        }
+        let limit =
+            switch type.kind {
+            case .jpeg: PhotoLimits().fileSize
+            case .other: largestJSON
+            case .image, .video: Int64.max
+            }
+        guard size <= limit else {
+            throw PhotoError(.overLimit, "it has \(size) bytes, and the limit is \(limit)")
+        }
     }
 
     package func reduce(

@@ -48,12 +48,11 @@ struct PhotoFile: ~Copyable {
         }
     }
 
-    /// Reads the file to its end: its first bytes (at most 4 KiB), and the digests of all of them.
-    func read() throws(PhotoError) -> (head: [UInt8], digest: ContentDigest) {
+    /// Reads the file to its end.
+    func digest() throws(PhotoError) -> ContentDigest {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
         defer { buffer.deallocate() }
         var hasher = ContentHasher()
-        var head: [UInt8] = []
         while true {
             let count: Int
             do {
@@ -63,14 +62,9 @@ struct PhotoFile: ~Copyable {
             } catch {
                 throw PhotoError(.unreadable, "read: \(error)")
             }
-            guard count > 0 else { break }
-            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-            if head.count < 4_096 {
-                head.append(contentsOf: bytes.prefix(4_096 - head.count))
-            }
-            hasher.update(bytes)
+            guard count > 0 else { return hasher.finalize() }
+            hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         }
-        return (head, hasher.finalize())
     }
 
     /// Reads a part of the file. Where the file ends before it, so does what is returned.

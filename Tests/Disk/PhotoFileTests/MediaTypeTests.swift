@@ -65,10 +65,18 @@ import Testing
     ]
 
     private static let others = [
-        Row("a.wav", "RIFF\0\0\0\0WAVEfmt ", "application/octet-stream"),
-        Row("a.txt", "BMW is a car maker, says this text", "application/octet-stream"),
-        Row("a.m4a", brands("M4A ", "isom"), "audio/mp4"),
+        Row("a.m4a", brands("M4A ", "isom"), "audio/mp4")
     ]
+
+    @Test(
+        "what is neither photo, video nor JSON is not read any further",
+        arguments: [("a.wav", "RIFF\0\0\0\0WAVEfmt "), ("a.txt", "BMW is a car maker, says this text"), ("readme", "")])
+    func unknown(name: String, content: String) {
+        let error = #expect(throws: PhotoError.self) {
+            _ = try Workbench().examination(of: Array(content.utf8), named: name)
+        }
+        #expect(error == PhotoError(.notStored, "neither a photo nor a video; it stays on this machine"))
+    }
 
     @Test("by bytes", arguments: images + videos + others)
     func type(row: Row) throws {

@@ -49,6 +49,20 @@ import Testing
         #expect(copy.digest == ContentDigest(of: bytes))
     }
 
+    @Test(
+        "a file that is not wanted, or is too large, is refused before it is read to its end",
+        arguments: [
+            ("disk.jpg", [UInt8](repeating: 0, count: 8), PhotoError.Code.notAPhoto), ("disk.img", [0], .notStored),
+            ("photo.jpg", [0xFF, 0xD8, 0xFF, 0xE0], .overLimit), ("vacation.json", Array("{}".utf8), .overLimit),
+        ])
+    func sparse(name: String, head: [UInt8], code: PhotoError.Code) throws {
+        let tree = try TemporaryTree()
+        let path = try tree.write(head, to: name)
+        #expect(truncate(path.string, 1 << 40) == 0)
+        let error = #expect(throws: PhotoError.self) { _ = try reducer.examine(path) }
+        #expect(error?.code == code)
+    }
+
     @Test("a file that is not the examined one any more has changed", arguments: ["content", "time", "inode"])
     func changed(what: String) throws {
         let tree = try TemporaryTree()
@@ -110,9 +124,9 @@ import Testing
     }
 
     @Test(
-        "a name that promises nothing may be anything",
+        "a name that promises JSON may be anything",
         arguments: [
-            ("projects.json", "{}", MediaType.json), ("broken.json", "oops", .unknown), ("readme.txt", "", .unknown),
+            ("projects.json", "{}", MediaType.json), ("broken.json", "oops", .unknown),
         ])
     func noPromise(name: String, content: String, type: MediaType) throws {
         #expect(try Workbench().examination(of: Array(content.utf8), named: name).type == type)
