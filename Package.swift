@@ -71,16 +71,18 @@ let package = Package(
         shim("CSyncExif", links: ["exif"]),
         shim("CSyncPhone", links: ["phonenumber"]),
         shim("CSyncArchive", links: ["archive"]),
+        shim("CSyncLinux", links: []),
 
         // Floor 1: values, decisions, ports.
         module("SyncCore", [systemPackage]),
         module("SyncDigest", ["CSyncCrypto", "SyncCore"]),
+        module("SyncSystem", ["CSyncLinux", "SyncCore", systemPackage]),
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
-        module("SyncWatch", ["SyncCore", systemPackage]),
-        module("SyncPhotos", ["SyncCore", "SyncDigest", "CSyncJPEG", "CSyncExif", systemPackage]),
-        module("SyncLocalStore", ["SyncCore", "SyncDigest", systemPackage]),
-        module("SyncS3", ["SyncCore", "SyncDigest", "CSyncCurl", systemPackage, xmlCoder]),
+        module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
+        module("SyncPhotos", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", systemPackage]),
+        module("SyncLocalStore", ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]),
+        module("SyncS3", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncCurl", systemPackage, xmlCoder]),
         .target(
             name: "SyncPages",
             dependencies: ["SyncCore", mustache],
@@ -101,8 +103,8 @@ let package = Package(
         module(
             "SyncEngine",
             [
-                "SyncCore", "SyncDigest", "SyncLedger", "SyncPages", systemPackage, logging, asyncAlgorithms,
-                serviceLifecycle,
+                "SyncCore", "SyncDigest", "SyncSystem", "SyncLedger", "SyncPages", systemPackage, logging,
+                asyncAlgorithms, serviceLifecycle,
             ]
         ),
 
@@ -120,7 +122,7 @@ let package = Package(
 
         module(
             "SyncTestSupport",
-            ["SyncCore", "SyncDigest", systemPackage]
+            ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]
         ),
         // Pure: no disk, network or process.
         suite("SyncCoreTests", in: "Pure", []),
@@ -139,6 +141,7 @@ let package = Package(
         suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
         suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"]),
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
+        suite("SystemTests", in: "Disk", ["SyncSystem"]),
         suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
         suite("ArchiveFileTests", in: "Disk", ["SyncArchive"]),

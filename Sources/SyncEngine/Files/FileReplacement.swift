@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Puts a new file in the place of one that another program may write at any moment, and loses nothing of theirs. All
@@ -41,29 +42,36 @@ struct FileReplacement {
             return .changed
         }
         try calls.rename(draft, hidden.path)
-        guard try exchange(hidden, file) else { return .changed }
+        guard try exchange(hidden, file, old) else { return .changed }
         // What has the hidden name now was in place until a moment ago.
         guard let stamp = hidden.stamp else {
             // Renamed into the place, where the two could not be exchanged.
             try calls.syncFolder(folder)
-            return .replaced(ours)
+            return .replaced(placed(ours, at: file))
         }
         if hidden.isOld(stamp), !isBeingWritten(hidden.path) {
             try calls.syncFolder(folder)
             try calls.remove(hidden.path)
             try calls.syncFolder(folder)
-            return .replaced(ours)
+            return .replaced(placed(ours, at: file))
         }
         return try giveBack(hidden, to: file) ? .changed : .kept(hidden.path)
     }
 
     // MARK: Exchanging
 
+    /// The stamp that our file has now: getting its name has moved the time of its last change. When another file is in
+    /// the place already, that of ours as it was written, which no file has any more.
+    private func placed(_ ours: FileStamp, at file: FilePath) -> FileStamp {
+        guard let stamp = FileStamp.ofFile(file), stamp.isRenamed(from: ours) else { return ours }
+        return stamp
+    }
+
     /// - Returns: `false` when there is nothing to exchange with any more.
-    private func exchange(_ hidden: HiddenFile, _ file: FilePath) throws -> Bool {
+    private func exchange(_ hidden: HiddenFile, _ file: FilePath, _ old: FileStamp) throws -> Bool {
         do {
             if try calls.exchange(hidden.path, file) { return true }
-            guard let stamp = FileStamp.ofFile(file), hidden.isOld(stamp) else {
+            guard FileStamp.ofFile(file) == old else {
                 try calls.remove(hidden.path)
                 return false
             }
@@ -81,9 +89,10 @@ struct FileReplacement {
     func giveBack(_ hidden: HiddenFile, to file: FilePath) throws -> Bool {
         guard var placed = FileStamp.ofFile(file), hidden.isNew(placed) else { return try removeOwn(hidden) }
         do {
-            while FileStamp.ofFile(file) == placed, let back = hidden.stamp {
+            // Each exchange moves the time of the last change of both.
+            while FileStamp.ofFile(file)?.isRenamed(from: placed) == true, let back = hidden.stamp {
                 guard try calls.exchange(hidden.path, file) else { break }
-                if hidden.stamp == placed { break }
+                if hidden.stamp?.isRenamed(from: placed) == true { break }
                 // A later one came between the look and the exchange. It gets its place back in the same way.
                 placed = back
             }

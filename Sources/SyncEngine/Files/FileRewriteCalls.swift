@@ -1,5 +1,6 @@
 import Glibc
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// What is done to files that are rewritten. Tests script it.
@@ -40,10 +41,10 @@ package struct FileRewriteCalls: Sendable {
             try file.writeAll(bytes)
             // Another owner is kept where that is allowed; the mode always is.
             _ = fchown(file.rawValue, status.st_uid, status.st_gid)
-            guard fchmod(file.rawValue, status.st_mode & 0o7777) == 0, fsync(file.rawValue) == 0,
-                fstat(file.rawValue, &status) == 0
-            else { throw Errno(rawValue: errno) }
-            return FileStamp(status)
+            guard fchmod(file.rawValue, status.st_mode & 0o7777) == 0, fsync(file.rawValue) == 0 else {
+                throw Errno(rawValue: errno)
+            }
+            return try FileStatus(of: file).stamp
         } catch {
             _ = unlink(new.string)
             throw error

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// A hidden file beside one that is being replaced. Its name tells which file was read, and which one is to take its place:

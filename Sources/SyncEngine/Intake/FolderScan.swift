@@ -89,7 +89,7 @@ package struct FolderScan: Sendable {
             folder.id, directory: scanned.path, files: scanned.files,
             settled: { $0.age(at: now) >= settle }, stillThere: scanner.isFile, at: now)
         if let directory = difference.directoryID { visited.insert(directory) }
-        result.queued += difference.added + difference.changed
+        result.queued += difference.added + difference.changed + difference.requeued
         result.moved += difference.moved
         result.missing += difference.missing
         let directory = folder.path.appending(scanned.path.components)

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// Copies one file so that nothing is lost by it: never over another file, and only proven bytes get the name.
@@ -29,7 +30,9 @@ struct FileCopy: Sendable {
             return nil
         }
         // One file under two names, or met through a link: to remove one would be to lose it.
-        if let mine = FileStamp.ofFile(source), mine == FileStamp.ofFile(destination) {
+        if let mine = FileStamp.ofFile(source), let other = FileStamp.ofFile(destination),
+            (mine.device, mine.inode) == (other.device, other.inode)
+        {
             return .conflict
         }
         let digest = try FileDigest.of(source, size: nil, flag)

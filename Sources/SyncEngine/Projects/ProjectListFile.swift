@@ -1,5 +1,5 @@
-import Glibc
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// `projects.json` on the disk. Somebody else writes it at any moment, in place or by a rename. All functions block.
@@ -47,10 +47,9 @@ package struct ProjectListFile: Sendable {
     }
 
     private static func stamp(of file: FileDescriptor) throws(Errno) -> FileStamp {
-        var status = stat()
-        guard fstat(file.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw Errno.isDirectory }
-        return FileStamp(status)
+        let status = try FileStatus(of: file)
+        guard status.kind == .file else { throw Errno.isDirectory }
+        return status.stamp
     }
 
     private static func bytes(of file: FileDescriptor, size: Int) throws -> [UInt8] {

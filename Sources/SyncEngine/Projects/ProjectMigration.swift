@@ -1,5 +1,6 @@
 import Glibc
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// Moves a projects folder to another place: all files are copied, each copy is read back, and only then is the old folder
@@ -96,7 +97,8 @@ package struct ProjectMigration: Sendable {
         guard result.conflicts.isEmpty else { return }
         for file in tree.files {
             let path = old.pushing(file.path)
-            guard FileStamp.ofFile(path) == file.stamp else {
+            // Of two names of one file, the first that was removed has moved the time of the last change.
+            guard let stamp = FileStamp.ofFile(path), stamp.isRenamed(from: file.stamp) else {
                 result.conflicts.append(
                     Conflict(path: path, reason: "it changed while the folder was removed; run it again"))
                 continue
@@ -161,22 +163,27 @@ package struct ProjectMigration: Sendable {
         }
         for name in names.sorted(by: { $0.string < $1.string }) {
             let path = folder.appending(name)
-            var status = stat()
-            guard lstat(old.pushing(path).string, &status) == 0 else {
-                if errno == ENOENT { continue }
-                throw Errno(rawValue: errno)
-            }
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: tree.files.append(Tree.File(path: path, stamp: FileStamp(status)))
-            case S_IFDIR:
+            guard let status = try Self.status(of: old.pushing(path)) else { continue }
+            switch status.kind {
+            case .file: tree.files.append(Tree.File(path: path, stamp: status.stamp))
+            case .folder:
                 tree.folders.append(path)
                 _ = try visit(path, &tree)
-            default:
+            case .link, .other:
                 tree.obstacles.append(
                     Conflict(path: old.pushing(path), reason: "neither a file nor a folder; move it away first"))
             }
         }
         return true
+    }
+
+    /// `nil` when nothing has the name any more.
+    private static func status(of path: FilePath) throws -> FileStatus? {
+        do {
+            return try FileStatus(at: path)
+        } catch Errno.noSuchFileOrDirectory {
+            return nil
+        }
     }
 
     /// A folder that is new gets the mode of its model, and can be written to by its owner.

@@ -46,9 +46,11 @@ package struct Preparer: Sendable {
         if case .done(let outcome) = decision { return .done(outcome) }
         do {
             let examined = try reducer.examine(claim.file)
-            guard examined.stamp == claim.stamp else { return .done(try changed(claim)) }
+            guard examined.stamp.isUntouched(since: claim.stamp) else { return .done(try changed(claim)) }
             // The list that was found good is the one that is sent.
-            if case .list(let stamp) = decision, stamp != examined.stamp { return .done(try changed(claim)) }
+            if case .list(let stamp) = decision, !examined.stamp.isUntouched(since: stamp) {
+                return .done(try changed(claim))
+            }
             return try prepare(claim, examined, decision)
         } catch let error as PhotoError {
             if case .unfinishedImage = decision, let outcome = projects?.outcome(ofUnfinished: error) {

@@ -21,6 +21,8 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var returned = 0
     /// Known ones that are no longer there: missing when something of them is stored, else forgotten.
     package var missing = 0
+    /// Of those that moved or are back, how many are pending now.
+    package var requeued = 0
     package var unchanged = 0
     /// New or changed, and not whole yet. The ledger knows nothing of them: look again later.
     package var unsettled: [ScannedFile] = []

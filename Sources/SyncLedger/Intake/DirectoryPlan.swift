@@ -12,6 +12,8 @@ struct DirectoryPlan {
     private(set) var new: [ScannedFile] = []
     /// Rows whose file has another stamp.
     private(set) var changed: [Change] = []
+    /// Rows of an older ledger whose file is as it was, as far as they know, and tells more.
+    private(set) var completed: [Change] = []
     /// Rows of vanished files that are back as they were.
     private(set) var returned: [PhotoRow] = []
     /// Rows without a file, and not known as vanished yet.
@@ -25,7 +27,9 @@ struct DirectoryPlan {
     private var indexes: [[UInt8]: Int]
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool { new.isEmpty && changed.isEmpty && returned.isEmpty && vanished.isEmpty }
+    var isEmpty: Bool {
+        new.isEmpty && changed.isEmpty && completed.isEmpty && returned.isEmpty && vanished.isEmpty
+    }
 
     init(known: [PhotoRow], files: [ScannedFile], settled: (FileStamp) -> Bool) {
         self.init(files: files)
@@ -59,7 +63,8 @@ struct DirectoryPlan {
     }
 
     private mutating func compare(_ row: PhotoRow, with file: ScannedFile, _ settled: (FileStamp) -> Bool) {
-        if row.stamp == file.stamp {
+        if file.stamp.isUntouched(since: row.stamp) {
+            if row.stamp != file.stamp { completed.append(Change(row: row, stamp: file.stamp)) }
             if row.isOnDisk { unchanged += 1 } else { returned.append(row) }
         } else if settled(file.stamp) {
             changed.append(Change(row: row, stamp: file.stamp))

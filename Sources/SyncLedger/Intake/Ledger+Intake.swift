@@ -6,9 +6,11 @@ package import SystemPackage
 extension Ledger {
     /// Makes the ledger agree with what a directory holds. When it does already, nothing is written.
     ///
-    /// - A new settled file is pending; one with the stamp of a known photo whose own file is no longer there is that
-    ///   photo under a new name, and keeps its upload, except where the key is made of the name (projects).
+    /// - A new settled file is pending; one that is a known photo under a new name (``RenameFinder``) keeps the photo's
+    ///   row and what is stored of it. It is pending again where its stamp does not prove that it has the same content,
+    ///   or where the key is made of the name (projects).
     /// - A settled file with another stamp is pending again, in a new generation.
+    /// - A file with the stamp that an older version has noted, which lacks two times, lends them to the row.
     /// - A missing photo that is back with its old stamp is what it was.
     /// - A known photo without a file is missing, or forgotten when nothing of it is stored.
     /// - Parameters:
@@ -97,7 +99,7 @@ private struct Intake {
         let finder = RenameFinder(db: db)
         for file in plan.new {
             if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
-                try move(origin, to: file)
+                if try move(origin, to: file) { difference.requeued += 1 }
                 moved.insert(origin.row.id)
                 difference.moved += 1
             } else {
@@ -105,8 +107,9 @@ private struct Intake {
                 difference.added += 1
             }
         }
+        for change in plan.completed { try table.complete(change.row, stamp: change.stamp) }
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
-        for row in plan.returned { try table.bringBack(row, at: time) }
+        for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row)
             difference.missing += 1
@@ -115,13 +118,16 @@ private struct Intake {
         return difference
     }
 
-    private func move(_ origin: RenameFinder.Origin, to file: ScannedFile) throws {
+    /// - Returns: whether the photo waits for its upload, and did not before.
+    private func move(_ origin: RenameFinder.Origin, to file: ScannedFile) throws -> Bool {
         let table = PhotoTable(db)
-        try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
-        if !origin.kind.isPooled || !folder.kind.isPooled {
+        var isPending = try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
+        if !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled {
             try table.repend(origin.row, stamp: file.stamp, at: time)
+            isPending = true
         }
         if origin.row.directoryID != directory { try DirectoryTable(db).removeIfEmpty(origin.row.directoryID) }
+        return isPending
     }
 }
 

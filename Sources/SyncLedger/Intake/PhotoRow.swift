@@ -26,22 +26,21 @@ struct PhotoRow {
 
 extension PhotoRow: FetchableRecord {
     static let columns = """
-        photos.id, photos.folder_id, photos.directory_id, photos.name, photos.device, photos.inode, photos.size, \
-        photos.modified, photos.state, photos.generation, photos.object_id, photos.object_generation, photos.gone
+        photos.id, photos.folder_id, photos.directory_id, photos.name, photos.state, photos.generation, \
+        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos"))
         """
 
     init(row: Row) throws {
-        guard let state = PhotoState(rawValue: row[8]) else { throw UnknownName() }
+        guard let state = PhotoState(rawValue: row[4]) else { throw UnknownName() }
         id = row[0]
         folderID = FolderID(rawValue: row[1])
         directoryID = DirectoryID(rawValue: row[2])
         name = try row.withUnsafeData(atIndex: 3) { $0.map { [UInt8]($0) } ?? [] }
-        stamp = FileStamp(
-            device: UInt64(bitPattern: row[4]), inode: UInt64(bitPattern: row[5]), size: row[6], modified: row[7])
         self.state = state
-        generation = row[9]
-        objectID = row[10]
-        objectGeneration = row[11]
-        isGone = row[12]
+        generation = row[5]
+        objectID = row[6]
+        objectGeneration = row[7]
+        isGone = row[8]
+        stamp = FileStamp(row: row, from: 9)
     }
 }

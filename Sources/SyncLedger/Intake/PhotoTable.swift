@@ -25,16 +25,12 @@ struct PhotoTable {
     }
 
     func insert(_ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, at time: Date) throws {
-        let stamp = file.stamp
         try db.run(
             """
-            INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?)
+            INSERT INTO photos (folder_id, directory_id, name, state, queued_at, \(FileStamp.columns))
+            VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)
             """,
-            [
-                folder.rawValue, directory.rawValue, Data(file.name.bytes), Int64(bitPattern: stamp.device),
-                Int64(bitPattern: stamp.inode), stamp.size, stamp.modified, time.milliseconds,
-            ])
+            [folder.rawValue, directory.rawValue, Data(file.name.bytes), time.milliseconds] + file.stamp.values)
     }
 
     /// The file has other content: everything that was known of the old one ends, except what is stored of it. A photo
@@ -42,13 +38,14 @@ struct PhotoTable {
     func repend(_ row: PhotoRow, stamp: FileStamp, at time: Date) throws {
         try db.run(
             """
-            UPDATE photos SET device = ?, inode = ?, size = ?, modified = ?, queued_at = ?, \(Self.pendingAgain)
+            UPDATE photos SET (\(FileStamp.columns)) = (?, ?, ?, ?, ?, ?), queued_at = ?, \(Self.pendingAgain)
             WHERE id = ?
-            """,
-            [
-                Int64(bitPattern: stamp.device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified,
-                time.milliseconds, row.id,
-            ])
+            """, stamp.values + [time.milliseconds, row.id])
+    }
+
+    /// The file is as it was; only its stamp tells more than the row knows.
+    func complete(_ row: PhotoRow, stamp: FileStamp) throws {
+        try db.run("UPDATE photos SET changed = ?, born = ? WHERE id = ?", [stamp.changed, stamp.born, row.id])
     }
 
     /// All files on the disk of a folder, or those that may hold events, come to something else than before.
@@ -63,20 +60,25 @@ struct PhotoTable {
     }
 
     /// A file that had vanished is there again, as it was.
-    func bringBack(_ row: PhotoRow, at time: Date) throws {
+    /// - Returns: whether it waits for its upload now.
+    func bringBack(_ row: PhotoRow, at time: Date) throws -> Bool {
         if row.state == .uploading {
             try db.run("UPDATE photos SET gone = 0 WHERE id = ?", [row.id])
         } else if row.isStored {
             try db.run("UPDATE photos SET state = 'uploaded' WHERE id = ?", [row.id])
         } else {
-            try repend(row, stamp: row.stamp, at: time)
+            try db.run(
+                "UPDATE photos SET queued_at = ?, \(Self.pendingAgain) WHERE id = ?", [time.milliseconds, row.id])
+            return true
         }
+        return false
     }
 
     /// The file has another name. What is stored of it stays stored: nothing is sent again.
+    /// - Returns: as ``bringBack(_:at:)``.
     func move(
         _ row: PhotoRow, to directory: DirectoryID, of folder: FolderID, named name: FilePath.Component, at time: Date
-    ) throws {
+    ) throws -> Bool {
         // Whoever has the photo in hand reads it under its old name, and will not find it.
         try db.run(
             """
@@ -84,7 +86,7 @@ struct PhotoTable {
                 generation = generation + (state = 'uploading')
             WHERE id = ?
             """, [folder.rawValue, directory.rawValue, Data(name.bytes), row.id])
-        if !row.isOnDisk { try bringBack(row, at: time) }
+        return try !row.isOnDisk && bringBack(row, at: time)
     }
 
     /// The file is no longer there. What is stored is kept and known as missing; a photo of which nothing is stored is

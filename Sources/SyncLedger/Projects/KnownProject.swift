@@ -50,10 +50,9 @@ package struct ProjectListState: Hashable, Sendable {
 
 extension ProjectListState: FetchableRecord {
     init(row: Row) {
-        stamp = FileStamp(
-            device: UInt64(bitPattern: row[0]), inode: UInt64(bitPattern: row[1]), size: row[2], modified: row[3])
-        readAt = (row[4] as Int64?).map(Date.init(milliseconds:))
-        problem = row[5]
+        readAt = (row[0] as Int64?).map(Date.init(milliseconds:))
+        problem = row[1]
+        stamp = FileStamp(row: row, from: 2)
     }
 }
 

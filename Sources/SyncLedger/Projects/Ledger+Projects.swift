@@ -126,21 +126,18 @@ extension Ledger {
 extension Database {
     func projectList(_ folder: Data) throws -> ProjectListState? {
         try row(
-            "SELECT device, inode, size, modified, read_at, problem FROM project_lists WHERE folder = ?", [folder])
+            "SELECT read_at, problem, \(FileStamp.columns) FROM project_lists WHERE folder = ?", [folder])
     }
 
     fileprivate func noteList(_ folder: Data, _ stamp: FileStamp, readAt: Date?, problem: String?) throws {
         try run(
             """
-            INSERT INTO project_lists (folder, device, inode, size, modified, read_at, problem)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO project_lists (folder, read_at, problem, \(FileStamp.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (folder) DO UPDATE SET device = excluded.device, inode = excluded.inode, size = excluded.size,
-                modified = excluded.modified, read_at = excluded.read_at, problem = excluded.problem
-            """,
-            [
-                folder, Int64(bitPattern: stamp.device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified,
-                readAt?.milliseconds, problem,
-            ])
+                modified = excluded.modified, changed = excluded.changed, born = excluded.born,
+                read_at = excluded.read_at, problem = excluded.problem
+            """, [folder, readAt?.milliseconds, problem] + stamp.values)
     }
 
     /// The directory in which the files of projects are; `nil` when none is known.

@@ -13,8 +13,12 @@ extension Ledger {
         _ claim: Claim, outcome: Outcome, note: EventFileNote? = nil, at time: Date
     ) throws(LedgerError) {
         try write("commit the outcome of an upload") { db in
-            let object: Int64? =
-                if case .uploaded(_, let record) = outcome { try db.store(record) } else { nil }
+            var object: Int64?
+            var storedAt = time
+            if case .uploaded(_, let record) = outcome {
+                object = try db.store(record)
+                storedAt = record.storedAt
+            }
             let isHeld =
                 try db.run(
                     "UPDATE attempts SET finished_at = ?, outcome = ?, error = ? WHERE id = ? AND finished_at IS NULL",
@@ -23,9 +27,15 @@ extension Ledger {
                 return
             }
             if let object {
+                // A photo that was read again, and found to be what is stored of it, keeps its time.
                 try db.run(
-                    "UPDATE photos SET object_id = ?, object_generation = ?, uploaded_at = ? WHERE id = ?",
-                    [object, claim.generation, time.milliseconds, row.id])
+                    """
+                    UPDATE photos SET object_generation = ?,
+                        uploaded_at = CASE WHEN object_id = ? AND uploaded_at >= ? THEN uploaded_at ELSE ? END,
+                        object_id = ?
+                    WHERE id = ?
+                    """,
+                    [claim.generation, object, storedAt.milliseconds, time.milliseconds, object, row.id])
             }
             if row.isGone || (outcome == .vanished && row.generation == claim.generation) {
                 try PhotoTable(db).settleVanished(row.id, hasObject: (object ?? row.objectID) != nil)

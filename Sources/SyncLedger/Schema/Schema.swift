@@ -30,6 +30,9 @@ enum Schema {
         migrator.registerMigration("what is left out", foreignKeyChecks: .immediate) { db in
             for sql in LeftOutSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("times of change and birth", foreignKeyChecks: .immediate) { db in
+            for sql in StampSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

@@ -37,8 +37,8 @@ package struct VacationPhoto: Hashable, Sendable {
 /// A photo's row before the place of the vacation is put in front of it.
 struct VacationPhotoRow: FetchableRecord {
     static let columns = """
-        directories.path, photos.name, photos.state, photos.device, photos.inode, photos.size, photos.modified, \
-        photos.md5, \(ObjectRecord.columns)
+        directories.path, photos.name, photos.state, \(FileStamp.columns(of: "photos")), photos.md5, \
+        \(ObjectRecord.columns)
         """
 
     private let path: FilePath
@@ -51,12 +51,11 @@ struct VacationPhotoRow: FetchableRecord {
         guard let state = PhotoState(rawValue: row[2]) else { throw UnknownName() }
         self.state = state
         path = FilePath(directoryBlob: row[0]).pushing(FilePath(blob: row[1]))
-        stamp = FileStamp(
-            device: UInt64(bitPattern: row[3]), inode: UInt64(bitPattern: row[4]), size: row[5], modified: row[6])
-        let isStored = (state == .uploaded || state == .missing) && !row.hasNull(atIndex: 8)
-        object = isStored ? try ObjectRecord(row: row, from: 8) : nil
+        stamp = FileStamp(row: row, from: 3)
+        let isStored = (state == .uploaded || state == .missing) && !row.hasNull(atIndex: 10)
+        object = isStored ? try ObjectRecord(row: row, from: 10) : nil
         // What is stored may be of an earlier content than the one that was on the disk last.
-        let digest = MD5Digest(blob: row[7])
+        let digest = MD5Digest(blob: row[9])
         md5 = state == .missing ? object?.md5 : digest ?? object?.md5
     }
 

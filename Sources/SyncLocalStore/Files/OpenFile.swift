@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// An open file descriptor, closed with its last reference.
@@ -51,10 +52,11 @@ final class OpenFile {
     }
 
     func stamp() throws(FileError) -> FileStamp {
-        let status = try status()
-        return FileStamp(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+        do throws(Errno) {
+            return try FileStatus(ofDescriptor: descriptor).stamp
+        } catch {
+            throw FileError(call: "statx", path: path, errno: error)
+        }
     }
 
     private func status() throws(FileError) -> stat {

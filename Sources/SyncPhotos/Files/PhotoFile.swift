@@ -1,6 +1,6 @@
-import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// A photo's file while it is read. Closes its descriptor.
@@ -24,21 +24,16 @@ struct PhotoFile: ~Copyable {
         try? descriptor.close()
     }
 
-    /// fstat(2).
+    /// As it is now.
     func stamp() throws(PhotoError) -> FileStamp {
-        var status = Glibc.stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else {
-            throw PhotoError(Errno(rawValue: errno), "fstat")
+        let status: FileStatus
+        do throws(Errno) {
+            status = try FileStatus(of: descriptor)
+        } catch {
+            throw PhotoError(error, "statx")
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw PhotoError(.notStored, "not a regular file")
-        }
-        return FileStamp(
-            device: UInt64(status.st_dev),
-            inode: UInt64(status.st_ino),
-            size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-        )
+        guard status.kind == .file else { throw PhotoError(.notStored, "not a regular file") }
+        return status.stamp
     }
 
     /// Throws `.changed` unless the file still has this stamp.

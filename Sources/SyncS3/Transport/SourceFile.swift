@@ -1,5 +1,5 @@
-import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// An open file whose bytes are being sent, and that has to stay the file that it was.
@@ -43,13 +43,12 @@ final class SourceFile: Sendable {
 
     /// - Throws: `.sourceChanged` when the file was written to since.
     func checkStamp() throws(TransportError) {
-        var status = Glibc.stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else {
-            throw Self.failure("read", path, Errno(rawValue: errno))
+        let found: FileStamp
+        do throws(Errno) {
+            found = try FileStatus(of: descriptor).stamp
+        } catch {
+            throw Self.failure("read", path, error)
         }
-        let found = FileStamp(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
         guard found == stamp else {
             throw TransportError(.sourceChanged, "\(path.string.escapingControls) was changed while it was being sent")
         }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 package import SyncCore
 import SyncDigest
+import SyncSystem
 package import SystemPackage
 
 /// A new folder below `TMPDIR`, removed with all that is in it when the value goes away.
@@ -84,12 +85,8 @@ package final class TemporaryTree: Sendable {
 }
 
 extension FileStamp {
-    /// The stamp of a file as it is now (stat(2)).
+    /// The stamp of a file as it is now.
     package init(of file: FilePath) throws {
-        var status = stat()
-        guard file.withPlatformString({ stat($0, &status) }) == 0 else { throw Errno(rawValue: errno) }
-        self.init(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+        self = try FileStatus(at: file).stamp
     }
 }

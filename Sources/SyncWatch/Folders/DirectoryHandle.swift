@@ -1,4 +1,5 @@
 import Glibc
+import SyncSystem
 import SystemPackage
 
 /// An open folder. What is below it is reached through its descriptor only, never through a path: a rename or a link
@@ -81,13 +82,13 @@ final class DirectoryHandle {
     }
 
     /// The status of one entry, links not followed; `nil` when it is gone.
-    func status(of name: UnsafePointer<CChar>) throws(Errno) -> stat? {
-        var status = stat()
-        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            if errno == ENOENT { return nil }
-            throw Errno(rawValue: errno)
+    func status(of name: UnsafePointer<CChar>) throws(Errno) -> FileStatus? {
+        do throws(Errno) {
+            return try FileStatus(of: name, in: descriptor)
+        } catch {
+            if error == .noSuchFileOrDirectory { return nil }
+            throw error
         }
-        return status
     }
 
     private static let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension RootWatch {
@@ -140,7 +141,7 @@ extension DirectoryHandle {
             guard kind == .folder || kind == .unknown, let entry = EntryName(unlessIgnored: name) else {
                 return
             }
-            if kind == .unknown, try status(of: name)?.isFolder != true { return }
+            if kind == .unknown, try status(of: name)?.kind != .folder { return }
             names.append(entry)
         }
         return names

@@ -1,5 +1,5 @@
-import Glibc
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// The scanner for real folders.
@@ -36,13 +36,13 @@ package struct FileTreeScanner: TreeScanner {
     }
 
     package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
-        var status = stat()
-        guard file.withPlatformString({ lstat($0, &status) }) == 0 else {
-            let reason = Errno(rawValue: errno)
-            if reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
-            throw ScanError(reason, opening: file)
+        do throws(Errno) {
+            let status = try FileStatus(at: file)
+            return status.kind == .file ? status.stamp : nil
+        } catch {
+            if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
+            throw ScanError(error, opening: file)
         }
-        return status.isRegularFile ? FileStamp(status) : nil
     }
 
     package func isBeingWritten(_ file: FilePath) -> Bool {
@@ -63,26 +63,11 @@ private struct FolderContents {
                 return
             }
             guard let status = try handle.status(of: name) else { return }
-            if status.isRegularFile, let component = FilePath.Component(platformString: name) {
-                files.append(ScannedFile(name: component, stamp: FileStamp(status)))
-            } else if kind == .unknown, status.isFolder {
+            if status.kind == .file, let component = FilePath.Component(platformString: name) {
+                files.append(ScannedFile(name: component, stamp: status.stamp))
+            } else if kind == .unknown, status.kind == .folder {
                 folders.append(EntryName(name))
             }
         }
-    }
-}
-
-extension stat {
-    var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
-    var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
-}
-
-extension FileStamp {
-    init(_ status: stat) {
-        self.init(
-            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            // Wraps past the year 2262, and for a time that a broken camera made up: only equality counts.
-            modified: Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
-        )
     }
 }

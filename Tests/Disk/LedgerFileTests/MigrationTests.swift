@@ -65,6 +65,24 @@ import Testing
         #expect(try ledger.claim(limit: 9, at: now).map(\.file) == ["/pictures/gallery/trip/c.jpg"])
     }
 
+    @Test func `a photo of a ledger without times of change is known by what it has, and takes them up`() throws {
+        let state = try StateFolder()
+        try makeOld(at: state.ledger)
+        let ledger = try Ledger(at: state.ledger)
+        let folder = try #require(
+            try ledger.register([WatchedFolder(kind: .gallery, path: "/pictures/gallery")]).first)
+        func look(changed: Int64) throws -> DirectoryDifference {
+            let stamp = FileStamp(device: 1, inode: 1, size: 10, modified: 1, changed: changed, born: 7)
+            return try ledger.reconcile(
+                folder.id, directory: "trip", files: [ScannedFile(name: "a.jpg", stamp: stamp)],
+                settled: { _ in true }, stillThere: { _ in true }, at: now)
+        }
+        #expect(try look(changed: 8).unchanged == 1)
+        #expect(try look(changed: 8).unchanged == 1)
+        #expect(try look(changed: 9).changed == 1)
+        #expect(try ledger.check() == [])
+    }
+
     @Test func `JSON that galleries skipped before there were events is read again`() throws {
         let state = try StateFolder()
         let database = try DatabaseQueue(path: state.ledger.string)

@@ -1,3 +1,5 @@
+import SyncCore
+import SyncDigest
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -58,6 +60,7 @@ import Testing
         try await agent.stored(atLeast: 1)
         let before = try #require(try await home.photo(old))
         try old.move(to: new)
+        #expect(try await agent.outcome(of: new) == .alreadyStored)
         let after = try #require(try await home.photos(at: new) { $0.first?.state == "uploaded" }.first)
         #expect(after.key == before.key && after.uploadedAt == before.uploadedAt)
         try await expectNothingSentBeside(1, agent)
@@ -88,12 +91,35 @@ import Testing
         #expect(try await home.photos(at: new).map(\.state) == Array(repeating: "uploaded", count: 4))
     }
 
-    /// Stores one photo more, and finds that it is the only one that the agent was done with since.
+    @Test("a photo that is rewritten in place, with its time set back, is stored anew", arguments: [true, false])
+    func rewrittenBehindItsTime(isAgentRunning: Bool) async throws {
+        let photo = home.gallery.appending("a.jpg")
+        try photo.create(SamplePhoto.unique(1))
+        try photo.age(bySeconds: 60)
+        #expect(try await home.run("sync").code == 0)
+        let agent = isAgentRunning ? try await home.startAgent() : nil
+        let before = try FileStamp(of: photo)
+        let bytes = try SamplePhoto.unique(6)
+        // As `exiftool -P -overwrite_original_in_place` and `cp -p` do it.
+        try photo.overwrite(bytes)
+        try photo.setModified(before.modified)
+        let after = try FileStamp(of: photo)
+        #expect((after.inode, after.size, after.modified) == (before.inode, before.size, before.modified))
+        if let agent {
+            #expect(try await agent.outcome(of: photo) == .stored)
+        } else {
+            #expect(try await home.pass().uploaded == 1)
+        }
+        let status = try await home.photos(at: photo) { $0.first?.state == "uploaded" }.first
+        #expect(status?.md5 == "\(ContentDigest(of: bytes).md5)")
+    }
+
+    /// Stores one photo more, and finds that nothing else was sent since.
     private func expectNothingSentBeside(_ count: Int, _ agent: ChildProcess) async throws {
         let last = home.gallery.appending("last.jpg")
         try last.create(SamplePhoto.unique(99))
         #expect(try await agent.outcome(of: last) == .stored)
-        #expect(agent.outcomes.count == count + 1)
+        #expect(agent.outcomes.count { $0.kind == .stored } == count + 1)
         #expect(try home.store.objects().count == count + 1)
     }
 }

@@ -16,9 +16,17 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         var unreadable: Set<FilePath> = []
         var beingWritten: Set<FilePath> = []
         var isMounted = true
+        var examined: [FilePath] = []
         var reduced: [FilePath] = []
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
         var lastInode: UInt64 = 0
+        private var lastTick: Int64 = 0
+
+        /// The next reading of the disk's clock.
+        mutating func tick() -> Int64 {
+            lastTick += 1
+            return lastTick
+        }
     }
 
     private let state = Mutex(State())
@@ -29,13 +37,29 @@ final class FakeDisk: TreeScanner, PhotoReducer {
             state.lastInode += 1
             let stamp = FileStamp(
                 device: 1, inode: state.lastInode, size: Int64(text.utf8.count),
-                modified: modifiedSeconds * 1_000_000_000)
+                modified: modifiedSeconds * 1_000_000_000, changed: state.tick(), born: Int64(state.lastInode))
             state.files[path] = File(text: text, stamp: stamp)
         }
     }
 
+    /// As a rename of a folder above does it: nothing of the file's stamp moves.
     func move(_ path: FilePath, to other: FilePath) {
         state.withLock { $0.files[other] = $0.files.removeValue(forKey: path) }
+    }
+
+    /// As file systems do it: the time of the last change moves.
+    func rename(_ path: FilePath, to other: FilePath) {
+        move(path, to: other)
+        touch(other)
+    }
+
+    /// What moves the time of the last change and nothing else: `chmod`, a link; or a rewrite that sets the rest back.
+    func touch(_ path: FilePath, rewriting text: String? = nil) {
+        state.withLock { state in
+            let time = state.tick()
+            state.files[path]?.stamp.changed = time
+            if let text { state.files[path]?.text = text }
+        }
     }
 
     func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
@@ -47,6 +71,8 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
     func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
+    /// What was read whole, in order.
+    var examined: [FilePath] { state.withLock { $0.examined } }
     /// What was reduced, in order.
     var reduced: [FilePath] { state.withLock { $0.reduced } }
 
@@ -89,6 +115,7 @@ final class FakeDisk: TreeScanner, PhotoReducer {
     // MARK: PhotoReducer
 
     func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
+        state.withLock { $0.examined.append(path) }
         guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
         let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
         let type: MediaType = isJSON ? .json : file.text.hasPrefix("text") ? .unknown : .jpeg

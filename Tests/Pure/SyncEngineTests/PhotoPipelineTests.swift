@@ -74,15 +74,47 @@ import Testing
         #expect(bench.disk.reduced.count == 1)
     }
 
-    @Test func `a rename keeps the upload`() async throws {
+    @Test func `a rename keeps the upload, and reading the file proves it`() async throws {
         let bench = try Bench()
         let (old, new) = (Bench.gallery.appending("a.jpg"), Bench.gallery.appending("b.jpg"))
+        bench.disk.write("sunset", to: old)
+        try await bench.pass()
+        let before = try #require(try bench.status(old))
+        bench.disk.rename(old, to: new)
+        try await bench.pass()
+        #expect(try bench.states() == [new.string: .uploaded])
+        let after = try #require(try bench.status(new))
+        #expect(after.id == before.id && after.key == before.key && after.uploadedAt == before.uploadedAt)
+        #expect(bench.disk.reduced.count == 1)
+        #expect(bench.store.count(.put) == 1)
+    }
+
+    @Test func `photos of a renamed folder keep their uploads, and are not read`() async throws {
+        let bench = try Bench()
+        let (old, new) = (Bench.gallery.pushing("a/1.jpg"), Bench.gallery.pushing("b/1.jpg"))
         bench.disk.write("sunset", to: old)
         try await bench.pass()
         bench.disk.move(old, to: new)
         try await bench.pass()
         #expect(try bench.states() == [new.string: .uploaded])
-        #expect(bench.disk.reduced.count == 1)
+        #expect(bench.disk.examined == [old])
+    }
+
+    @Test func `a touched photo is read again, and sent only when it is another one`() async throws {
+        let bench = try Bench()
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        bench.disk.touch(path)
+        try await bench.pass()
+        #expect(bench.disk.examined == [path, path])
+        #expect(bench.store.count(.put) == 1)
+        // As `exiftool -P -overwrite_original_in_place` and `cp -p` do it.
+        bench.disk.touch(path, rewriting: "sunrse")
+        try await bench.pass()
+        #expect(bench.store.count(.put) == 2)
+        #expect(try bench.status(path)?.md5 == ContentDigest(of: Array("sunrse".utf8)).md5)
+        #expect(try bench.states() == [path.string: .uploaded])
     }
 
     @Test func `an edited photo is stored beside its earlier version`() async throws {

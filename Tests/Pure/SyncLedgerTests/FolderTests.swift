@@ -60,7 +60,7 @@ import Testing
     @Test func `a tree that moves to a new folder keeps its uploads`() throws {
         let world = try World([World.gallery])
         try PhotoState.uploaded.prepare("/pictures/gallery/a.jpg", in: world)
-        world.rename("/pictures/gallery/a.jpg", to: "/pictures/trips/a.jpg")
+        world.move("/pictures/gallery/a.jpg", to: "/pictures/trips/a.jpg")
         try world.register([World.trips])
         #expect(try world.scan().map(\.moved) == [1])
         #expect(try world.state("/pictures/trips/a.jpg") == .uploaded)

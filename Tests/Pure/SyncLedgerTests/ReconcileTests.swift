@@ -86,13 +86,13 @@ import Testing
             (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .uploaded),
             (.failed, .failed), (.skipped, .skipped), (.missing, .uploaded),
         ], ["/pictures/gallery/2026/b.jpg", "/pictures/gallery/b.jpg", "/pictures/trips/rome/b.jpg"] as [FilePath])
-    func `a renamed file keeps its row and its upload`(
+    func `a file whose folder is renamed keeps its row and its upload, and is not read`(
         states: (before: PhotoState, after: PhotoState), name: FilePath
     ) throws {
         let world = try World()
         try states.before.prepare(Self.photo, in: world)
         let id = try world.status(Self.photo)?.id
-        world.rename(Self.photo, to: name)
+        world.move(Self.photo, to: name)
         let differences = try world.scan()
         #expect(try world.state(Self.photo) == nil)
         #expect(try world.ledger.check() == [])
@@ -104,6 +104,83 @@ import Testing
             #expect(name.starts(with: World.trips.path))
             #expect(try world.state(name) == .pending)
         }
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .pending),
+        (.failed, .pending), (.skipped, .pending), (.missing, .pending),
+    ])
+    func `a renamed file keeps its row and what is stored of it, and is read to prove that it is the same`(
+        before: PhotoState, after: PhotoState
+    ) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        let known = try #require(try world.status(Self.photo))
+        let name: FilePath = "/pictures/gallery/2026/b.jpg"
+        world.rename(Self.photo, to: name)
+        #expect(try world.scan().map(\.moved) == [1])
+        let status = try #require(try world.status(name))
+        #expect(status.state == after)
+        #expect(status.id == known.id)
+        #expect((status.earlier ?? status.object)?.key == known.key)
+        #expect(status.attempts == 0)
+        #expect(try world.state(Self.photo) == nil)
+        #expect(try world.ledger.check() == [])
+        if after == .pending {
+            #expect(try world.storeAll().map(\.photoID) == [known.id])
+            #expect(try world.scan().map(\.unchanged) == [1])
+        }
+    }
+
+    /// What has another birth, or none that anybody knows, may be a new file in the inode of the old one.
+    @Test(arguments: [(Int64(77), Int64(76)), (nil, nil), (nil, 76), (77, nil)] as [(Int64?, Int64?)])
+    func `a file that only looks like a renamed one is a new one`(before: Int64?, after: Int64?) throws {
+        let world = try World()
+        world.put(FileStamp(device: 1, inode: 7, size: 9, modified: 3, changed: 1, born: before), at: Self.photo)
+        try world.scan()
+        try world.storeAll()
+        let id = try world.status(Self.photo)?.id
+        world.remove(Self.photo)
+        let name: FilePath = "/pictures/gallery/2026/b.jpg"
+        world.put(FileStamp(device: 1, inode: 7, size: 9, modified: 3, changed: 2, born: after), at: name)
+        #expect(try world.scan().map(\.moved) == [0])
+        #expect(try world.state(name) == .pending)
+        #expect(try world.status(name)?.id != id)
+        #expect(try world.state(Self.photo) == .missing)
+    }
+
+    /// `cp -p` over a file, `exiftool -P -overwrite_original_in_place`, a new file in the inode of a removed one.
+    @Test(arguments: [(PhotoState.pending, PhotoState.pending), (.uploaded, .pending), (.missing, .pending)])
+    func `a file of the same inode, size and time is read again when it was touched`(
+        before: PhotoState, after: PhotoState
+    ) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        var stamp = try #require(world.disk[Self.photo])
+        stamp.changed = world.tick()
+        world.put(stamp, at: Self.photo)
+        #expect(try world.scan().map(\.changed) == [1])
+        #expect(try world.state(Self.photo) == after)
+        #expect(try world.ledger.claim(limit: 1, at: world.now).map(\.stamp) == [stamp])
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, PhotoState.pending), (.uploading, .uploading), (.uploaded, .uploaded),
+        (.failed, .failed), (.skipped, .skipped), (.missing, .uploaded),
+    ])
+    func `a row of an older ledger takes the times of its file, which is not read for it`(
+        before: PhotoState, after: PhotoState
+    ) throws {
+        let world = try World()
+        let old = FileStamp(device: 1, inode: 7, size: 1_000, modified: 3)
+        try before.prepare(Self.photo, in: world, stamp: old)
+        world.put(FileStamp(device: 1, inode: 7, size: 1_000, modified: 3, changed: 5, born: 4), at: Self.photo)
+        #expect(try world.scan().map(\.changed) == [0])
+        #expect(try world.state(Self.photo) == after)
+        #expect(try world.scan().map(\.isEmpty) == [true])
+        // From now on, they count.
+        world.put(FileStamp(device: 1, inode: 7, size: 1_000, modified: 3, changed: 6, born: 4), at: Self.photo)
+        #expect(try world.scan().map(\.changed) == [1])
     }
 
     @Test(

@@ -34,15 +34,21 @@ import Testing
         #expect(try sight(Self.photo, in: world) == pending)
     }
 
-    @Test func `a new file is pending, a renamed one keeps its upload`() throws {
+    @Test func `a new file is pending, one in a renamed folder keeps its upload, a renamed one is read again`() throws {
         let world = try World()
         world.write(Self.photo)
         #expect(try sight(Self.photo, in: world))
         try world.storeAll()
-        world.rename(Self.photo, to: "/pictures/gallery/new/b.jpg")
-        #expect(try sight("/pictures/gallery/new/b.jpg", in: world) == false)
-        #expect(try world.state("/pictures/gallery/new/b.jpg") == .uploaded)
+        let id = try world.status(Self.photo)?.id
+        let (moved, renamed): (FilePath, FilePath) = ("/pictures/gallery/new/a.jpg", "/pictures/gallery/new/b.jpg")
+        world.move(Self.photo, to: moved)
+        #expect(try sight(moved, in: world) == false)
+        #expect(try world.state(moved) == .uploaded)
         #expect(try world.status(Self.photo) == nil)
+        world.rename(moved, to: renamed)
+        #expect(try sight(renamed, in: world))
+        #expect(try world.status(renamed)?.id == id)
+        #expect(try world.status(moved) == nil)
     }
 
     @Test func `a path may be given below the folder or absolute`() throws {

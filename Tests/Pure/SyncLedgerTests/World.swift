@@ -10,6 +10,7 @@ final class World {
     private(set) var disk: [FilePath: FileStamp] = [:]
     var now = Date(timeIntervalSince1970: 1_000_000)
     private var nextInode: UInt64 = 100
+    private var lastTick: Int64 = 1_000_000
 
     static let gallery = WatchedFolder(kind: .gallery, path: "/pictures/gallery", profile: "grandma")
     static let trips = WatchedFolder(kind: .vacations, path: "/pictures/trips")
@@ -29,13 +30,28 @@ final class World {
     @discardableResult
     func write(_ path: FilePath, size: Int64 = 1_000) -> FileStamp {
         nextInode += 1
-        let stamp = FileStamp(device: 1, inode: nextInode, size: size, modified: Int64(nextInode) * 1_000)
+        let time = tick()
+        let stamp = FileStamp(
+            device: 1, inode: nextInode, size: size, modified: Int64(nextInode) * 1_000, changed: time, born: time)
         disk[path] = stamp
         return stamp
     }
 
+    /// As file systems do it: the time of the last change moves.
     func rename(_ path: FilePath, to other: FilePath) {
+        move(path, to: other)
+        disk[other]?.changed = tick()
+    }
+
+    /// As a rename of a folder above does it: nothing of the file's stamp moves.
+    func move(_ path: FilePath, to other: FilePath) {
         disk[other] = disk.removeValue(forKey: path)
+    }
+
+    /// The next reading of the disk's clock.
+    func tick() -> Int64 {
+        lastTick += 1
+        return lastTick
     }
 
     func remove(_ path: FilePath) {
@@ -122,8 +138,9 @@ final class World {
 
 extension PhotoState {
     /// Brings the photo at `path`, which is in no ledger yet, into this state; the file is there unless it is missing.
-    func prepare(_ path: FilePath, in world: World) throws {
-        world.write(path)
+    /// - Parameter stamp: of the file; a new one when there is none.
+    func prepare(_ path: FilePath, in world: World, stamp: FileStamp? = nil) throws {
+        if let stamp { world.put(stamp, at: path) } else { world.write(path) }
         try world.scan()
         if self == .pending { return }
         let claims = try world.ledger.claim(limit: 1, at: world.now)

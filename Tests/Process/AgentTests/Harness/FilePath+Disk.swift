@@ -14,6 +14,12 @@ extension FilePath {
         try file.closeAfter { _ = try file.writeAll(bytes) }
     }
 
+    /// Writes over a file, which stays the same file.
+    func overwrite(_ bytes: [UInt8]) throws {
+        let file = try FileDescriptor.open(self, .writeOnly, options: [.truncate, .closeOnExec])
+        try file.closeAfter { _ = try file.writeAll(bytes) }
+    }
+
     func createFolder() throws {
         try FileManager.default.createDirectory(atPath: string, withIntermediateDirectories: true)
     }
@@ -36,6 +42,12 @@ extension FilePath {
 
     func setMode(_ mode: mode_t) throws {
         guard chmod(string, mode) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// - Parameter nanoseconds: since 1970.
+    func setModified(_ nanoseconds: Int64) throws {
+        let time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+        guard utimensat(AT_FDCWD, string, [time, time], 0) == 0 else { throw Errno(rawValue: errno) }
     }
 
     /// Sets the time of the last change that many seconds into the past.

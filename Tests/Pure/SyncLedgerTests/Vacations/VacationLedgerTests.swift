@@ -120,7 +120,7 @@ import Testing
         try world.storeAll()
         try noteStored(try #require(try world.ledger.vacations().first), as: "Rome_2", in: world)
         for name in ["a.jpg", "b.jpg"] {
-            world.rename(rome.appending(name), to: FilePath("/pictures/trips/Roma/\(name)"))
+            world.move(rome.appending(name), to: FilePath("/pictures/trips/Roma/\(name)"))
         }
         try world.scan()
         #expect(try world.ledger.claim(limit: 9, at: world.now).isEmpty)

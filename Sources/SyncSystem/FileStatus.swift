@@ -1,0 +1,73 @@
+import CSyncLinux
+package import SyncCore
+package import SystemPackage
+
+/// What statx(2) tells of a file. The only place where a ``FileStamp`` is made of a file on a disk.
+package struct FileStatus: Sendable {
+    package enum Kind: Hashable, Sendable {
+        case file, folder, link, other
+    }
+
+    package let kind: Kind
+    package let stamp: FileStamp
+
+    /// Of an open file.
+    /// - Throws: `Errno`.
+    package init(of file: FileDescriptor) throws(Errno) {
+        try self.init(ofDescriptor: file.rawValue)
+    }
+
+    /// Of an open file, by its descriptor.
+    /// - Throws: `Errno`.
+    package init(ofDescriptor descriptor: Int32) throws(Errno) {
+        var status = CSyncLinux_Status()
+        let code = CSyncLinux_StatusOf(descriptor, &status)
+        guard code == 0 else { throw Errno(rawValue: code) }
+        self.init(status)
+    }
+
+    /// Of what has a name now. Links are not followed.
+    /// - Throws: `Errno`.
+    package init(at path: FilePath) throws(Errno) {
+        self = try path.withPlatformString { name in
+            Result { () throws(Errno) in try FileStatus(of: name, in: CSyncLinux_CurrentFolder) }
+        }.get()
+    }
+
+    /// Of an entry of an open folder. Links are not followed.
+    /// - Throws: `Errno`.
+    package init(of name: UnsafePointer<CChar>, in folder: Int32) throws(Errno) {
+        var status = CSyncLinux_Status()
+        let code = CSyncLinux_StatusAt(folder, name, &status)
+        guard code == 0 else { throw Errno(rawValue: code) }
+        self.init(status)
+    }
+
+    private init(_ status: CSyncLinux_Status) {
+        // `S_IFMT` and its values (inode(7)).
+        kind =
+            switch status.mode & 0o170000 {
+            case 0o100000: .file
+            case 0o040000: .folder
+            case 0o120000: .link
+            default: .other
+            }
+        stamp = FileStamp(
+            device: status.device, inode: status.inode, size: status.size,
+            modified: status.modified.sinceEpoch, changed: status.changed.sinceEpoch,
+            born: status.isBirthKnown ? status.born.sinceEpoch : nil)
+    }
+}
+
+extension FileStamp {
+    /// The stamp of the regular file that has a name now; `nil` when none has. Links are not followed.
+    package static func ofFile(_ path: FilePath) -> FileStamp? {
+        guard let status = try? FileStatus(at: path), status.kind == .file else { return nil }
+        return status.stamp
+    }
+}
+
+extension CSyncLinux_Time {
+    /// Nanoseconds. Wraps past the year 2262, and for a time that a broken camera made up: only equality counts.
+    fileprivate var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+}
