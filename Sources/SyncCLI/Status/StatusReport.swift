@@ -106,6 +106,19 @@ struct StatusReport: Encodable {
 extension StatusReport {
     static let notesNamed = 1_000
 
+    /// What is wrong with watching the folder, and what is mounted below it.
+    private static func note(_ folder: Overview.Folder) -> String? {
+        let mounts = folder.mounts.map { mount in
+            let place = folder.record.path.pushing(mount.path).string.escapingControls
+            let since = mount.since.formatted(.iso8601)
+            return mount.isMounted
+                ? "a file system is mounted at \(place) since \(since)"
+                : "no file system is mounted at \(place) since \(since)"
+        }
+        let notes = [folder.record.note].compactMap(\.self) + mounts
+        return notes.isEmpty ? nil : notes.joined(separator: "; ")
+    }
+
     /// - Parameters:
     ///   - leftOut: of the active folders.
     ///   - backlog: of the objects in STANDARD.
@@ -129,7 +142,7 @@ extension StatusReport {
                 path: folder.path.string, kind: folder.kind.rawValue, profile: folder.profile,
                 watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
-                skipped: tallies[.skipped].files, note: known?.record.note, problem: known?.record.problem)
+                skipped: tallies[.skipped].files, note: known.flatMap(Self.note), problem: known?.record.problem)
         }
         totals = Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map(Note.init)

@@ -60,7 +60,8 @@ struct StatusView {
             let counts = [folder.files, folder.uploaded, folder.pending, folder.failed].map(Quantities.count)
             lines.append(row(abbreviated(folder.path), counts))
             if folder.watching == "polling" || folder.note != nil {
-                let note = (folder.watching == "polling" ? "polled" : "") + (folder.note.map { ": \($0)" } ?? "")
+                let parts = [folder.watching == "polling" ? "polled" : nil, folder.note]
+                let note = parts.compactMap(\.self).joined(separator: ": ")
                 lines += TextLayout.wrapped(note, to: width - 4).map { terminal.styled("    \($0)", .dim) }
             }
         }

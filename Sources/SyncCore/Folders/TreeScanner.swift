@@ -17,8 +17,15 @@ package protocol TreeScanner: Sendable {
     /// The stamp of one regular file now; `nil` when it is gone, or no longer a regular file.
     func stamp(of file: FilePath) throws(ScanError) -> FileStamp?
 
+    /// Where other file systems are mounted below a folder at the moment: relative to it, in the order of their texts.
+    func mountPoints(below root: FilePath) -> [FilePath]
+
     /// Whether some process has the file open for writing at this moment. `false` also where the system cannot tell.
     func isBeingWritten(_ file: FilePath) -> Bool
+}
+
+extension TreeScanner {
+    package func mountPoints(below root: FilePath) -> [FilePath] { [] }
 }
 
 /// One folder as it was read.

@@ -36,11 +36,27 @@ package struct FolderScan: Sendable {
         return result
     }
 
+    /// A file or folder is said to be gone.
+    /// - Parameter path: absolute, below the folder.
+    /// - Returns: how many photos are missing by that; `nil` when a drive that is not mounted may be the reason, and the
+    ///   whole folder has to be scanned to tell.
+    package func noteGone(_ path: FilePath, in folder: FolderRecord, at now: Date) throws -> Int? {
+        if try scanner.stamp(of: path) != nil { return 0 }
+        let relative = path.relative(to: folder.path)
+        let places = try ledger.mounts(of: folder.id).map(\.path)
+            .filter { $0.starts(with: relative) || relative.starts(with: $0) }
+        if !places.isEmpty, !Set(places).isSubset(of: scanner.mountPoints(below: folder.path)) { return nil }
+        return try ledger.markGone(folder.id, path: relative, at: now)
+    }
+
     private func look(at folder: FolderRecord, from start: FilePath, _ now: Date) throws -> Result {
         var result = Result()
         var visited: Set<DirectoryID> = []
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
+        let place = start.relative(to: folder.path)
+        let known = try ledger.mounts(of: folder.id).map(\.path)
+        var mounts = ScannedMounts(Set(known + scanner.mountPoints(below: folder.path)))
         do {
             try scanner.scan(root: folder.path, from: start) { scanned in
                 if let error = scanned.error {
@@ -54,19 +70,24 @@ package struct FolderScan: Sendable {
                     emptyRoot = scanned
                     return
                 }
+                guard mounts.meet(scanned) else { return }
                 try reconcile(folder, scanned, at: now, &visited, &result)
             }
         } catch let error as ScanError {
-            if error.code == .missing, start != folder.path {
-                result.missing += try ledger.markGone(folder.id, path: start.relative(to: folder.path), at: now)
-            } else {
+            guard error.code == .missing, start != folder.path else {
                 result.problems.append(error)
+                return result
             }
-            return result
+            if !known.contains(where: { $0.starts(with: place) || place.starts(with: $0) }) {
+                result.missing += try ledger.markGone(folder.id, path: place, at: now)
+                return result
+            }
         }
+        let absent = try absentMounts(of: folder, mounts, at: now, &result)
         if let emptyRoot {
             let known = try ledger.knownFileCount(folder.id)
             guard result.filesSeen > 0 || known == 0 else {
+                if !absent.isEmpty { return result }
                 result.problems.append(
                     ScanError(
                         .missing, path: folder.path,
@@ -76,9 +97,28 @@ package struct FolderScan: Sendable {
             }
             try reconcile(folder, emptyRoot, at: now, &visited, &result)
         }
-        result.missing += try ledger.finishScan(
-            folder.id, below: start.relative(to: folder.path), visited: visited, unread: unread)
+        for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
+            try reconcile(folder, scanned, at: now, &visited, &result)
+        }
+        result.missing += try ledger.finishScan(folder.id, below: place, visited: visited, unread: unread + absent)
         return result
+    }
+
+    /// Places below the folder where photos were on a drive that is not mounted. Nothing is concluded about them.
+    private func absentMounts(
+        of folder: FolderRecord, _ mounts: ScannedMounts, at now: Date, _ result: inout Result
+    ) throws -> [FilePath] {
+        let absent = try ledger.noteMounts(
+            folder.id, mounted: scanner.mountPoints(below: folder.path), inUse: mounts.inUse, at: now)
+        for (mount, files) in absent {
+            result.problems.append(
+                ScanError(
+                    .missing, path: folder.path.pushing(mount.path),
+                    message:
+                        "no drive is mounted here, and \(files) files are known on the one that was. They cannot be"
+                        + " seen now, and nothing was marked as missing. Mount it again"))
+        }
+        return absent.map(\.mount.path)
     }
 
     private func reconcile(

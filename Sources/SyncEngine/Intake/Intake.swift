@@ -90,10 +90,8 @@ package actor Intake {
     private func lookAfter(_ path: FilePath) async throws {
         guard let folder = folder(of: path), path != folder.path else { return enqueue(path) }
         let now = time.now()
-        let missing = try await pool.run { [ledger, scanner] in
-            if try scanner.stamp(of: path) != nil { return 0 }
-            return try ledger.markGone(folder.id, path: path.relative(to: folder.path), at: now)
-        }
+        let answer = try await pool.run { [scan] in try scan.noteGone(path, in: folder, at: now) }
+        guard let missing = answer else { return enqueue(folder.path) }
         if missing > 0 { logger.info("\(path): \(missing) no longer on the disk; what is stored stays stored") }
     }
 

@@ -33,6 +33,9 @@ enum Schema {
         migrator.registerMigration("times of change and birth", foreignKeyChecks: .immediate) { db in
             for sql in StampSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("mounts below folders", foreignKeyChecks: .immediate) { db in
+            for sql in MountSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

@@ -8,7 +8,9 @@ extension Ledger {
     package func overview() throws(LedgerError) -> Overview {
         try read("read the overview") { db in
             let folders = try db.activeFolders().map { record in
-                try Overview.Folder(record: record, tallies: db.tallies(of: record.id))
+                try Overview.Folder(
+                    record: record, tallies: db.tallies(of: record.id),
+                    mounts: db.rows(FolderMount.ofFolder, [record.id.rawValue]))
             }
             let tiers = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.objectTallies)).map { row in
                 Overview.Tier(storageClass: StorageClass(rawValue: row[0]), objects: row[1], bytes: row[2])

@@ -7,10 +7,13 @@ package struct Overview: Hashable, Sendable {
     package struct Folder: Hashable, Sendable {
         package var record: FolderRecord
         package var tallies: PhotoTallies
+        /// What is, or was, mounted below it.
+        package var mounts: [FolderMount]
 
-        package init(record: FolderRecord, tallies: PhotoTallies) {
+        package init(record: FolderRecord, tallies: PhotoTallies, mounts: [FolderMount] = []) {
             self.record = record
             self.tallies = tallies
+            self.mounts = mounts
         }
     }
 

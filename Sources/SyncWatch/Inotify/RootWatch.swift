@@ -30,6 +30,8 @@ final class RootWatch {
     var overflows = 0
     /// The tree of watches can no longer be trusted; set while events are read, acted upon after.
     var hasToStartOver = false
+    /// The mounts that decide what is seen of the root, when it was opened last.
+    private var mounts: [MountPoint] = []
     /// A writer is at work: reading its events one by one would cost as much as its writes.
     var sawWriting = false
 
@@ -88,6 +90,13 @@ final class RootWatch {
         }
     }
 
+    /// The table of mounts has changed. What was mounted or unmounted at the root, below it, or on the way to it, changes
+    /// what is seen of it: then it is watched and scanned anew. No event of inotify tells of a mount.
+    func noteMounts(_ table: [UInt8]) {
+        guard phase != .absent, !isRemote else { return check() }
+        if MountPoint.around(root.resolved, in: table) != mounts { startOver() }
+    }
+
     /// Forgets all watches and sets them anew.
     func startOver() {
         hasToStartOver = false
@@ -102,6 +111,10 @@ final class RootWatch {
         phase = .absent
         problem = .absent(reason)
         if wasPresent { hints.append(.gone(root)) }
+    }
+
+    private var isRemote: Bool {
+        if case .remote = problem { true } else { false }
     }
 
     private var isPolled: Bool {
@@ -119,6 +132,8 @@ final class RootWatch {
     private func open() {
         let handle: DirectoryHandle
         do throws(Errno) {
+            // First, so that what is mounted from here on is told as a change.
+            if !isRemote { mounts = MountPoint.around(root.resolved, in: calls.mountTable()) }
             handle = try DirectoryHandle(root: root)
         } catch {
             lose(error)

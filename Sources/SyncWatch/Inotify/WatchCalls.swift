@@ -18,6 +18,10 @@ struct WatchCalls: Sendable {
     var readQueue: @Sendable (_ queue: Int32, _ buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int
     /// The type of the file system with this device number, `nil` when none is mounted.
     var fileSystem: @Sendable (_ device: UInt64) -> String?
+    /// The table of mounts, as `/proc/self/mountinfo` has it.
+    var mountTable: @Sendable () -> [UInt8]
+    /// What tells when the table changes; `nil` where nothing does: then it is looked at with every check of a root.
+    var mountEvents: @Sendable () -> MountEvents?
     /// `fs.inotify.max_user_watches` and `fs.inotify.max_user_instances`.
     var maximumWatches: @Sendable () -> Int?
     var maximumQueues: @Sendable () -> Int?
@@ -56,6 +60,8 @@ extension WatchCalls {
         fileSystem: { device in
             ProcFile.text("/proc/self/mountinfo").flatMap { MountTable.type(ofDevice: device, in: $0) }
         },
+        mountTable: { ProcFile.bytes("/proc/self/mountinfo") ?? [] },
+        mountEvents: { MountEvents() },
         maximumWatches: { ProcFile.number("/proc/sys/fs/inotify/max_user_watches") },
         maximumQueues: { ProcFile.number("/proc/sys/fs/inotify/max_user_instances") },
         now: {

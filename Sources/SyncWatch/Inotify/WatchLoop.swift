@@ -12,10 +12,15 @@ struct WatchLoop {
     private let board: WatchBoard
     private let calls: WatchCalls
     private let roots: [RootWatch]
+    private let mountEvents: MountEvents?
+    private let mountTable: Mutex<[UInt8]>
 
     init(roots: [FilePath], calls: WatchCalls, pollInterval: Duration, checkInterval: Duration, board: WatchBoard) {
         self.board = board
         self.calls = calls
+        // Before the table is read: what comes in between is told.
+        mountEvents = calls.mountEvents()
+        mountTable = Mutex(calls.mountTable())
         self.roots = roots.map { root in
             RootWatch(
                 root: root, calls: calls, pollInterval: pollInterval, checkInterval: checkInterval,
@@ -36,6 +41,7 @@ struct WatchLoop {
         defer { buffer.deallocate() }
         while !board.isStopping {
             let readable = wait()
+            if mountEvents.map({ readable.contains($0.descriptor) }) ?? true { lookAtMounts() }
             for root in roots {
                 root.sawWriting = false
                 if let queue = root.queue, readable.contains(queue) {
@@ -46,6 +52,19 @@ struct WatchLoop {
             }
             board.publish(roots.map(\.report))
             if roots.contains(where: \.sawWriting) { pause() }
+        }
+    }
+
+    private func lookAtMounts() {
+        let table = calls.mountTable()
+        let isAsBefore = mountTable.withLock { known in
+            defer { known = table }
+            return known == table
+        }
+        guard !isAsBefore else { return }
+        for root in roots {
+            root.noteMounts(table)
+            deliver(root)
         }
     }
 
@@ -63,6 +82,9 @@ struct WatchLoop {
         let next = roots.map(\.nextTick).min() ?? now + .seconds(3_600)
         var polled = [pollfd(fd: board.wakePipe.descriptor, events: Int16(POLLIN), revents: 0)]
         polled += roots.compactMap(\.queue).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        if let mountEvents {
+            polled.append(pollfd(fd: mountEvents.descriptor, events: Int16(POLLPRI), revents: 0))
+        }
         poll(&polled, nfds_t(polled.count), max(next - now, .zero).pollTimeout)
         return Set(polled.lazy.filter { $0.revents != 0 }.map(\.fd))
     }

@@ -4,7 +4,20 @@ package import SystemPackage
 
 /// The scanner for real folders.
 package struct FileTreeScanner: TreeScanner {
-    package init() {}
+    private let mountTable: @Sendable () -> [UInt8]
+
+    package init() {
+        self.init(mountTable: WatchCalls.system.mountTable)
+    }
+
+    /// - Parameter mountTable: as `/proc/self/mountinfo` has it.
+    init(mountTable: @escaping @Sendable () -> [UInt8]) {
+        self.mountTable = mountTable
+    }
+
+    package func mountPoints(below root: FilePath) -> [FilePath] {
+        MountPoint.below(root.resolved, in: mountTable())
+    }
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
         guard let path = RelativePath(start, below: root) else {

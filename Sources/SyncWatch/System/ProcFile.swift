@@ -4,13 +4,18 @@ import SystemPackage
 enum ProcFile {
     /// The text; `nil` where the file cannot be read.
     static func text(_ path: FilePath) -> String? {
+        bytes(path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes; `nil` where the file cannot be read.
+    static func bytes(_ path: FilePath) -> [UInt8]? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
         return try? file.closeAfter {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 16_384)
             while true {
                 let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
-                guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+                guard count > 0 else { return bytes }
                 bytes.append(contentsOf: buffer[..<count])
             }
         }

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SyncEngine
 import SystemPackage
 
 /// Files in memory, as scanner and reducer see them. A file's text decides what it is: `broken…` cannot be decoded,
@@ -16,6 +17,8 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         var unreadable: Set<FilePath> = []
         var beingWritten: Set<FilePath> = []
         var isMounted = true
+        /// Drives below folders, and whether each is mounted. What is below one that is not cannot be seen.
+        var drives: [FilePath: Bool] = [:]
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
@@ -76,7 +79,22 @@ final class FakeDisk: TreeScanner, PhotoReducer {
     /// What was reduced, in order.
     var reduced: [FilePath] { state.withLock { $0.reduced } }
 
-    private var files: [FilePath: File] { state.withLock { $0.isMounted ? $0.files : [:] } }
+    /// Mounts a drive, or unmounts it.
+    func setDrive(_ path: FilePath, isMounted: Bool) { state.withLock { $0.drives[path] = isMounted } }
+    /// Leaves the plain folder that is below a drive.
+    func removeDrive(_ path: FilePath) { state.withLock { $0.drives[path] = nil } }
+    func mountPoints(below root: FilePath) -> [FilePath] {
+        state.withLock { $0.drives.filter { $0.value && $0.key.starts(with: root) }.keys.map { $0.relative(to: root) } }
+    }
+
+    private var files: [FilePath: File] {
+        state.withLock { state in
+            let away = state.drives.filter { !$0.value }.keys
+            guard state.isMounted else { return [:] }
+            if away.isEmpty { return state.files }
+            return state.files.filter { file in !away.contains { file.key.starts(with: $0) } }
+        }
+    }
 
     // MARK: TreeScanner
 

@@ -22,6 +22,63 @@ import Testing
         #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
     }
 
+    @Test(arguments: [true, false])
+    func `photos on a drive that is not mounted are not missing, and status says so`(isAlone: Bool) async throws {
+        let drive = Bench.gallery.appending("SD")
+        let photo = drive.pushing("DCIM/a.jpg")
+        if !isAlone { bench.disk.write("sunset", to: Bench.gallery.appending("b.jpg")) }
+        bench.disk.write("dawn", to: photo)
+        bench.disk.setDrive(drive, isMounted: true)
+        try await bench.pass()
+        #expect(try mounts() == [true])
+
+        bench.disk.setDrive(drive, isMounted: false)
+        let result = try bench.scan()[0]
+        #expect(result.missing == 0)
+        let problem = try #require(result.problems.first)
+        #expect(problem.path == drive && problem.message.contains("no drive is mounted here, and 1 files are known"))
+        #expect(try bench.status(photo)?.state == .uploaded)
+        #expect(try mounts() == [false])
+        #expect(try bench.scan()[0].problems == [problem])
+
+        bench.disk.setDrive(drive, isMounted: true)
+        #expect(try bench.scan()[0].problems.isEmpty)
+        #expect(try mounts() == [true])
+        try await bench.pass()
+        #expect(bench.disk.reduced.count == (isAlone ? 1 : 2))
+    }
+
+    @Test func `photos that are deleted from a mounted drive are missing`() async throws {
+        let drive = Bench.gallery.appending("SD")
+        bench.disk.write("sunset", to: Bench.gallery.appending("b.jpg"))
+        bench.disk.write("dawn", to: drive.appending("a.jpg"))
+        bench.disk.setDrive(drive, isMounted: true)
+        try await bench.pass()
+        bench.disk.remove(drive.appending("a.jpg"))
+        #expect(try bench.scan()[0].missing == 1)
+        // An empty drive that is taken away is no news.
+        bench.disk.setDrive(drive, isMounted: false)
+        #expect(try bench.scan()[0].problems.isEmpty)
+        #expect(try mounts().isEmpty)
+    }
+
+    @Test func `a place of a drive that holds other files now is a folder like any other`() async throws {
+        let drive = Bench.gallery.appending("SD")
+        bench.disk.write("dawn", to: drive.appending("a.jpg"))
+        bench.disk.setDrive(drive, isMounted: true)
+        try await bench.pass()
+        bench.disk.remove(drive.appending("a.jpg"))
+        bench.disk.removeDrive(drive)
+        bench.disk.write("noon", to: drive.appending("b.jpg"))
+        let result = try bench.scan()[0]
+        #expect(result.missing == 1 && result.problems.isEmpty)
+        #expect(try mounts().isEmpty)
+    }
+
+    private func mounts() throws -> [Bool] {
+        try bench.ledger.overview().folders.flatMap { $0.mounts.map(\.isMounted) }
+    }
+
     @Test func `a file that was deleted is missing, and comes back without an upload`() async throws {
         let path = Bench.gallery.appending("a.jpg")
         bench.disk.write("sunset", to: path)

@@ -12,6 +12,8 @@ struct StatusOverview: Decodable, Sendable {
         var watching: String?
         var files: Int
         var uploaded: Int
+        var note: String?
+        var problem: String?
     }
 
     struct Totals: Decodable, Sendable {
