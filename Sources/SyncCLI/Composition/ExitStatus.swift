@@ -43,6 +43,7 @@ extension ExitStatus {
         case let error as StoreError: self = Self.status(of: error.code)
         case let error as LedgerError: self = error.code == .readOnly ? .refused : .failed
         case let error as DownloadError: self = error.code == .notAllowed ? .refused : .failed
+        case let error as FolderError: self = [.notAllowed, .readOnly].contains(error.code) ? .refused : .failed
         case let error as ZipError: self = error.exitStatus
         case is VacationLookupError: self = .noSuchPath
         case let error as ShareError: self = error.exitStatus

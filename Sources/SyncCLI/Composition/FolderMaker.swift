@@ -1,4 +1,5 @@
 import Glibc
+import SyncEngine
 import SystemPackage
 
 /// Makes the folders and the file that `init` promises. It never changes what is there.
@@ -15,21 +16,9 @@ struct FolderMaker {
     }
 
     /// Makes a folder and those above it.
-    /// - Throws: ``CommandFailure`` that names the folder.
+    /// - Throws: ``FolderError``.
     func makeFolder(_ path: FilePath, permissions: FilePermissions) throws {
-        if mkdir(path.string, permissions.rawValue) == 0 { return }
-        switch Errno(rawValue: errno) {
-        case .fileExists:
-            var status = stat()
-            guard stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-                throw CommandFailure(.failed, "\(path.string): there is something else in the place of this folder")
-            }
-        case .noSuchFileOrDirectory where !path.removingLastComponent().isEmpty:
-            try makeFolder(path.removingLastComponent(), permissions: permissions)
-            try makeFolder(path, permissions: permissions)
-        case let error:
-            throw Self.failure(error, path)
-        }
+        try Folder.make(path, permissions: permissions)
     }
 
     /// Writes a file that must not exist yet, readable for its owner only.

@@ -1,4 +1,5 @@
 import SyncCore
+import SystemPackage
 
 /// Downloads many objects, a few at once. One that fails does not stop the others, unless they would all meet the same.
 package struct DownloadBatch: Sendable {
@@ -47,6 +48,15 @@ package struct DownloadBatch: Sendable {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Removes what earlier runs left in a folder, once all that was asked for is there. As long as something is not, a
+    /// part may be what the next run goes on from.
+    static func tidy(_ folder: FilePath, after outcomes: [Outcome], _ pool: BlockingPool) async {
+        let isComplete = outcomes.allSatisfy { if case .success = $0 { true } else { false } }
+        guard isComplete else { return }
+        // What cannot be removed harms nobody, and all that was asked for is there.
+        await pool.finish { try? PartFile.discardAll(in: folder) }
     }
 
     /// Whether the next download would meet the same.

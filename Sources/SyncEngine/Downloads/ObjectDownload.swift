@@ -56,8 +56,10 @@ package struct ObjectDownload: Sendable {
             let content = try await fetch.run()
             proven.sha256 = content.sha256
             isVerified = content.isVerified
-        } catch  where Self.isPartUseless(after: error) {
-            try await pool.run { try part.remove() }
+        } catch {
+            let isUseless = Self.isPartUseless(after: error)
+            // Here, and not when the last thread lets go of it: whoever asked finds what is left, and no more.
+            await pool.finish { part.leave(isUseless: isUseless) }
             throw error
         }
         while true {
@@ -86,11 +88,12 @@ package struct ObjectDownload: Sendable {
         }
         let size = info?.size
         let digest = try await pool.runChecking { try FileDigest.of(task.destination, size: size, $0) }
-        guard let digest, DownloadProof(expected: task.sha256, info: info).accepts(digest) == true else {
-            return task.overwrites ? nil : .kept
-        }
-        try await pool.run { try PartFile.removeTwin(of: task.destination) }
-        return .alreadyThere
+        let isThere = digest.map { DownloadProof(expected: task.sha256, info: info).accepts($0) == true } ?? false
+        if !isThere, task.overwrites { return nil }
+        // Nobody goes on from a part whose file is there: that of a download that was killed between link and unlink, or
+        // of one that somebody else has finished.
+        try await pool.run { try PartFile.discard(for: task.destination) }
+        return isThere ? .alreadyThere : .kept
     }
 
     private static func isTaken(_ path: FilePath) throws(Errno) -> Bool {

@@ -14,7 +14,7 @@ extension PartFile {
             if errno != EINTR { throw Errno(rawValue: errno) }
         }
         guard try overwrites ? replace(destination) : takeName(destination) else { return false }
-        try syncFolder(destination.removingLastComponent())
+        try Folder.sync(destination.removingLastComponent())
         return true
     }
 
@@ -32,16 +32,6 @@ extension PartFile {
         }
         if isOurs, !isRenamed { try remove() }
         return isOurs
-    }
-
-    private func syncFolder(_ path: FilePath) throws {
-        let folder = try FileDescriptor.open(path, .readOnly, options: [.directory, .closeOnExec])
-        defer { try? folder.close() }
-        while fsync(folder.rawValue) != 0 {
-            // EINVAL: nothing that can be synchronised (fsync(2)), as folders of some network mounts.
-            if errno == EINVAL { return }
-            if errno != EINTR { throw Errno(rawValue: errno) }
-        }
     }
 
     /// What open(2) gives to a new file of mode 0666. umask(2) cannot be asked without changing it for all threads;

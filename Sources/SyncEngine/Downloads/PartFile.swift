@@ -31,6 +31,10 @@ final class PartFile: Sendable {
         return destination.removingLastComponent().appending(".\(SHA256Digest(of: name.utf8))\(suffix)")
     }
 
+    static func isPart(_ name: FilePath.Component) -> Bool {
+        name.string.hasPrefix(".") && name.string.hasSuffix(suffix)
+    }
+
     /// Opens the part of a destination, or makes it.
     /// - Throws: ``DownloadError``, `.inUse` while somebody else has it; `Errno`.
     init(for destination: FilePath, calls: DownloadCalls) throws {
@@ -39,11 +43,17 @@ final class PartFile: Sendable {
         self.calls = calls
     }
 
-    /// An empty one is nothing to go on from. The file tells: what an earlier run left may not have been taken up yet.
-    deinit {
+    /// Leaves the part to a later run. An empty one is nothing to go on from. The file tells: what an earlier run left may
+    /// not have been taken up yet.
+    func leave(isUseless: Bool = false) {
         var status = stat()
         let isEmpty = fstat(descriptor.rawValue, &status) == 0 && status.st_size == 0
-        if isEmpty, !state.withLock({ $0.isGone }) { try? Self.remove(path) }
+        guard isUseless || isEmpty, !state.withLock({ $0.isGone }) else { return }
+        try? remove()
+    }
+
+    deinit {
+        leave()
         // A child of ours that has not come to its execve(2) yet may still share the lock.
         flock(descriptor.rawValue, LOCK_UN)
         try? descriptor.close()
@@ -94,17 +104,6 @@ final class PartFile: Sendable {
     static func remove(_ path: FilePath) throws(Errno) {
         guard path.withPlatformString({ unlink($0) }) != 0, errno != ENOENT else { return }
         throw Errno(rawValue: errno)
-    }
-
-    /// Removes a part that is only another name of the finished file: that download was killed between link and unlink.
-    static func removeTwin(of destination: FilePath) throws(Errno) {
-        let path = path(for: destination)
-        var twin = stat()
-        var file = stat()
-        guard lstat(path.string, &twin) == 0, lstat(destination.string, &file) == 0, twin.st_ino == file.st_ino,
-            twin.st_dev == file.st_dev
-        else { return }
-        try remove(path)
     }
 
     /// How many bytes are known to be in it, from its beginning.

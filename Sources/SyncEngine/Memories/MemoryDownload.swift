@@ -27,12 +27,14 @@ package struct MemoryDownload: Sendable {
                 $0.key, to: folder, name: MemoryName.name(of: $0), sha256: $0.sha256, modified: $0.createdAt)
         }
         var done = 0
-        return await DownloadBatch(ObjectDownload(from: store, pool: pool, time: time)).run(
+        let outcomes = await DownloadBatch(ObjectDownload(from: store, pool: pool, time: time)).run(
             tasks,
             finished: { _, _ in
                 done += 1
                 finished(done)
             })
+        await DownloadBatch.tidy(folder, after: outcomes, pool)
+        return outcomes
     }
 
     /// One after the other: a photo that cannot be read is left out. The archive is finished, unless nothing is in it.

@@ -50,18 +50,6 @@ final class MirrorFolder: Sendable {
         try? descriptor.close()
     }
 
-    /// Makes the folder and those above it, where they are not there.
-    static func make(_ path: FilePath) throws {
-        guard mkdir(path.string, 0o777) != 0 else { return }
-        switch Errno(rawValue: errno) {
-        case .fileExists: return
-        case .noSuchFileOrDirectory where !path.removingLastComponent().isEmpty:
-            try make(path.removingLastComponent())
-            guard mkdir(path.string, 0o777) == 0 || errno == EEXIST else { throw Errno(rawValue: errno) }
-        case let error: throw DownloadError(error, path)
-        }
-    }
-
     /// What the folder knows of itself; `nil` where there is nothing, or nothing that can be read.
     /// - Throws: ``MirrorError`` `.newerState`.
     func state() throws -> (state: MirrorState?, isDamaged: Bool) {

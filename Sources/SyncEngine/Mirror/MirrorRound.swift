@@ -61,6 +61,8 @@ struct MirrorRound {
         result.isComplete = photos.count == share.photos.count && result.failed == 0
         state.isComplete = result.isComplete
         try await save()
+        // Of photos that are no longer shared, or have another name by now.
+        if result.isComplete { await pool.finish { [folder] in try? PartFile.discardAll(in: folder.held) } }
     }
 
     // MARK: Planning

@@ -88,7 +88,7 @@ package struct ShareMirror: Sendable {
         if let result = expired(read.share, known) { return result }
         if folder == nil {
             folder = try await pool.run { [destination] in
-                try MirrorFolder.make(destination)
+                try Folder.make(destination, permissions: FilePermissions(rawValue: 0o777))
                 return try MirrorFolder(destination)
             }
         }

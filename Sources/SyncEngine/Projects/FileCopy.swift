@@ -41,13 +41,25 @@ struct FileCopy: Sendable {
     }
 
     /// Time and mode are kept, as far as the file system can.
-    /// - Throws: `Errno`, ``Mismatch``, `CancellationError`.
+    /// - Throws: ``DownloadError`` `.inUse` while somebody else makes the same file; `Errno`, ``Mismatch``,
+    ///   `CancellationError`.
     func run(_ source: FilePath, to destination: FilePath, _ flag: CancellationFlag) throws -> Outcome {
+        // A run that was killed leaves its part: half of the file, or another name of it.
+        try PartFile.discard(for: destination)
         if let outcome = try standing(of: source, at: destination, flag) { return outcome }
         let part = PartFile.path(for: destination)
-        unlink(part.string)
+        let output: FileDescriptor
         do {
-            let expected = try write(source, to: part, flag)
+            output = try FileDescriptor.open(
+                part, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
+        } catch Errno.fileExists {
+            throw DownloadError(.inUse, destination, "it is being written already, here or by another process")
+        }
+        // Until it has its name: nobody else takes it for one that was left.
+        flock(output.rawValue, LOCK_EX | LOCK_NB)
+        defer { try? output.close() }
+        do {
+            let expected = try write(source, to: output, flag)
             guard try FileDigest.of(part, size: nil, flag) == expected else {
                 throw Mismatch(description: "the copy was read back and has other bytes; check the disk")
             }
@@ -60,18 +72,17 @@ struct FileCopy: Sendable {
             throw error
         }
         unlink(part.string)
-        try Self.sync(destination.removingLastComponent())
+        try Folder.sync(destination.removingLastComponent())
         return .copied
     }
 
-    private func write(_ source: FilePath, to part: FilePath, _ flag: CancellationFlag) throws -> ContentDigest {
+    private func write(
+        _ source: FilePath, to output: FileDescriptor, _ flag: CancellationFlag
+    ) throws -> ContentDigest {
         let input = try FileDescriptor.open(source, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
         defer { try? input.close() }
         var status = stat()
         guard fstat(input.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
-        let output = try FileDescriptor.open(
-            part, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
-        defer { try? output.close() }
         var hasher = ContentHasher()
         var offset: Int64 = 0
         var failure: (any Error)?
@@ -94,12 +105,5 @@ struct FileCopy: Sendable {
         _ = fchmod(output.rawValue, status.st_mode & 0o777)
         guard fsync(output.rawValue) == 0 else { throw Errno(rawValue: errno) }
         return hasher.finalize()
-    }
-
-    /// fsync(2) of a folder. EINVAL: nothing that can be synchronised, as on some network mounts.
-    static func sync(_ folder: FilePath) throws {
-        let folder = try FileDescriptor.open(folder, .readOnly, options: [.directory, .closeOnExec])
-        defer { try? folder.close() }
-        guard fsync(folder.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
     }
 }

@@ -54,7 +54,9 @@ package struct ProjectExport: Sendable {
 
     /// - Returns: one outcome for each item.
     package func save(_ items: [Item], to folder: FilePath) async -> [Outcome] {
-        await collect(items) { try await save($0, to: folder) }
+        let outcomes = await collect(items) { try await save($0, to: folder) }
+        await DownloadBatch.tidy(folder, after: outcomes, pool)
+        return outcomes
     }
 
     /// Writes the images into one archive. An image that cannot be read is left out; an archive that cannot be written ends

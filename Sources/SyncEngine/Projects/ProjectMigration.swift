@@ -83,6 +83,7 @@ package struct ProjectMigration: Sendable {
             progress(result.copied + result.alreadyThere)
         }
         guard result.conflicts.isEmpty else { return result }
+        for folder in [FilePath()] + tree.folders { try PartFile.discardAll(in: new.pushing(folder)) }
         try remove(tree, &result, flag)
         return result
     }
@@ -191,19 +192,9 @@ package struct ProjectMigration: Sendable {
         var status = stat()
         guard stat(model.string, &status) == 0 else { throw Errno(rawValue: errno) }
         let mode = status.st_mode & 0o7777 | S_IRWXU
-        guard try makeFolder(path, mode: 0o700) else { return }
+        let isNew = try Folder.make(
+            path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
+        guard isNew else { return }
         guard chmod(path.string, mode) == 0 else { throw Errno(rawValue: errno) }
-    }
-
-    /// - Returns: `false` when it is there already.
-    private func makeFolder(_ path: FilePath, mode: mode_t) throws -> Bool {
-        if mkdir(path.string, mode) == 0 { return true }
-        switch errno {
-        case EEXIST: return false
-        case ENOENT where !path.removingLastComponent().isEmpty:
-            _ = try makeFolder(path.removingLastComponent(), mode: 0o777)
-            return try makeFolder(path, mode: mode)
-        case let code: throw Errno(rawValue: code)
-        }
     }
 }

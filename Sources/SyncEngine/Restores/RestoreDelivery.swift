@@ -47,24 +47,36 @@ package struct RestoreDelivery: Sendable {
     ) async throws -> Result {
         var result = Result()
         var last: Int64 = 0
+        // Folders that are on the disk already.
+        var made: Set<FilePath> = []
         while !result.isDiskFull {
             let after = last
             let page = try await ledger { try $0.unsavedRestoredItems(after: after, limit: Self.pageSize) }
             guard let end = page.last?.id else { break }
             last = end
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
-            try await save(items, &result)
+            try await save(items, &result, &made)
+        }
+        if result.failures.isEmpty {
+            let folders = made
+            await pool.finish { for folder in folders { try? PartFile.discardAll(in: folder) } }
         }
         return result
     }
 
-    private func save(_ items: [RestoreItem], _ result: inout Result) async throws {
+    private func save(
+        _ items: [RestoreItem], _ result: inout Result, _ made: inout Set<FilePath>
+    ) async throws {
         var tasks: [(item: RestoreItem, task: DownloadTask)] = []
         let outputs = try await outputs(of: Set(items.map(\.job)))
         for item in items {
             do {
-                if let task = try await task(for: item, in: outputs[item.job]) { tasks.append((item, task)) }
-            } catch let error as Errno {
+                if let task = try await task(for: item, in: outputs[item.job], &made) { tasks.append((item, task)) }
+            } catch let error as FolderError where error.concernsAll {
+                result.isDiskFull = true
+                result.fail(item, "\(error)")
+                return
+            } catch let error as FolderError {
                 result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
             }
         }
@@ -105,8 +117,11 @@ package struct RestoreDelivery: Sendable {
         }
     }
 
-    /// - Throws: `Errno` when the folder cannot be made.
-    private func task(for item: RestoreItem, in output: FilePath?) async throws -> DownloadTask? {
+    /// - Parameter made: folders that are on the disk already.
+    /// - Throws: ``FolderError`` when the folder cannot be made.
+    private func task(
+        for item: RestoreItem, in output: FilePath?, _ made: inout Set<FilePath>
+    ) async throws -> DownloadTask? {
         guard let output, let destination = item.destination, let name = destination.lastComponent else { return nil }
         let folder = output.pushing(destination.removingLastComponent())
         let times = try await ledger { ledger in
@@ -116,15 +131,15 @@ package struct RestoreDelivery: Sendable {
                 return time
             } ?? ledger.object(item.key).flatMap { $0.takenAt }
         }
-        try await pool.run { try Self.makeFolders(folder) }
+        if made.insert(folder).inserted {
+            do {
+                let mode: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
+                _ = try await pool.run { try Folder.make(folder, permissions: mode) }
+            } catch {
+                made.remove(folder)
+                throw error
+            }
+        }
         return DownloadTask(item.key, to: folder, name: name, sha256: item.sha256, modified: times)
-    }
-
-    /// mkdir(2) for all that is missing.
-    private static func makeFolders(_ folder: FilePath) throws {
-        if folder.withPlatformString({ mkdir($0, 0o755) }) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, !folder.removingLastComponent().isEmpty else { throw Errno(rawValue: errno) }
-        try makeFolders(folder.removingLastComponent())
-        if folder.withPlatformString({ mkdir($0, 0o755) }) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
     }
 }

@@ -68,6 +68,19 @@ import Testing
         #expect(!oldIsThere)
     }
 
+    @Test func `what a run left that was killed goes with the next one: half a file, its other name, one that is gone`()
+        async throws
+    {
+        let part = { (name: String) in "far/new/.\(name).sync-agent-part" }
+        try tree.write("half of it", to: part("a.jpg"))
+        try tree.write(try tree.read("old/b.jpg"), to: "far/new/b.jpg")
+        #expect(link(tree.path("far/new/b.jpg").string, tree.path(part("b.jpg")).string) == 0)
+        try tree.write("half of another", to: part("removed-since.jpg"))
+        let result = try await migrate()
+        #expect((result.copied, result.alreadyThere, result.removed) == (4, 1, 5))
+        #expect(try tree.files(below: "far/new") == names)
+    }
+
     @Test func `a copy with other bytes is thrown away and named, and nothing is removed`() async throws {
         let count = Countdown(2)
         var calls = DownloadCalls()
