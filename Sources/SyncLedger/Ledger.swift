@@ -83,7 +83,7 @@ package final class Ledger: Sendable {
         configuration.prepareDatabase { db in
             // NORMAL does not sync at each commit: after a power failure the last transactions may be missing, and the
             // file is whole. That only repeats a step which is idempotent: a file is scanned again, a photo is put
-            // again under the same key. A commit that permits a local file to be deleted must ask for FULL.
+            // again under the same key. What would not be found again is written durably.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             // What is deleted is overwritten: of events that were signed off, only their records remain.
             try db.execute(sql: "PRAGMA secure_delete = ON")
@@ -132,13 +132,36 @@ extension Ledger {
     }
 
     /// One transaction, IMMEDIATE from its start, so that waiting for another writer cannot end in a deadlock.
+    /// - Parameter isDurable: whether it is on the disk when this returns, with all that was committed before it. A sync
+    ///   that fails takes the transaction back. For what a promise to others leans on: an object that only the ledger can
+    ///   find, a request that costs money.
     func write<Value>(
-        _ operation: String, _ body: (Database) throws -> Value
+        _ operation: String, isDurable: Bool = false, _ body: (Database) throws -> Value
     ) throws(LedgerError) -> Value {
         do {
-            return try database.write(body)
+            guard isDurable else { return try database.write(body) }
+            return try database.writeWithoutTransaction { try $0.durably(body) }
         } catch {
             throw LedgerError(error, operation: operation, path: path)
+        }
+    }
+}
+
+extension Database {
+    /// One transaction that is on the disk when this returns: with FULL, SQLite syncs the write-ahead log at the commit
+    /// (https://www.sqlite.org/pragma.html#pragma_synchronous). The level cannot be changed inside of a transaction.
+    fileprivate func durably<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try execute(sql: "PRAGMA synchronous = FULL")
+        defer { try? execute(sql: "PRAGMA synchronous = NORMAL") }
+        try beginTransaction(.immediate)
+        do {
+            let value = try body(self)
+            try commit()
+            return value
+        } catch {
+            // SQLite may have rolled back by itself.
+            if isInsideTransaction { try rollback() }
+            throw error
         }
     }
 }

@@ -7,7 +7,7 @@ extension Ledger {
     package func moveArchivedPhoto(
         _ old: ObjectKey, of eventID: String, to object: ObjectRecord, profile: String
     ) throws(LedgerError) {
-        try write("note the new key of an archived photo") { db in
+        try write("note the new key of an archived photo", isDurable: true) { db in
             _ = try db.store(object)
             try db.run(
                 "UPDATE retention_records SET key = ?, profile = ? WHERE event_id = ? AND key = ?",

@@ -31,7 +31,7 @@ extension Ledger {
     package func addProfile(
         uuid: String, phone: PhoneNumber, name: String?, at time: Date
     ) throws(LedgerError) -> ProfileRecord {
-        try write("add a profile") { db in
+        try write("add a profile", isDurable: true) { db in
             try db.run(
                 "INSERT INTO profiles VALUES (?, ?, ?, ?) ON CONFLICT (phone) DO NOTHING",
                 [uuid, phone.e164, name, time.milliseconds])

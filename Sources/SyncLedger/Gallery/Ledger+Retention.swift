@@ -146,18 +146,30 @@ extension Ledger {
 
 extension Ledger {
     /// Takes what was deleted out of the write-ahead log too; the file itself holds zeros in its place (secure_delete).
-    /// Where another process reads at this moment, the log stays until the next time.
+    /// Where another process reads at this moment, the log stays until the next time. All that was signed off before is on
+    /// the disk when this returns: one sync for all of them.
     package func purgeDeleted() throws(LedgerError) {
+        let isEmptied: Bool
         do {
-            try database.writeWithoutTransaction { db in
+            isEmptied = try database.writeWithoutTransaction { db in
                 do {
                     try db.checkpoint(.truncate)
+                    return true
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                    return
+                    return false
                 }
             }
         } catch {
             throw LedgerError(error, operation: "empty the write-ahead log", path: path)
+        }
+        if !isEmptied { try makeDurable() }
+    }
+
+    /// Puts all that was committed so far on the disk. The number is not used for anything else; to write it makes a
+    /// commit.
+    func makeDurable() throws(LedgerError) {
+        try write("put the ledger on the disk", isDurable: true) { db in
+            try db.execute(sql: "PRAGMA user_version = 0")
         }
     }
 }

@@ -6,7 +6,7 @@ package import SyncCore
 /// as the protocol allows; whatever is wrong with the file, the queue meets it too, and tells.
 extension Ledger: StoreMemory {
     package func noteUpload(_ upload: StoredUpload) {
-        try? write("note an upload in parts") { db in
+        try? write("note an upload in parts", isDurable: true) { db in
             try db.run(
                 "INSERT OR REPLACE INTO uploads (id, key, began_at) VALUES (?, ?, ?)",
                 [upload.id, upload.key.rawValue, upload.began.milliseconds])

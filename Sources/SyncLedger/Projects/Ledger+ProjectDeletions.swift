@@ -7,7 +7,7 @@ extension Ledger {
     /// Notes that projects are to be deleted: from now on nothing of them is stored.
     /// - Returns: those of them of which a file is being stored at this moment; they are not noted.
     package func beginProjectDeletion(_ ids: [String], in folder: FilePath) throws(LedgerError) -> Set<String> {
-        try write("note what is to be deleted") { db in
+        try write("note what is to be deleted", isDurable: true) { db in
             let busy = try db.projectsInHand(of: folder).intersection(ids)
             for id in ids where !busy.contains(id) {
                 try db.run(

@@ -10,7 +10,7 @@ extension Ledger {
     package func addRestoreJob(
         _ draft: RestoreJobDraft, at time: Date
     ) throws(LedgerError) -> (job: RestoreJob?, collided: [ObjectKey]) {
-        try write("make a restore job") { db in
+        try write("make a restore job", isDurable: true) { db in
             var job: RestoreJob?
             var collided: [ObjectKey] = []
             try db.inSavepoint {

@@ -9,7 +9,7 @@ extension Ledger {
     package func addShare(
         _ id: ShareID, _ draft: ShareDraft, by owner: String, at time: Date
     ) throws(LedgerError) -> Bool {
-        try write("make a share") { db in
+        try write("make a share", isDurable: true) { db in
             let added = try db.run(
                 """
                 INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
@@ -35,7 +35,7 @@ extension Ledger {
     package func reviseShare(
         _ id: ShareID, _ draft: ShareDraft, by owner: String
     ) throws(LedgerError) -> Bool? {
-        try write("change a share") { db in
+        try write("change a share", isDurable: true) { db in
             guard let number = try db.claimedShare(id, by: owner) else { return nil }
             let described = try db.run(
                 """

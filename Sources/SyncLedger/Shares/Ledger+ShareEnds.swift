@@ -15,7 +15,7 @@ extension Ledger {
     /// - Returns: whether it was open.
     @discardableResult
     package func endShare(_ id: ShareID, _ end: ShareEnd) throws(LedgerError) -> Bool {
-        try write("end a share") { db in
+        try write("end a share", isDurable: true) { db in
             try db.run(
                 "UPDATE shares SET state = ?, problem = NULL WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
                 [end.stateWhileEnding.rawValue, id.description]) > 0

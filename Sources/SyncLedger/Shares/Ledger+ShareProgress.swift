@@ -97,7 +97,7 @@ extension Ledger {
 
     /// Notes which restore brings back photos of a share.
     package func noteRestore(_ job: RestoreJobID, of id: ShareID) throws(LedgerError) {
-        try write("note the restore of a share") { db in
+        try write("note the restore of a share", isDurable: true) { db in
             try db.run(
                 "UPDATE shares SET restore_job = ? WHERE id = ?", [job.rawValue, id.description])
             return

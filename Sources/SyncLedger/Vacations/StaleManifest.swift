@@ -44,7 +44,7 @@ extension Ledger {
 
     /// Notes that a manifest is about to be put. Unless ``noteStored(_:revision:details:as:photos:)`` follows, it is stale.
     package func noteWriting(_ manifest: StaleManifest, of vacation: VacationID) throws(LedgerError) {
-        try write("note a manifest") { db in
+        try write("note a manifest", isDurable: true) { db in
             try db.run(
                 """
                 INSERT INTO stale_manifests (cache_key, digest, vacation_id) VALUES (?, ?, ?)

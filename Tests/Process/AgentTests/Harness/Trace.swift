@@ -1,0 +1,55 @@
+import Foundation
+import SyncTestSupport
+import SystemPackage
+
+/// What a run of the program asks of the disk, in its order, as strace(1) tells it.
+struct Trace: Sendable {
+    /// A call that has ended well: its name, and its arguments with the paths of descriptors.
+    struct Call: Sendable {
+        var name: Substring
+        var arguments: Substring
+    }
+
+    var calls: [Call] = []
+
+    /// Runs a command to its end under strace.
+    init(_ home: AgentHome, _ arguments: [String]) async throws {
+        let log = home.tree.path("trace-\(UInt32.random(in: .min ... .max))")
+        let options = [
+            "-f", "-qq", "-y", "-s", "0", "-e", "trace=pwrite64,fsync,fdatasync,rename,link,renameat2,unlink,unlinkat",
+            "-o", log.string,
+        ]
+        let process = try ChildProcess(
+            FilePath(Tool.strace.rawValue), options + ["--", AgentBinary.path.string] + arguments,
+            environment: home.environment)
+        let finished = try await process.finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        var unfinished: [Substring: Substring] = [:]
+        for line in String(decoding: try log.bytes, as: UTF8.self).split(separator: "\n") {
+            let parts = line.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            var text = parts[1].drop { $0 == " " }
+            if text.hasSuffix("<unfinished ...>") {
+                unfinished[parts[0]] = text.dropLast("<unfinished ...>".count)
+                continue
+            }
+            if text.hasPrefix("<... "), let start = unfinished.removeValue(forKey: parts[0]),
+                let end = text.range(of: "resumed>")
+            {
+                text = start + text[end.upperBound...]
+            }
+            guard let open = text.firstIndex(of: "("), !text.contains(" = -1 ") else { continue }
+            calls.append(Call(name: text[..<open], arguments: text[text.index(after: open)...]))
+        }
+    }
+
+    /// Whether a transaction was on the disk before the first call that `isPromise` finds: frames were written to the
+    /// write-ahead log, and it was synced after them. To sync the log's header, which comes before them, is not enough.
+    func isLedgerDurable(before isPromise: (Call) -> Bool) -> Bool? {
+        guard let promise = calls.firstIndex(where: isPromise) else { return nil }
+        let earlier = calls[..<promise].filter { $0.arguments.contains("ledger.sqlite-wal>") }
+        guard let written = earlier.firstIndex(where: { $0.name == "pwrite64" && $0.arguments.contains(", 4096, ") })
+        else { return false }
+        return earlier[written...].contains { $0.name == "fdatasync" || $0.name == "fsync" }
+    }
+}
