@@ -114,6 +114,7 @@ package final class FaultyStore: ObjectStore {
             switch effect {
             case .failBefore(let code): throw scripted(code, operation, key)
             case .hold(let gate): await gate.pass()
+            case .meanwhile(let action): action()
             case .failAfter: break
             }
         }

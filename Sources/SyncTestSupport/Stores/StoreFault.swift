@@ -14,6 +14,8 @@ package struct StoreFault: Sendable {
         case failAfter(StoreError.Code)
         /// Waits at a gate before the work.
         case hold(Gate)
+        /// Does something else before the work: what another program does at just that moment.
+        case meanwhile(@Sendable () -> Void)
     }
 
     package var operation: StoreOperation

@@ -39,7 +39,7 @@ final class ChildProcess: Sendable {
     }
 
     let pid: pid_t
-    let progress = Observed(Progress())
+    let progress: Observed<Progress>
 
     /// - Throws: `Errno` when it cannot be started.
     init(_ program: FilePath, _ arguments: [String], environment: [String: String]) throws {
@@ -49,8 +49,10 @@ final class ChildProcess: Sendable {
             try? output.writeEnd.close()
             try? errors.writeEnd.close()
         }
-        pid = try Spawn(program: program, arguments: arguments, environment: environment)
+        let pid = try Spawn(program: program, arguments: arguments, environment: environment)
             .start(output: output.writeEnd, errors: errors.writeEnd)
+        self.pid = pid
+        progress = Observed(Progress()) { Self.processorTime(of: pid) }
         Self.follow(output.readEnd, progress) { $0.output += $1 }
         Self.follow(errors.readEnd, progress) { $0.errors += $1 }
         Self.reap(pid, progress)
@@ -71,6 +73,16 @@ final class ChildProcess: Sendable {
             guard let ending = progress.ending, progress.isOver else { return nil }
             return Finished(ending: ending, output: progress.output, errors: progress.errors)
         }
+    }
+
+    /// What a process has had of the processor, by proc(5); zero when it is gone.
+    private static func processorTime(of pid: pid_t) -> Duration {
+        guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            // The name before it may hold anything.
+            let fields = line.split(separator: ")").last?.split(separator: " "), fields.count > 12,
+            let user = Int(fields[11]), let system = Int(fields[12])
+        else { return .zero }
+        return .seconds(user + system) / Double(sysconf(CInt(_SC_CLK_TCK)))
     }
 
     private static func follow(

@@ -3,8 +3,8 @@ import SyncCore
 
 /// A value that threads change and tests wait on.
 ///
-/// A wait ends with the change that it waits for, so no test sleeps. It is bounded: what has not come about within
-/// ``Patience/limit`` will not, and the test says what it waited for.
+/// A wait ends with the change that it waits for, so no test sleeps. It is bounded by ``Patience``: where nothing has
+/// changed and nobody has worked for that long, nothing will, and the test says what it waited for.
 final class Observed<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
@@ -14,9 +14,12 @@ final class Observed<Value: Sendable>: Sendable {
     }
 
     private let state: Mutex<State>
+    private let effort: @Sendable () -> Duration
 
-    init(_ value: Value) {
+    /// - Parameter effort: the processor time of whoever changes the value, so far.
+    init(_ value: Value, effort: @escaping @Sendable () -> Duration = { .zero }) {
         state = Mutex(State(value: value))
+        self.effort = effort
     }
 
     var value: Value { state.withLock { $0.value } }
@@ -38,12 +41,16 @@ final class Observed<Value: Sendable>: Sendable {
     /// - Parameter what: ends the sentence "… did not come about".
     /// - Throws: ``Overdue``; whatever `look` throws.
     func wait<Found>(for what: String, _ look: (Value) throws -> Found?) async throws -> Found {
-        let deadline = ContinuousClock.now + Patience.limit
+        var patience = Patience(effort: effort())
+        var seen: Int?
         while true {
             let (value, version) = state.withLock { ($0.value, $0.version) }
             if let found = try look(value) { return found }
-            guard ContinuousClock.now < deadline else { throw Overdue(what: what, seen: "\(value)") }
-            await changeAfter(version, before: deadline)
+            guard patience.lasts(isChanged: version != seen, effort: effort) else {
+                throw Overdue(what: what, seen: "\(value)")
+            }
+            seen = version
+            await changeAfter(version, before: patience.deadline)
         }
     }
 
@@ -65,10 +72,34 @@ final class Observed<Value: Sendable>: Sendable {
     }
 }
 
-/// How long a test waits for what has to happen. It is far more than any of it takes, so that a loaded machine fails no
-/// test.
-enum Patience {
+/// How long a test waits for what has to happen: for as long as there is progress. It is over when for ``limit`` nothing
+/// has changed, and nobody has had the processor for long enough to be at work rather than idle; on a busy machine that is
+/// later, on a quiet one what hangs fails soon.
+struct Patience {
     static let limit = Duration.seconds(30)
+    /// What changes for ever without getting anywhere ends here.
+    private static let most = limit * 10
+    /// Of processor time within ``limit``. An agent that only waits takes a few hundredths of it.
+    private static let leastEffort = Duration.milliseconds(500)
+
+    private(set) var deadline = ContinuousClock.now + limit
+    private let end = ContinuousClock.now + most
+    private var effort: Duration
+
+    init(effort: Duration) {
+        self.effort = effort
+    }
+
+    /// Whether to go on waiting.
+    mutating func lasts(isChanged: Bool, effort measure: () -> Duration) -> Bool {
+        let now = ContinuousClock.now
+        guard isChanged || now >= deadline else { return true }
+        let effort = measure()
+        guard isChanged || effort - self.effort >= Self.leastEffort else { return false }
+        self.effort = effort
+        deadline = min(now + Self.limit, end)
+        return now < end
+    }
 }
 
 /// Something did not happen in time.
@@ -76,5 +107,7 @@ struct Overdue: Error, CustomStringConvertible {
     var what: String
     var seen: String
 
-    var description: String { "within \(Patience.limit) \(what) did not come about; what there was:\n\(seen)" }
+    var description: String {
+        "\(what) did not come about, and for \(Patience.limit) there was no progress; what there was:\n\(seen)"
+    }
 }
