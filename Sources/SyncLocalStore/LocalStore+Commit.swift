@@ -1,47 +1,44 @@
+import Glibc
 import SyncCore
 import SystemPackage
 
+/// What failed when the record was renamed already: the object is stored, and nothing of it may be removed any more.
+private struct FailureAfterCommit: Error {
+    let reason: any Error
+}
+
 extension LocalStore {
-    /// Runs `body` with names in `staging/`; when it throws, nothing stays there.
+    /// Runs `body` with names in `staging/`; when it throws before its commit, nothing stays there.
     func staging<Value>(_ body: (StagedPut) throws -> Value) throws -> Value {
         let staged = StagedPut(id: hexID(), layout: layout)
         do {
             return try body(staged)
+        } catch let failure as FailureAfterCommit {
+            throw failure.reason
         } catch {
             staged.removeAll()
             throw error
         }
     }
 
-    func requireAllowed(
-        _ condition: PutCondition, at key: ObjectKey, over current: ObjectRecord?, _ operation: String
-    ) throws(StoreError) {
-        guard let current else { return }
-        if condition == .ifAbsent {
-            throw StoreError(
-                .alreadyExists, operation: operation, key: key.rawValue, message: "an object is stored under this key")
-        }
-        if current.isArchived(at: now()) { throw Self.archived(key, current, operation: operation) }
-    }
-
     /// The second look and the commit of a new object, whose bytes lie in `staging/`. The key is locked.
     /// - Parameter record: all but its `file`.
     func commit(
-        _ staged: StagedPut, _ record: ObjectRecord, at key: ObjectKey, _ condition: PutCondition, _ operation: String
+        _ staged: StagedPut, _ record: ObjectRecord, at key: ObjectKey, _ condition: PutCondition, _ operation: String,
+        _ flag: CancellationFlag
     ) throws {
-        let current = try self.record(key, operation)
-        try requireAllowed(condition, at: key, over: current, operation)
-
-        let record = try place(staged, for: key, record, operation)
+        let current = try requireAllowed(condition, at: key, operation, flag)
+        try requireSameStore(operation)
+        let record = try place(staged, for: key, record, besides: current, operation, flag)
         do {
             try onStep(.placed)
             if let current { try Disk.write(current.json(), to: staged.replaced) }
-            try publish(staged.record, at: layout.record(for: key))
+            try publish(staged.record, record, at: key)
         } catch {
-            removeContent(record)
+            try withdraw(record, at: key, after: error)
             throw error
         }
-        try onStep(.committed)
+        try syncCommit(of: key)
         if let current, !takePlainName(of: current, for: record, at: key, staged) {
             removeContent(current)
             try? Disk.remove(staged.replaced)
@@ -67,17 +64,22 @@ extension LocalStore {
             // A second name for the same bytes. Where the file system has none, the version keeps the one that it has.
             try Disk.link(layout.content(record), to: staged.content)
             try Disk.rename(staged.content, to: layout.content(renamed))
-            try Disk.syncFolder(layout.content(renamed).removingLastComponent())
+            try syncFolder(layout.content(renamed).removingLastComponent())
             try onStep(.renamed)
+            try publish(staged.record, renamed, at: key)
         } catch {
-            staged.removeAll()
-            return false
+            do {
+                try withdraw(renamed, at: key, after: error)
+                staged.removeAll()
+            } catch {
+                // Which of the two names counts is for the disk to say: a later process removes the other.
+            }
+            return true
         }
         do {
-            try publish(staged.record, at: layout.record(for: key))
-            try onStep(.recommitted)
+            try syncCommit(of: key, as: .recommitted)
         } catch {
-            // Which of the two names counts is for the disk to say: a later process removes the other.
+            // Both names are there until the key is settled.
             return true
         }
         removeContent(record)
@@ -85,31 +87,34 @@ extension LocalStore {
         return true
     }
 
-    /// Writes what is known of an object anew: one rename, and its bytes stay as they are. The key is locked.
-    func rewrite(_ record: ObjectRecord, at key: ObjectKey) throws {
+    /// Writes what is known of an object anew: one rename, and its bytes stay as they are. The key is locked and settled.
+    func rewrite(_ record: ObjectRecord, at key: ObjectKey, _ operation: String) throws {
+        try requireSameStore(operation)
         try staging { staged in
             try Disk.write(record.json(), to: staged.record)
             try onStep(.recorded)
-            try publish(staged.record, at: layout.record(for: key))
-            try onStep(.committed)
+            try publish(staged.record, record, at: key)
+            try syncCommit(of: key)
         }
     }
 
     /// Moves the bytes to a free name below `objects/` and syncs it, with the record in `staging/` first.
     /// - Returns: the record, with its `file`.
     private func place(
-        _ staged: StagedPut, for key: ObjectKey, _ record: ObjectRecord, _ operation: String
+        _ staged: StagedPut, for key: ObjectKey, _ record: ObjectRecord, besides current: ObjectRecord?,
+        _ operation: String, _ flag: CancellationFlag
     ) throws -> ObjectRecord {
         var record = record
         var takesPlainName = true
         for _ in 0..<16 {
             let folder = try makeContentFolder(for: key)
-            let path = try freeName(in: folder, for: key, id: staged.id, takesPlainName: takesPlainName)
-            record.file = path.string
+            record.file = try freeName(
+                in: folder, for: key, record, besides: current, id: staged.id, takesPlainName: takesPlainName, flag
+            ).string
             try Disk.remove(staged.record)
             try Disk.write(record.json(), to: staged.record)
             try onStep(.recorded)
-            switch try move(staged.content, to: layout.objects.pushing(path)) {
+            switch try move(staged.content, to: layout.content(record)) {
             case .done: return record
             case .nameTaken: takesPlainName = false
             case .folderGone: continue
@@ -120,14 +125,26 @@ extension LocalStore {
             message: "its folder is removed again and again; try again")
     }
 
+    /// The plain name, unless something else has it. The version that is to be replaced has its name until the new one is
+    /// committed, also when its bytes are gone.
     private func freeName(
-        in folder: FilePath, for key: ObjectKey, id: String, takesPlainName: Bool
-    ) throws(FileError) -> FilePath {
+        in folder: FilePath, for key: ObjectKey, _ record: ObjectRecord, besides current: ObjectRecord?, id: String,
+        takesPlainName: Bool, _ flag: CancellationFlag
+    ) throws -> FilePath {
         if takesPlainName, let name = ContentName.plain(key.lastSegment) {
             let path = folder.appending(name)
-            if try !Disk.exists(layout.objects.pushing(path)) { return path }
+            if path.string != current?.file {
+                let file = layout.objects.pushing(path)
+                if try !Disk.exists(file) || holdsSameBytes(file, record, flag) { return path }
+            }
         }
         return folder.appending(ContentName.fileSubstitute(key.lastSegment, id: id))
+    }
+
+    /// Whether a file that no record names has these bytes already: a record was lost, and the object is stored again.
+    private func holdsSameBytes(_ path: FilePath, _ record: ObjectRecord, _ flag: CancellationFlag) -> Bool {
+        guard let status = try? Disk.fileStatus(path), status.st_size == record.size else { return false }
+        return (try? digest(of: path, flag).digest.sha256.description) == record.sha256
     }
 
     private enum Move {
@@ -138,7 +155,7 @@ extension LocalStore {
         case folderGone
     }
 
-    private func move(_ content: FilePath, to path: FilePath) throws(FileError) -> Move {
+    private func move(_ content: FilePath, to path: FilePath) throws -> Move {
         do throws(FileError) {
             try Disk.rename(content, to: path)
         } catch {
@@ -146,76 +163,63 @@ extension LocalStore {
             guard error.isMissing, try Disk.exists(content) else { throw error }
             return .folderGone
         }
-        do throws(FileError) {
-            try Disk.syncFolder(path.removingLastComponent())
+        do {
+            try syncFolder(path.removingLastComponent())
         } catch {
+            // No record names it yet.
             try? Disk.remove(path)
             throw error
         }
         return .done
     }
 
-    /// Makes the folders below `objects/` that a key's file stands in; relative to `objects/`.
-    private func makeContentFolder(for key: ObjectKey) throws -> FilePath {
-        var folder = FilePath()
-        for segment in key.rawValue.split(separator: "/").dropLast() {
-            if let plain = ContentName.plain(segment) {
-                let candidate = layout.objects.pushing(folder).appending(plain)
-                if try makeSyncedFolder(candidate) {
-                    folder.append(plain)
-                    continue
-                }
-            }
-            folder.append(ContentName.folderSubstitute(segment))
-            guard try makeSyncedFolder(layout.objects.pushing(folder)) else {
-                throw FileError(call: "mkdir", path: layout.objects.pushing(folder), errno: .notDirectory)
-            }
-        }
-        return folder
-    }
-
-    /// `false` when something that is no folder has the name. A folder above may vanish meanwhile: then the caller's
-    /// rename fails and is tried again.
-    private func makeSyncedFolder(_ path: FilePath) throws -> Bool {
-        do throws(FileError) {
-            if try Disk.makeFolder(path) {
-                try Disk.syncFolder(path.removingLastComponent())
-                return true
-            }
-        } catch {
-            guard error.isMissing else { throw error }
-            return true
-        }
-        return Disk.folderStatus(path) != nil
-    }
-
-    /// The commit: renames a staged record to its place and syncs the folder.
-    private func publish(_ staged: FilePath, at path: FilePath) throws {
+    /// The commit: renames a staged record to its place. `staging/` names it until the folders are synced.
+    /// - Throws: when it did not happen; ``withdraw(_:at:after:)`` tells for sure.
+    private func publish(_ staged: FilePath, _ record: ObjectRecord, at key: ObjectKey) throws {
+        let path = layout.record(for: key)
         for _ in 0..<16 {
-            try makeFolders(above: path)
+            try makeRecordFolder(for: key)
+            try note(staged, record, as: key)
             do throws(FileError) {
                 try Disk.rename(staged, to: path)
             } catch {
                 guard error.isMissing, try Disk.exists(staged) else { throw error }
                 continue
             }
-            try Disk.syncFolder(path.removingLastComponent())
             return
         }
         throw FileError(call: "rename", path: path, errno: .noSuchFileOrDirectory)
     }
 
-    private func makeFolders(above path: FilePath) throws {
-        let folder = path.removingLastComponent()
-        guard try folder != layout.records && !Disk.exists(folder) else { return }
-        try makeFolders(above: folder)
-        _ = try makeSyncedFolder(folder)
+    /// After the commit: syncs its folder. From here on nothing is removed, whatever fails: what was renamed may be on the
+    /// disk or not, and readers see it.
+    private func syncCommit(of key: ObjectKey, as step: LocalStoreStep = .committed) throws {
+        do {
+            try syncFolder(layout.record(for: key).removingLastComponent())
+            try Disk.remove(layout.unsettled(key))
+            try onStep(step)
+        } catch {
+            throw FailureAfterCommit(reason: error)
+        }
+    }
+
+    /// Takes back bytes whose commit has failed. A rename that reported a failure may have happened all the same (on
+    /// network file systems): the bytes go only when the record that is there can be read, and names others.
+    private func withdraw(_ record: ObjectRecord, at key: ObjectKey, after error: any Error) throws {
+        guard case .some(let found) = try? lookup(key), found.object?.file != record.file, !found.isUnreadable else {
+            throw FailureAfterCommit(reason: error)
+        }
+        removeContent(record)
+        try? Disk.remove(layout.unsettled(key))
     }
 
     /// Removes the file that a record names, and folders that are empty without it. What cannot be removed stays behind,
     /// and the sweep comes to it: the object itself is decided by then.
     func removeContent(_ record: ObjectRecord) {
-        let path = layout.content(record)
+        removeContent(layout.content(record))
+    }
+
+    func removeContent(_ path: FilePath) {
         try? Disk.remove(path)
         Disk.prune(path.removingLastComponent(), upTo: layout.objects)
     }

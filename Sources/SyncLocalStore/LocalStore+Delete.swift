@@ -6,20 +6,35 @@ extension LocalStore {
     package func delete(_ key: ObjectKey) async throws {
         try await perform("delete", key.rawValue) { store, _ in
             try store.locked(key) {
-                guard let record = try store.record(key, "delete") else { return try store.requireRoot("delete") }
-                try store.remove(key, record)
+                try store.settle(key)
+                switch try store.lookup(key) {
+                case .absent: try store.requireRoot("delete")
+                case .object(let record): try store.remove(key, store.layout.content(record))
+                // Which file it named is lost. The plain name belongs to this key alone.
+                case .unreadable: try store.remove(key, store.plainContent(of: key))
+                }
             }
         }
     }
 
-    private func remove(_ key: ObjectKey, _ record: ObjectRecord) throws {
+    /// The record becomes the note of what is owed, by one rename: until its folder is synced, `staging/` names the bytes.
+    private func remove(_ key: ObjectKey, _ content: FilePath?) throws {
         let path = layout.record(for: key)
-        let staged = layout.staging.appending("\(hexID())-deleted.json")
-        try Disk.rename(path, to: staged)
-        try Disk.syncFolderOrAbove(path.removingLastComponent())
+        try requireSameStore("delete")
+        try Disk.rename(path, to: layout.unsettled(key))
+        try syncFolders(above: path, below: layout.records)
         try onStep(.deleted)
-        removeContent(record)
+        if let content { removeContent(content) }
         Disk.prune(path.removingLastComponent(), upTo: layout.records)
-        try Disk.remove(staged)
+        try Disk.remove(layout.unsettled(key))
+    }
+
+    private func plainContent(of key: ObjectKey) -> FilePath? {
+        var path = layout.objects
+        for segment in key.rawValue.split(separator: "/") {
+            guard let name = ContentName.plain(segment) else { return nil }
+            path.append(name)
+        }
+        return path
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 package import SyncCore
 import SystemPackage
 
@@ -18,22 +19,47 @@ extension LocalStore {
             try walk.run()
             let window = walk.cache
             store.listing.withLock { $0 = window }
-            if walk.keys.isEmpty { try store.requireRoot("list") }
+            if walk.keys.isEmpty {
+                try store.requireRoot("list")
+                try store.requireReachable(store.layout.records.appending("x"), below: store.layout.records)
+            }
 
             var page = ObjectPage(objects: [])
             for key in walk.keys.prefix(limit) {
                 try flag.check()
-                // Deleted since its name was read: it is not in the page.
-                guard let record = try store.record(key, "list") else { continue }
-                var info = record.info(key: key, at: store.now())
-                info.contentType = nil
-                info.metadata = [:]
-                page.objects.append(info)
+                do {
+                    if let info = try store.listed(key) { page.objects.append(info) }
+                } catch let problem as FileError where !problem.isOfThisProcess && !problem.isMissing {
+                    page.problems.append(
+                        ObjectProblem(key: key, error: StoreError(problem, operation: "list", key: nil)))
+                } catch let problem as StoreError where problem.code == .badDigest {
+                    page.problems.append(ObjectProblem(key: key, error: problem))
+                }
             }
             if walk.keys.count > limit {
                 page.next = PageToken(rawValue: walk.keys[limit - 1].rawValue)
             }
             return page
         }
+    }
+
+    /// An object without its bytes is none. Where size and time of the file are not those of the record, the size is told
+    /// as it is and no digest: ``head(_:)`` tells more.
+    private func listed(_ key: ObjectKey) throws -> ObjectInfo? {
+        // Deleted since its name was read: it is not in the page.
+        guard let record = try record(key, "list") else { return nil }
+        var info = record.info(key: key, at: now())
+        switch try glance(at: record) {
+        case .whole: break
+        case .missing: return nil
+        case .damaged, nil:
+            guard let status = try Disk.fileStatus(layout.content(record)) else { return nil }
+            info.size = Int64(status.st_size)
+            info.md5 = nil
+            info.sha256 = nil
+        }
+        info.contentType = nil
+        info.metadata = [:]
+        return info
     }
 }

@@ -3,13 +3,41 @@ import SyncDigest
 import SystemPackage
 
 extension LocalStore {
+    /// The bytes are the proof, and not the record: they are read where size and time of the file are not those of the
+    /// record. An object without its bytes is none; of other bytes it is told what they are.
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
-        try await perform("head", key.rawValue) { store, _ in
-            guard let record = try store.record(key, "head") else {
-                try store.requireRoot("head")
-                return nil
+        try await perform("head", key.rawValue) { store, flag in
+            while true {
+                let record = try store.record(key, "head")
+                // What is there may not be on the disk yet, and what is not there may come back with the next start.
+                if try store.settleIfOwed(key) { continue }
+                guard let record else {
+                    try store.requireRoot("head")
+                    return nil
+                }
+                let proof = try store.proof(of: record, flag)
+                // A put or delete may have come between the record and its file: the record tells, read anew.
+                if !proof.isWhole, try store.record(key, "head").map(record.hasSameContent) != true { continue }
+                switch proof {
+                case .missing: return nil
+                case .whole(let modified) where modified != record.contentModified:
+                    store.noteModified(modified, of: record, at: key)
+                case .whole, .damaged: break
+                }
+                return record.info(key: key, at: store.now(), proof)
             }
-            return record.info(key: key, at: store.now())
+        }
+    }
+
+    /// Bytes that were proved need not be read again. A record that cannot be written now is written another time.
+    private func noteModified(_ modified: Int64, of record: ObjectRecord, at key: ObjectKey) {
+        guard access != .reads else { return }
+        try? locked(key) {
+            try settle(key)
+            guard var current = try lookup(key).object, current.file == record.file, current.sha256 == record.sha256
+            else { return }
+            current.contentModified = modified
+            try rewrite(current, at: key, "head")
         }
     }
 
@@ -28,22 +56,15 @@ extension LocalStore {
         }
     }
 
-    /// The record of a key; `nil` when nothing is stored under it.
-    func record(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord? {
-        let path = layout.record(for: key)
-        guard let json = try Disk.read(path) else { return nil }
-        guard let record = ObjectRecord(json: json), record.key == key.rawValue else {
-            throw Self.damaged(key, "the record \(path) cannot be read", operation: operation)
-        }
-        return record
-    }
-
     /// - Throws: `.notFound`.
     func existingRecord(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord {
         if let record = try record(key, operation) { return record }
         try requireRoot(operation)
-        throw StoreError(
-            .notFound, operation: operation, key: key.rawValue, message: "nothing is stored under this key")
+        throw Self.notFound(key, operation)
+    }
+
+    static func notFound(_ key: ObjectKey, _ operation: String) -> StoreError {
+        StoreError(.notFound, operation: operation, key: key.rawValue, message: "nothing is stored under this key")
     }
 
     /// The record of a readable object and its open file.
@@ -51,7 +72,9 @@ extension LocalStore {
         var missing: String?
         while true {
             let record = try existingRecord(key, operation)
-            guard !record.isArchived(at: now()) else { throw Self.archived(key, record, operation: operation) }
+            if record.isArchived(at: now()), try Disk.exists(layout.content(record)) {
+                throw Self.archived(key, record, operation: operation)
+            }
             let file: OpenFile
             do throws(FileError) {
                 file = try OpenFile(layout.content(record), .read)
@@ -59,15 +82,14 @@ extension LocalStore {
                 guard error.isMissing else { throw error }
                 // A put or delete may have come between the record and its file: the record tells, read anew.
                 guard record.file != missing else {
-                    throw Self.damaged(
-                        key, "\(layout.content(record)), which holds its bytes, is gone", operation: operation)
+                    try requireReachable(layout.content(record), below: layout.objects)
+                    throw Self.notFound(key, operation)
                 }
                 missing = record.file
                 continue
             }
             // The name may have gone to a newer version meanwhile: then the record is another one, too.
-            let current = try self.record(key, operation)
-            if current?.file == record.file, current?.sha256 == record.sha256 {
+            if try self.record(key, operation).map(record.hasSameContent) == true {
                 return OpenContent(record: record, file: file)
             }
         }

@@ -5,10 +5,12 @@ extension LocalStore {
     /// It takes as long as the store was told, whatever the tier; the rest is as S3 has it. A faster tier is accepted
     /// while it lasts, and makes nothing faster.
     package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
-        try await perform("restore", key.rawValue) { store, _ in
+        try await perform("restore", key.rawValue) { store, flag in
             try store.locked(key) {
+                try store.settle(key)
                 var record = try store.existingRecord(key, "restore")
                 let end = try Self.requireRestorable(key, record, request, at: store.now())
+                try store.requireWhole(record, at: key, "restore", flag)
                 switch record.restoreState(at: store.now()) {
                 case .inProgress:
                     let tier = record.restore?.tier.flatMap(RestoreTier.init)
@@ -19,7 +21,7 @@ extension LocalStore {
                 case .none:
                     record.restore = store.newRestore(request, end: end)
                 }
-                try store.rewrite(record, at: key)
+                try store.rewrite(record, at: key, "restore")
                 return .accepted
             }
         }

@@ -12,17 +12,25 @@ extension LocalStore {
     /// live (the machine slept), its put fails and is tried again: entries are judged under the key's lock.
     static let sweepAge: Double = 3_600
 
-    /// Clears what crashes have left behind: the old entries of `staging/`, and the files that only they name.
+    /// Clears what crashes have left behind: syncs that are owed are made up, and the old entries of `staging/` go, with the
+    /// files that only they name. What fails is left for the next time.
     func sweep() throws {
         guard let reader = try FolderReader(layout.staging) else { return }
         while let name = try reader.next() {
             let path = layout.staging.appending(name)
-            guard let status = try Disk.status(path), isOld(status) else { continue }
-            if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
-                try removeUnlessLive(record)
+            guard let status = try? Disk.status(path) else { continue }
+            let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
+            guard isNote || isOld(status) else { continue }
+            do {
+                if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
+                    try removeUnlessLive(record)
+                    if isNote { continue }
+                }
+                // A record that cannot be read was never synced, so its bytes were never moved: there is no more to it.
+                if isOld(status) { try Disk.remove(path) }
+            } catch {
+                continue
             }
-            // A record that cannot be read was never synced, so its bytes were never moved: there is no more to it.
-            try Disk.remove(path)
         }
     }
 
@@ -33,8 +41,12 @@ extension LocalStore {
     private func removeUnlessLive(_ staged: ObjectRecord) throws {
         guard let key = try? ObjectKey(staged.key) else { return }
         try locked(key) {
-            if try record(key, "check")?.file != staged.file { removeContent(staged) }
-            Disk.prune(layout.record(for: key).removingLastComponent(), upTo: layout.records)
+            // First what is owed: the bytes of a version before may be removed only when the one after it is on the disk.
+            try settle(key)
+            let found = try lookup(key)
+            if found.isUnreadable { return }
+            if found.object?.file != staged.file { removeContent(staged) }
+            if found.isAbsent { Disk.prune(layout.record(for: key).removingLastComponent(), upTo: layout.records) }
         }
     }
 }

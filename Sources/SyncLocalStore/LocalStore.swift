@@ -12,15 +12,17 @@ package import SystemPackage
 /// ROOT/locks/                             256 files that processes lock
 /// ```
 ///
-/// **The record is the object.** Readers go through it; a file in `objects/` that no record names is nothing. A put
+/// **The record is the object**, and its bytes are the proof: an object whose file is gone is none, and one whose file is
+/// another one than was stored is told as it is, and may be replaced. Readers go through the record; a file in `objects/` that no record names is nothing. A put
 /// writes the bytes to `staging/`, syncs them, moves them to a name in `objects/` that nothing uses yet, syncs that
 /// folder, and then renames the finished record into `records/`: that one rename(2) is the commit of bytes and
 /// attributes together. A delete is the reverse: the record is renamed back into `staging/`. Restores and changes of class
 /// write a new record and rename it in the same way; the bytes stay. Power may fail at any point.
 ///
 /// **Leftovers.** The record lies in `staging/` while its bytes are moved, so that whatever a crash leaves is named
-/// there. The first use of a store by a later process goes through the entries that are older than an hour and removes
-/// files that no record names. It never judges a file that `staging/` does not name.
+/// there, also syncs that are owed (`…-unsettled.json`). The first use of a store by a later process makes them up, goes
+/// through the entries that are older than an hour and removes files that no record names. It never judges a file that
+/// `staging/` does not name.
 ///
 /// **Names.** A file in `objects/` has the key as its path with `%` and `~` percent-encoded. Where that name is taken
 /// (by a folder, since keys may be `a` and `a/b`) or longer than the file system takes, it is `stem~XXXXXXXX.ext`. So it
@@ -29,39 +31,47 @@ package import SystemPackage
 /// **Several processes** may use a store at once: a key's check-and-commit is done under flock(2) on one of the lock
 /// files. On a network file system that needs working locks.
 ///
+/// **Which store it is** says the marker's id. Each operation first sees that the marker is still the one that was read: a
+/// disk that is unmounted, or another one in its place, is neither written to nor believed.
+///
 /// All file calls are made on threads of the store's own.
 package final class LocalStore: ObjectStore {
     let layout: StoreLayout
     let now: @Sendable () -> Date
     let restoreDuration: Duration
     let makeID: @Sendable () -> UInt64
-    let createsRoot: Bool
+    let access: LocalStoreAccess
+    let memory: (any StoreIDMemory)?
     let onStep: @Sendable (LocalStoreStep) throws -> Void
     let windowCapacity: Int
     let pool: BlockingPool
-    let isPrepared = Mutex(false)
+    /// The marker as it was read last; `nil` before the first use.
+    let knownMarker = Mutex<KnownMarker?>(nil)
+    let syncedFolders = Mutex(SyncedFolders())
     let listing = Mutex<FolderWindow?>(nil)
 
     /// Touches nothing: the store is opened on first use.
     /// - Parameters:
     ///   - root: absolute. Its parent must exist; the folder itself is made (mode 0700) on first use.
     ///   - restoreDuration: how long an archived object takes to come back, whatever its class and the tier.
-    ///   - createsRoot: `false` when the store is known to hold objects: then a missing folder is an unmounted disk, and
-    ///     an empty store in its place would be wrong.
+    ///   - access: what may be made where it is missing.
+    ///   - memory: knows which store it is to be, and learns it from the first.
     ///   - threads: operations that may be under way at once.
     ///   - windowCapacity: entries of one folder that a listing keeps in memory.
     ///   - makeID: random numbers for file names.
     ///   - onStep: called between the steps of what writes; what it throws fails them. For tests.
     package init(
-        root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration, createsRoot: Bool = true,
-        threads: Int = 4, windowCapacity: Int = FolderWindow.defaultCapacity,
+        root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration,
+        access: LocalStoreAccess = .founds, memory: (any StoreIDMemory)? = nil, threads: Int = 4,
+        windowCapacity: Int = FolderWindow.defaultCapacity,
         makeID: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
         onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }
     ) {
         layout = StoreLayout(root: root)
         self.now = now
         self.restoreDuration = restoreDuration
-        self.createsRoot = createsRoot
+        self.access = access
+        self.memory = memory
         self.windowCapacity = windowCapacity
         self.makeID = makeID
         self.onStep = onStep
@@ -115,7 +125,9 @@ package final class LocalStore: ObjectStore {
 }
 
 /// Points between the steps of a put, a copy, a restore or a delete, where a crash would leave different things behind.
-package enum LocalStoreStep: Hashable, Sendable, CaseIterable {
+package enum LocalStoreStep: Hashable, Sendable {
+    /// A folder is about to be synced; what is thrown here fails the sync.
+    case syncing(FilePath)
     /// Bytes are about to be written to `staging/`; called once for each piece of a body.
     case writing
     /// The bytes are in `staging/`, synced.
@@ -134,4 +146,14 @@ package enum LocalStoreStep: Hashable, Sendable, CaseIterable {
     case recommitted
     /// The record is out of `records/`: the object is deleted. Its bytes still lie in `objects/`.
     case deleted
+}
+
+/// What may be made in the store's folder where it is missing.
+package enum LocalStoreAccess: Sendable {
+    /// Nothing: the store is looked at.
+    case reads
+    /// What is missing in a store that is there.
+    case writes
+    /// A store, where there never was one.
+    case founds
 }

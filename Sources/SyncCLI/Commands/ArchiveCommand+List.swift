@@ -69,7 +69,7 @@ struct ArchiveListCommand: AsyncParsableCommand {
                 MemoryView(terminal: output, names: parts.book.names).list(page).forEach(output.writeLine)
             }
             try parts.ledger?.close()
-            if failures > 0 { throw ExitStatus.partlyDone.code }
+            if failures > 0 || !page.problems.isEmpty { throw ExitStatus.partlyDone.code }
         }
     }
 

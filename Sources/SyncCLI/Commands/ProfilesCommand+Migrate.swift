@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SyncPhotos
 import SyncWatch
 
@@ -65,7 +66,7 @@ struct ProfilesMigrateCommand: AsyncParsableCommand {
     private func migrate(
         _ installation: Installation, _ ledger: Ledger, _ queue: LedgerQueue, _ errors: Terminal
     ) async throws -> ProfileMigration.Result {
-        let store = try installation.makeStore(ledger)
+        let store = try installation.makeStore(ledger, access: dryRun ? .reads : .writes)
         try installation.requireOwn(store, of: ledger)
         let migration = ProfileMigration(
             store: RetryingStore(store, time: installation.time, logger: installation.logger), ledger: queue,
@@ -90,7 +91,7 @@ struct ProfilesMigrateCommand: AsyncParsableCommand {
             throw CommandFailure(.locked, "a cleanup is at work; wait for it, and run this again")
         }
         defer { withExtendedLifetime(lock) {} }
-        let store = try installation.makeStore(ledger)
+        let store = try installation.makeStore(ledger, access: .writes)
         try installation.requireOwn(store, of: ledger)
         report.note(
             try await OrphanRemover(

@@ -4,6 +4,7 @@ import SyncArchive
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 struct ProjectsExportCommand: AsyncParsableCommand {
@@ -60,7 +61,7 @@ struct ProjectsExportCommand: AsyncParsableCommand {
         _ entries: [ProjectEntry], _ parts: ProjectParts, _ time: TimeSource
     ) async throws -> ProjectExportReport {
         let pool = BlockingPool(name: "export", threads: 2)
-        let export = ProjectExport(store: try parts.openStore(), pool: pool, time: time)
+        let export = ProjectExport(store: try parts.openStore(.reads), pool: pool, time: time)
         let (items, without) = ProjectExport.items(of: entries)
         let outcomes: [ProjectExport.Outcome]
         let destination: FilePath

@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 struct RestoreCommand: AsyncParsableCommand {
@@ -86,7 +87,7 @@ struct RestoreCommand: AsyncParsableCommand {
         try await reportingFailure(.standardError(environment)) {
             let installation = try Installation(global)
             let ledger = try installation.openLedger()
-            let parts = try RestoreParts(installation, ledger: ledger)
+            let parts = try RestoreParts(installation, ledger: ledger, access: estimate || suggest ? .reads : .writes)
             let output = Terminal.standardOutput(environment)
             if suggest {
                 try await showSuggestions(installation, parts, output)

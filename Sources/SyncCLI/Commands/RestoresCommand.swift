@@ -3,6 +3,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 
 struct RestoresCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,7 +40,7 @@ struct RestoresCommand: AsyncParsableCommand {
             let ledger = try installation.openLedger()
             let now = installation.time.now()
             if refresh {
-                try await RestoreParts(installation, ledger: ledger).service.round(isUrgent: true)
+                try await RestoreParts(installation, ledger: ledger, access: .writes).service.round(isUrgent: true)
             } else {
                 try ledger.expireRestores(at: now)
             }

@@ -5,6 +5,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SyncPhone
 
 struct ShareCommand: AsyncParsableCommand {
@@ -73,7 +74,8 @@ struct ShareCommand: AsyncParsableCommand {
             let installation = try Installation(global)
             let recipient = try recipient(installation.settings.share)
             let ledger = try installation.openLedger()
-            let parts = ShareParts(installation, try RestoreParts(installation, ledger: ledger))
+            let parts = ShareParts(
+                installation, try RestoreParts(installation, ledger: ledger, access: dryRun ? .reads : .writes))
             let output = Terminal.standardOutput(environment)
             var order = ShareOrder(
                 vacation: try await parts.finder.find(vacation), selection: photos, quality: quality)

@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 
 struct SharesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -66,7 +67,7 @@ struct SharesCommand: AsyncParsableCommand {
             terminal.writeLine("Share \(share.id) is \(share.state.rawValue) already; nothing of it is in the store.")
             return
         }
-        let parts = ShareParts(installation, try RestoreParts(installation, ledger: ledger))
+        let parts = ShareParts(installation, try RestoreParts(installation, ledger: ledger, access: .writes))
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)

@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 struct StatusCommand: AsyncParsableCommand {
@@ -71,7 +72,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func refreshClasses(_ ledger: Ledger, _ installation: Installation) async throws {
-        let parts = try RestoreParts(installation, ledger: ledger)
+        let parts = try RestoreParts(installation, ledger: ledger, access: .reads)
         let terminal = Terminal.standardError(installation.environment)
         var line = StatusLine(terminal)
         let result: ClassRefresh.Result
@@ -84,6 +85,12 @@ struct StatusCommand: AsyncParsableCommand {
         terminal.writeLine(
             "the store has told of \(Quantities.counted(result.seen, "object")); \(Quantities.count(result.changed)) "
                 + "had changed")
+        for problem in result.problems {
+            terminal.writeLine("cannot be looked at: \(problem.key.rawValue.escapingControls): \(problem.reason)")
+        }
+        if result.problemCount > result.problems.count {
+            terminal.writeLine("cannot be looked at: \(Quantities.counted(result.problemCount, "object")) in all")
+        }
     }
 
     private func listPhotos(_ ledger: Ledger, _ installation: Installation, _ output: Terminal) throws {

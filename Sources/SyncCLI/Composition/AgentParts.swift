@@ -3,6 +3,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SyncPhotos
 import SyncWatch
 
@@ -33,7 +34,7 @@ struct AgentParts: Sendable {
         self.ledger = ledger
         scanner = FileTreeScanner()
         intakePool = BlockingPool(name: "intake", threads: 1)
-        let store = try installation.makeStore(ledger)
+        let store = try installation.makeStore(ledger, access: .founds)
         try installation.requireOwn(store, of: ledger)
         folders = try ledger.register(settings.watch)
         let interrupted = try ledger.recoverInterrupted(at: installation.time.now())

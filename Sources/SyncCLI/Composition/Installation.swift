@@ -77,9 +77,11 @@ struct Installation: Sendable {
     }
 
     /// The store as it is configured, without retries.
-    /// - Parameter ledger: when it knows of stored objects, an embedded store whose folder is gone is an unmounted disk,
-    ///   and no empty one is made in its place.
-    func makeStore(_ ledger: Ledger) throws -> any ObjectStore {
+    /// - Parameters:
+    ///   - ledger: when it knows an embedded store, one whose folder is gone is an unmounted disk, and no empty one is made
+    ///     in its place.
+    ///   - access: what may be made of an embedded store. A command that only looks makes nothing.
+    func makeStore(_ ledger: Ledger, access: LocalStoreAccess) throws -> any ObjectStore {
         switch settings.store {
         case .directory(let directory):
             if let obstacle = FolderMaker().obstacle(to: directory.path) {
@@ -87,13 +89,13 @@ struct Installation: Sendable {
                     .configuration,
                     "store.path \(directory.path): \(obstacle) is no folder; name another place for the store")
             }
-            let isNew = try ledger.overview().tiers.allSatisfy { $0.objects == 0 }
-            if isNew {
+            if access == .founds, try !ledger.knowsStore() {
                 try FolderMaker().makeFolder(
                     directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
             }
             return LocalStore(
-                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, createsRoot: isNew)
+                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, access: access,
+                memory: ledger)
         case .s3(let s3):
             return try makeStore(s3, memory: ledger)
         }

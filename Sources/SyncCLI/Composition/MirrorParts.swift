@@ -18,7 +18,7 @@ struct MirrorParts: Sendable {
             switch reference {
             case .id(let id):
                 StoredShareSource(
-                    id, in: try Installation(global, environment: environment, time: time).makeReadStore(memory: nil))
+                    id, in: try Installation(global, environment: environment, time: time).makeReadStore(nil))
             case .link(let link): LinkedShareSource(link, transport: try Self.transport(environment))
             }
         self.time = time

@@ -3,6 +3,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SyncWatch
 import SystemPackage
 
@@ -55,15 +56,15 @@ struct ProjectParts: Sendable {
 
     /// For a command: the store that the configuration names, with retries.
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
-    func openStore() throws -> any ObjectStore {
-        let store = try installation.makeStore(ledger)
+    func openStore(_ access: LocalStoreAccess) throws -> any ObjectStore {
+        let store = try installation.makeStore(ledger, access: access)
         try installation.requireOwn(store, of: ledger)
         return RetryingStore(store, time: installation.time, logger: installation.logger)
     }
 
     func makeRemover() throws -> ProjectRemover {
         ProjectRemover(
-            store: try openStore(), ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: try openStore(.writes), ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
             keys: try KeyLayout(user: installation.settings.user), shelf: shelf, scanner: FileTreeScanner(),
             time: installation.time)
     }

@@ -2,6 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 
 /// The parts of restores, put together from the configuration: for the agent, and for the commands that do a part of its
 /// work themselves.
@@ -22,7 +23,7 @@ struct RestoreParts: Sendable {
         // Downloads are written where their bytes arrive, on the store's own thread: a disk that hangs must not hold up
         // the uploads.
         let downloads = RetryingStore(
-            try installation.makeStore(ledger), time: time, logger: installation.logger)
+            try installation.makeStore(ledger, access: .reads), time: time, logger: installation.logger)
         self.store = store
         self.ledger = queue
         desk = RestoreDesk(store: store, ledger: queue, prices: try installation.prices(), time: time)
@@ -43,8 +44,9 @@ struct RestoreParts: Sendable {
     }
 
     /// For a command: opens the store that the configuration names, and sees that the ledger is about it.
-    init(_ installation: Installation, ledger: Ledger) throws {
-        let store = try installation.makeStore(ledger)
+    /// - Parameter access: what may be made of an embedded store.
+    init(_ installation: Installation, ledger: Ledger, access: LocalStoreAccess) throws {
+        let store = try installation.makeStore(ledger, access: access)
         try installation.requireOwn(store, of: ledger)
         try self.init(
             installation, ledger: ledger,

@@ -3,6 +3,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SyncPhone
 import SyncPhotos
 import SyncWatch
@@ -36,7 +37,7 @@ struct RetentionParts: Sendable {
     /// For a command: with the store that the configuration names.
     /// - Parameter writes: `false` for a look: then the ledger need not be about this store.
     init(_ installation: Installation, ledger: Ledger, writes: Bool) throws {
-        let store = try installation.makeStore(ledger)
+        let store = try installation.makeStore(ledger, access: writes ? .founds : .reads)
         if writes { try installation.requireOwn(store, of: ledger) }
         try self.init(
             installation, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),

@@ -95,7 +95,7 @@ struct Examination: Sendable {
             guard isStore(directory.path, ledger) else { return }
             let store = LocalStore(
                 root: directory.path, now: installation.time.now, restoreDuration: directory.restoreDuration,
-                createsRoot: false)
+                access: .writes, memory: ledger)
             let steps = StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: true)
             try await examine(store, installation, steps)
         case .s3(let section):
@@ -134,8 +134,8 @@ struct Examination: Sendable {
     private func isStore(_ path: FilePath, _ ledger: Ledger?) -> Bool {
         let name = "store"
         if (try? FileDescriptor.open(path.appending("sync-agent-store.json"), .readOnly).close()) != nil { return true }
-        let objects = (try? ledger?.overview().tiers.reduce(0) { $0 + $1.objects }) ?? 0
-        if objects > 0 {
+        if (try? ledger?.knowsStore()) ?? false {
+            let objects = (try? ledger?.overview().tiers.reduce(0) { $0 + $1.objects }) ?? 0
             let error = StoreError(
                 .storeMissing, operation: "check",
                 message:

@@ -30,6 +30,7 @@ struct MemoryDownloadReport: Encodable {
         archived = all.photos.count { $0.standing == .archived }
         retrieving = all.photos.count { $0.standing == .retrieving }
         self.restore = restore
+        failed = all.problems.map { Failure(key: $0.key.rawValue, message: $0.reason) }
         for (memory, outcome) in zip(memories, outcomes) {
             switch outcome {
             case .success(.saved): saved += 1

@@ -18,7 +18,7 @@ struct MemoryParts: Sendable {
 
     init(_ installation: Installation) throws {
         ledger = Self.openLedger(installation)
-        store = try installation.makeReadStore(memory: ledger)
+        store = try installation.makeReadStore(ledger)
         list = MemoryList(store: store, keys: try KeyLayout(user: installation.settings.user))
         book = ProfileBook(
             try ledger?.profiles() ?? [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion)
@@ -33,11 +33,16 @@ struct MemoryParts: Sendable {
         var line = StatusLine(terminal)
         defer { line.finish() }
         do {
-            return try await list.page(
+            let page = try await list.page(
                 options.filter(book), after: try last.map { try ObjectKey($0) }, limit: limit
             ) { seen in
                 if terminal.isInteractive { line.show("\(Quantities.counted(seen, "photo")) looked at") }
             }
+            line.finish()
+            for problem in page.problems {
+                terminal.writeLine("\(problem.key.rawValue.escapingControls): \(problem.reason)")
+            }
+            return page
         } catch let error as MemoryList.UnknownPhoto {
             throw CommandFailure(.noSuchPath, "\(error); list from the beginning, without --after")
         } catch let error as InvalidName {

@@ -22,8 +22,16 @@ struct MemoryReport: Encodable {
     var photos: [Photo]
     /// What `--after` takes for the next page; `null` on the last.
     @Nullable var next: String?
+    /// What is in the archive and could not be looked at.
+    var problems: [Problem]
+
+    struct Problem: Encodable {
+        var key: String
+        var reason: String
+    }
 
     init(_ page: MemoryPage) {
+        problems = page.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
         photos = page.photos.map { Photo($0) }
         next = page.next?.rawValue
     }

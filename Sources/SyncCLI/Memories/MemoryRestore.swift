@@ -2,6 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 /// Asks for archived photos that are to be downloaded: with the estimate, the limit and the question of `restore`.
@@ -23,7 +24,7 @@ struct MemoryRestore {
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was asked for.
     func run(_ memories: [ArchivedMemory]) async throws -> RestoreReport {
         let ledger = try installation.openLedger()
-        let parts = try RestoreParts(installation, ledger: ledger)
+        let parts = try RestoreParts(installation, ledger: ledger, access: .writes)
         let view = RestoreView(
             terminal: terminal, prices: try installation.prices(),
             isFree: parts.store.capabilities.lifecycle == .byAgent)

@@ -92,6 +92,8 @@ extension RestoreReport.Skipped {
             self.init(
                 path: problem.name, key: nil, state: "pending",
                 reason: "it was never read whole, so that its MD5 is not known: \(why)")
+        case .unreadable(let why):
+            self.init(path: nil, key: problem.name, state: "unknown", reason: "the store cannot tell of it: \(why)")
         }
     }
 }

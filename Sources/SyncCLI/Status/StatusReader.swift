@@ -3,6 +3,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 /// Puts the overview together: ledger, lock file, and one look at the store.
@@ -56,7 +57,7 @@ struct StatusReader {
     private func lookAtStore() async -> (StoreIdentity, String?) {
         let store: any ObjectStore
         do {
-            store = try installation.makeStore(ledger)
+            store = try installation.makeStore(ledger, access: .reads)
         } catch {
             return (installation.configuredIdentity, "\(error)")
         }

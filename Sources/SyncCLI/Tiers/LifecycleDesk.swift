@@ -1,6 +1,7 @@
 import SyncConfig
 import SyncCore
 import SyncEngine
+import SyncLocalStore
 
 /// How the rules stand in the configured store.
 struct LifecycleDesk {
@@ -19,7 +20,7 @@ struct LifecycleDesk {
     init(_ installation: Installation) throws {
         let ledger = try installation.openLedger()
         store = RetryingStore(
-            try installation.makeStore(ledger), time: installation.time, logger: installation.logger)
+            try installation.makeStore(ledger, access: .reads), time: installation.time, logger: installation.logger)
         policy = try installation.tierPolicy()
         prices = try installation.pricesThatCount()
     }

@@ -42,13 +42,30 @@ package struct ObjectInfo: Hashable, Sendable {
 /// One page of a listing, in ascending byte order of keys.
 package struct ObjectPage: Hashable, Sendable {
     package var objects: [ObjectInfo]
+    /// What is stored, and could not be looked at. Such an object is neither there nor gone; the others of the page are told.
+    package var problems: [ObjectProblem]
     /// Hand it back to get the page after this one; `nil` on the last.
     package var next: PageToken?
 
-    package init(objects: [ObjectInfo], next: PageToken? = nil) {
+    package init(objects: [ObjectInfo], problems: [ObjectProblem] = [], next: PageToken? = nil) {
         self.objects = objects
+        self.problems = problems
         self.next = next
     }
+}
+
+/// An object of which a listing can tell no more than that something is stored under the key, and why.
+package struct ObjectProblem: Hashable, Sendable {
+    package var key: ObjectKey
+    package var error: StoreError
+
+    package init(key: ObjectKey, error: StoreError) {
+        self.key = key
+        self.error = error
+    }
+
+    /// In plain words, with the next step.
+    package var reason: String { error.message }
 }
 
 /// A store's own mark of where a listing goes on. Opaque to everyone else.

@@ -5,8 +5,8 @@ package struct StoreError: Error, Hashable, Sendable {
         case notFound, alreadyExists, archived, notArchived, tierUnavailable, invalidRange, badDigest, tooLarge
         // The link to it leads there no more, or somebody on the way does not let it.
         case linkEnded
-        // The source file was changed while it was sent.
-        case sourceChanged
+        // The source file was changed while it was sent, or cannot be read now.
+        case sourceChanged, sourceUnreadable
         // The store as a whole
         case storeMissing, accessDenied, credentialsMissing, credentialsRejected, noSpace, wrongRegion
         case clockSkew
@@ -42,7 +42,7 @@ package struct StoreError: Error, Hashable, Sendable {
     package var isTransient: Bool {
         switch code {
         case .unreachable, .timedOut, .connectionLost, .throttled, .serverFailed, .conflict, .invalidResponse,
-            .badDigest, .clockSkew:
+            .badDigest, .clockSkew, .sourceUnreadable:
             true
         case .notFound, .alreadyExists, .archived, .notArchived, .tierUnavailable, .invalidRange, .tooLarge,
             .linkEnded, .sourceChanged, .storeMissing,

@@ -28,3 +28,15 @@ package struct StoredUpload: Hashable, Sendable {
         self.began = began
     }
 }
+
+/// Who remembers which embedded store it is that the objects are in. It outlives the store's process; all calls block
+/// shortly.
+package protocol StoreIDMemory: Sendable {
+    /// The id of the store; `nil` when none was ever noted.
+    func storeID() throws -> String?
+    /// Whether anything is known to be stored, or a store was ever noted: then a store that is missing is away.
+    func knowsStore() throws -> Bool
+    /// Notes the id, unless another one is noted already.
+    /// - Returns: the one that is noted now.
+    func bindStoreID(_ id: String) throws -> String
+}

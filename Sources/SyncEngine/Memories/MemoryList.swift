@@ -6,6 +6,8 @@ package struct MemoryPage: Hashable, Sendable {
     package let photos: [ArchivedMemory]
     /// The last photo of this page, when there are more: the next page is what comes after it.
     package let next: ObjectKey?
+    /// What is in the archive, below the prefixes that were listed, and could not be looked at.
+    package var problems: [ObjectProblem] = []
 }
 
 /// Lists archived photos by what the store says alone, the newest first.
@@ -48,21 +50,22 @@ package struct MemoryList: Sendable {
         var start: ArchivedMemory?
         if let last { start = try await memory(at: last) }
         let limit = limit ?? .max
-        let months = try await months(filter, notAfter: start?.place.month)
+        let (months, listProblems) = try await months(filter, notAfter: start?.place.month)
+        var problems = listProblems
         var photos: [ArchivedMemory] = []
         var seen = 0
         for (month, places) in months {
             if photos.count == limit, filter.acceptsAll(of: month) {
-                return MemoryPage(photos: photos, next: photos.last?.key)
+                return MemoryPage(photos: photos, next: photos.last?.key, problems: problems)
             }
-            let found = try await look(at: places, &seen, progress)
+            let found = try await look(at: places, &seen, &problems, progress)
                 .filter { filter.accepts($0) && start?.precedes($0) ?? true }
                 .sorted { $0.precedes($1) }
             let room = limit - photos.count
             photos += found.prefix(room)
-            if found.count > room { return MemoryPage(photos: photos, next: photos.last?.key) }
+            if found.count > room { return MemoryPage(photos: photos, next: photos.last?.key, problems: problems) }
         }
-        return MemoryPage(photos: photos, next: nil)
+        return MemoryPage(photos: photos, next: nil, problems: problems)
     }
 
     private func memory(at key: ObjectKey) async throws -> ArchivedMemory {
@@ -75,11 +78,15 @@ package struct MemoryList: Sendable {
     /// The newest month first.
     private func months(
         _ filter: MemoryFilter, notAfter newest: CalendarDay?
-    ) async throws -> [(CalendarDay, [MemoryPlace])] {
+    ) async throws -> ([(CalendarDay, [MemoryPlace])], [ObjectProblem]) {
         var months: [CalendarDay: [MemoryPlace]] = [:]
+        var problems: [ObjectProblem] = []
         for prefix in filter.prefixes(in: keys) {
-            for try await objects in store.pages(prefix: prefix) {
-                for object in objects {
+            for try await page in store.listing(prefix: prefix) {
+                problems += page.problems.filter { problem in
+                    MemoryPlace(problem.key, of: keys).map(filter.mayAccept) ?? false
+                }
+                for object in page.objects {
                     guard let place = MemoryPlace(object.key, of: keys), filter.mayAccept(place),
                         newest.map({ place.month <= $0 }) ?? true
                     else { continue }
@@ -87,19 +94,25 @@ package struct MemoryList: Sendable {
                 }
             }
         }
-        return months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }
+        return (months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }, problems)
     }
 
-    /// What was deleted since it was listed is left out.
+    /// What was deleted since it was listed is left out; what cannot be looked at stops nothing.
     private func look(
-        at places: [MemoryPlace], _ seen: inout Int, _ progress: (Int) -> Void
+        at places: [MemoryPlace], _ seen: inout Int, _ problems: inout [ObjectProblem], _ progress: (Int) -> Void
     ) async throws -> [ArchivedMemory] {
         var memories: [ArchivedMemory] = []
         for first in stride(from: 0, to: places.count, by: Self.progressStep) {
             let some = Array(places[first..<min(first + Self.progressStep, places.count)])
-            memories += try await some.concurrently(Self.headsInFlight) { place in
-                try await store.head(place.key).map { ArchivedMemory($0, at: place) }
-            }.compactMap(\.self)
+            let found: [(ArchivedMemory?, ObjectProblem?)] = try await some.concurrently(Self.headsInFlight) { place in
+                do {
+                    return (try await store.head(place.key).map { ArchivedMemory($0, at: place) }, nil)
+                } catch let error as StoreError where !error.concernsWholeStore {
+                    return (nil, ObjectProblem(key: place.key, error: error))
+                }
+            }
+            memories += found.compactMap(\.0)
+            problems += found.compactMap(\.1)
             seen += some.count
             progress(seen)
         }

@@ -69,7 +69,8 @@ package struct ProfileMigration: Sendable {
                 orphans[use.profile, default: Orphan(profile: use.profile, phone: phone)].events += use.events
             }
         }
-        let (photos, ownerless) = try await archivedByNumber()
+        let (photos, ownerless, problems) = try await archivedByNumber()
+        result.left += problems.map { Left(key: $0.key, reason: $0.reason) }
         for (place, phone) in ownerless {
             orphans[place.profile, default: Orphan(profile: place.profile, phone: phone)].photos += 1
         }
@@ -86,14 +87,20 @@ package struct ProfileMigration: Sendable {
 
     /// The archived photos whose key has a telephone number: with their profile, and those that have none.
     private func archivedByNumber() async throws -> (
-        known: [(MemoryPlace, ProfileRecord)], ownerless: [(MemoryPlace, PhoneNumber)]
+        known: [(MemoryPlace, ProfileRecord)], ownerless: [(MemoryPlace, PhoneNumber)], problems: [ObjectProblem]
     ) {
+        var problems: [ObjectProblem] = []
         var known: [(MemoryPlace, ProfileRecord)] = []
         var ownerless: [(MemoryPlace, PhoneNumber)] = []
         // Keys of one profile come one after the other.
         var last: (profile: String, owner: ProfileBook.Owner)?
-        for try await objects in store.pages(prefix: keys.galleryArchive) {
-            for object in objects {
+        for try await page in store.listing(prefix: keys.galleryArchive) {
+            problems += page.problems.filter { problem in
+                guard let place = MemoryPlace(problem.key, of: keys) else { return false }
+                if case .id = book.owner(of: place.profile) { return false }
+                return true
+            }
+            for object in page.objects {
                 guard let place = MemoryPlace(object.key, of: keys) else { continue }
                 let owner = last?.profile == place.profile ? last?.owner ?? .id : book.owner(of: place.profile)
                 last = (place.profile, owner)
@@ -104,6 +111,6 @@ package struct ProfileMigration: Sendable {
                 }
             }
         }
-        return (known, ownerless)
+        return (known, ownerless, problems)
     }
 }

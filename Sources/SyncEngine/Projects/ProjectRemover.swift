@@ -157,8 +157,8 @@ package struct ProjectRemover: Sendable {
         let versions = try keys.projectVersions(id)
         let folder = try keys.projectFile(ProjectFileName.listName).rawValue.dropLast(ProjectFileName.listName.count)
         var found: [ObjectKey] = []
-        for try await page in store.pages(prefix: folder + id) {
-            found += page.map(\.key).filter { key in
+        for try await page in store.listing(prefix: folder + id) {
+            found += (page.objects.map(\.key) + page.problems.map(\.key)).filter { key in
                 let name = key.rawValue.dropFirst(folder.count)
                 return key.rawValue.hasPrefix(versions) || !name.contains("/") && ProjectFileName(String(name)).id == id
             }

@@ -24,6 +24,8 @@ package struct RestoreSelection: Sendable {
             case notStored(String)
             /// The photo was never read whole, so that it has no MD5, and no object is known to be its copy.
             case noMD5(String)
+            /// Something is stored by this name, and the store cannot tell what.
+            case unreadable(String)
         }
 
         package var name: String
@@ -75,8 +77,9 @@ package struct RestoreSelection: Sendable {
                 found.objects.forEach { add($0) }
                 continue
             }
-            let records = try await Self.records(named: name, ledger: ledger, store: store)
-            if records.isEmpty { problems.append(Problem(name: name, reason: .unknown)) }
+            let (records, unreadable) = try await Self.records(named: name, ledger: ledger, store: store)
+            problems += unreadable.map { Problem(name: $0.key.rawValue, reason: .unreadable($0.reason)) }
+            if records.isEmpty, unreadable.isEmpty { problems.append(Problem(name: name, reason: .unknown)) }
             for record in records {
                 // A key is a digest; people know the photo by its name.
                 let photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first }
@@ -118,26 +121,32 @@ package struct RestoreSelection: Sendable {
 
     private static func records(
         named name: String, ledger: LedgerQueue, store: any ObjectStore
-    ) async throws -> [ObjectRecord] {
+    ) async throws -> ([ObjectRecord], [ObjectProblem]) {
         if name.hasPrefix(shareScheme) {
             let id = String(name.dropFirst(shareScheme.count))
-            guard let folder = try? ObjectKey(segments: ["shares", id]) else { return [] }
+            guard let folder = try? ObjectKey(segments: ["shares", id]) else { return ([], []) }
             return try await records(under: folder.rawValue + "/", store: store)
         }
-        guard let key = try? ObjectKey(name) else { return [] }
+        guard let key = try? ObjectKey(name) else { return ([], []) }
         if !name.contains("/") {
             // Share ids are long and random: a mistyped name of a photo costs no request.
             return name.utf8.count >= 22 && !name.contains(".")
-                ? try await records(under: "shares/\(key)/", store: store) : []
+                ? try await records(under: "shares/\(key)/", store: store) : ([], [])
         }
-        if let known = try await ledger({ try $0.object(key) }) { return [known] }
-        return try await store.head(key).map { [ObjectRecord($0)] } ?? []
+        if let known = try await ledger({ try $0.object(key) }) { return ([known], []) }
+        return (try await store.head(key).map { [ObjectRecord($0)] } ?? [], [])
     }
 
-    private static func records(under prefix: String, store: any ObjectStore) async throws -> [ObjectRecord] {
+    private static func records(
+        under prefix: String, store: any ObjectStore
+    ) async throws -> ([ObjectRecord], [ObjectProblem]) {
         var records: [ObjectRecord] = []
-        for try await objects in store.pages(prefix: prefix) { records += objects.map { ObjectRecord($0) } }
-        return records
+        var problems: [ObjectProblem] = []
+        for try await page in store.listing(prefix: prefix) {
+            records += page.objects.map { ObjectRecord($0) }
+            problems += page.problems
+        }
+        return (records, problems)
     }
 }
 

@@ -44,9 +44,12 @@ struct ShareStorage: Sendable {
         for _ in 0..<Self.rounds {
             var isEmpty = true
             failure = nil
-            for try await objects in store.pages(prefix: keys.folder) where !objects.isEmpty {
+            // What cannot be looked at is there, and has to go like the rest.
+            for try await page in store.listing(prefix: keys.folder) {
+                let found = page.objects.map(\.key) + page.problems.map(\.key)
+                if found.isEmpty { continue }
                 isEmpty = false
-                let failures = try await store.delete(objects.map(\.key))
+                let failures = try await store.delete(found)
                 failure = failure ?? failures.min { $0.key < $1.key }?.value
             }
             if isEmpty { return }

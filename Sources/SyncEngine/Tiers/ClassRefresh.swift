@@ -11,7 +11,13 @@ package struct ClassRefresh: Sendable {
         package var changed = 0
         /// Those that the ledger does not know: another machine's.
         package var unknown = 0
+        /// Those that are listed, and of which the store could not tell more: neither there nor gone. The first thousand.
+        package var problems: [ObjectProblem] = []
+        /// How many there are of them.
+        package var problemCount = 0
     }
+
+    private static let problemsKept = 1_000
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -31,13 +37,16 @@ package struct ClassRefresh: Sendable {
         var result = Result()
         for prefix in prefixes {
             var askedAt = time.now()
-            for try await objects in store.pages(prefix: prefix) {
+            for try await page in store.listing(prefix: prefix) {
+                let objects = page.objects
                 let tellsRestores = store.capabilities.restoresInLists == true
                 let pageAskedAt = askedAt
                 let (changed, unknown) = try await ledger {
                     try $0.mergeReport(objects, tellsRestores: tellsRestores, at: pageAskedAt)
                 }
                 result.seen += objects.count
+                result.problems += page.problems.prefix(Self.problemsKept - result.problems.count)
+                result.problemCount += page.problems.count
                 result.changed += changed
                 result.unknown += unknown
                 onPage(result.seen)

@@ -8,6 +8,7 @@ import SyncLedger
 /// nobody else does, and the ledger brought up to what the store reports.
 package struct StoreUpkeep: Sendable {
     private static let refreshEvery: TimeInterval = 86_400
+    private static let problemsTold = 10
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -50,6 +51,12 @@ package struct StoreUpkeep: Sendable {
             // A moment in the future is one from before the clock was set back.
             if let last, last <= now, now.timeIntervalSince(last) < Self.refreshEvery { return }
             let result = try await refresh.run()
+            for problem in result.problems.prefix(Self.problemsTold) {
+                logger.warning("cannot be looked at in the store: \(problem.key): \(problem.reason)")
+            }
+            if result.problemCount > Self.problemsTold {
+                logger.warning("\(result.problemCount) objects cannot be looked at in the store")
+            }
             if result.changed > 0 { logger.info("the store reports changes of \(result.changed) objects") }
         }
         let moved = try await unlessStoreFails("move old photos to the archive") { try await mover?.run() }

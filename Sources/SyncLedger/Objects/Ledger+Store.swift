@@ -12,7 +12,8 @@ extension Ledger {
         return try write(operation) { db in
             let objects = try db.number("SELECT SUM(objects) FROM object_tallies") ?? 0
             if objects > 0, let bound = try db.boundStore() { return bound }
-            try db.run("UPDATE agent SET store = ?", [store])
+            // Another place has another store in it.
+            try db.run("UPDATE agent SET store_id = IIF(store IS ?1, store_id, NULL), store = ?1", [store])
             return store
         }
     }

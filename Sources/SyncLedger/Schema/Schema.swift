@@ -36,6 +36,9 @@ enum Schema {
         migrator.registerMigration("mounts below folders", foreignKeyChecks: .immediate) { db in
             for sql in MountSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("id of the store", foreignKeyChecks: .immediate) { db in
+            for sql in StoreIDSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

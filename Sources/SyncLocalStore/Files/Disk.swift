@@ -26,6 +26,17 @@ enum Disk {
         return status
     }
 
+    /// What stat(2) tells of a regular file; `nil` when there is none.
+    static func fileStatus(_ path: FilePath) throws(FileError) -> stat? {
+        var status = stat()
+        guard path.withPlatformString({ stat($0, &status) }) != 0 else {
+            return status.st_mode & S_IFMT == S_IFREG ? status : nil
+        }
+        let reason = Errno(rawValue: errno)
+        if reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
+        throw FileError(call: "stat", path: path, errno: reason)
+    }
+
     static func requireWritable(_ folder: FilePath) throws(FileError) {
         try call("access", folder) { access($0, R_OK | W_OK | X_OK) }
     }
@@ -69,16 +80,6 @@ enum Disk {
     static func syncFolder(_ path: FilePath) throws(FileError) {
         let file = try OpenFile(path, .folder)
         try file.sync()
-    }
-
-    /// Syncs a folder, or, when another process has pruned it meanwhile, the next one above it that is there.
-    static func syncFolderOrAbove(_ path: FilePath) throws(FileError) {
-        do throws(FileError) {
-            try syncFolder(path)
-        } catch {
-            guard error.isMissing, path.components.count > 1 else { throw error }
-            try syncFolderOrAbove(path.removingLastComponent())
-        }
     }
 
     /// A whole small file; `nil` when it is not there.

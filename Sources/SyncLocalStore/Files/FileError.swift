@@ -16,6 +16,11 @@ package struct FileError: Error {
     /// Nothing is there, or not where the path says.
     var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
 
+    /// Too little of what the process or the machine has: it is not about the file.
+    var isOfThisProcess: Bool {
+        [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(errno)
+    }
+
     var isReadOnly: Bool {
         errno == .readOnlyFileSystem || errno == .permissionDenied || errno == .notPermitted
     }

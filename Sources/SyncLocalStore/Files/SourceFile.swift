@@ -5,8 +5,8 @@ import SystemPackage
 enum SourceFile {
     /// Reads a file that must be the one that `stamp` was taken of, and stay it until the end.
     /// - Returns: the digests of what was read.
-    /// - Throws: ``StoreError``: `.sourceChanged`, or `.invalidRequest` when it cannot be read: a source's trouble is not
-    ///   the store's. What `body` throws.
+    /// - Throws: ``StoreError``: `.sourceChanged`, or `.sourceUnreadable` when it cannot be read now: a source's trouble is
+    ///   not the store's. What `body` throws.
     static func read(
         _ path: FilePath, stamp: FileStamp, for key: ObjectKey, into body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> ContentDigest {
@@ -27,10 +27,10 @@ enum SourceFile {
             }
         } catch {
             if let bodyError { throw bodyError }
-            if try file.stamp() != stamp { throw changed(path, key) }
+            if try told(key, { () throws(FileError) in try file.stamp() }) != stamp { throw changed(path, key) }
             throw unreadable(path, key, error)
         }
-        guard try file.stamp() == stamp else { throw changed(path, key) }
+        guard try told(key, { () throws(FileError) in try file.stamp() }) == stamp else { throw changed(path, key) }
         return digest
     }
 
@@ -51,11 +51,19 @@ enum SourceFile {
             message: "\(path.string.escapingControls) was changed or removed while it was read; nothing was stored")
     }
 
+    private static func step(_ error: any Error) -> String {
+        switch (error as? FileError)?.errno {
+        case .permissionDenied, .notPermitted: "give the user that runs sync-agent access to it"
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "too many files are open; raise the limit (ulimit -n)"
+        case .noMemory: "the machine is short of memory"
+        default: "check its disk"
+        }
+    }
+
     private static func unreadable(_ path: FilePath, _ key: ObjectKey, _ error: any Error) -> StoreError {
         let reason = (error as? FileError).map { "\($0.call): \($0.errno)" } ?? "\(error)"
         return StoreError(
-            .invalidRequest, operation: "put", key: key.rawValue,
-            message: "\(path.string.escapingControls) cannot be read: check its permissions and its disk",
-            detail: reason)
+            .sourceUnreadable, operation: "put", key: key.rawValue,
+            message: "\(path.string.escapingControls) cannot be read now: \(step(error))", detail: reason)
     }
 }

@@ -18,6 +18,8 @@ struct ObjectRecord: Codable, Sendable {
     /// The file with the bytes, relative to `objects/`.
     var file: String
     var size: Int64
+    /// When the file was modified, in nanoseconds since 1970. `nil` in records of earlier versions.
+    var contentModified: Int64?
     /// Hexadecimal, of the stored bytes, as the store read them from the body.
     var md5: String
     var sha256: String
@@ -52,6 +54,10 @@ extension ObjectRecord {
             && (try? ObjectKey(key)) != nil && size >= 0
     }
 
+    func hasSameContent(_ other: ObjectRecord) -> Bool {
+        file == other.file && sha256 == other.sha256
+    }
+
     func restoreState(at now: Date) -> RestoreState {
         guard let restore else { return .none }
         if now < restore.readyAt { return .inProgress }
@@ -64,6 +70,17 @@ extension ObjectRecord {
         guard StorageClass(rawValue: storageClass).isArchive else { return false }
         if case .restored = restoreState(at: now) { return false }
         return true
+    }
+
+    /// What is told of the object: of damaged bytes the size and digests that they have.
+    func info(key: ObjectKey, at now: Date, _ proof: ContentProof) -> ObjectInfo {
+        var info = info(key: key, at: now)
+        if case .damaged(let size, let digest) = proof {
+            info.size = size
+            info.md5 = digest?.md5
+            info.sha256 = digest?.sha256
+        }
+        return info
     }
 
     func info(key: ObjectKey, at now: Date) -> ObjectInfo {

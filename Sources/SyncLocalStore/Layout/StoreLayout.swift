@@ -1,4 +1,5 @@
 import SyncCore
+import SyncDigest
 import SystemPackage
 
 /// Where things lie in the store's folder.
@@ -19,6 +20,13 @@ struct StoreLayout: Sendable {
         let name = String((hash ^ (hash >> 16)) & 0xFF, radix: 16)
         return locks.appending(name.count == 1 ? "0" + name : name)
     }
+
+    /// The note that a commit of the key leaves in `staging/` until its folders are synced.
+    func unsettled(_ key: ObjectKey) -> FilePath {
+        staging.appending(SHA256Digest(of: key.rawValue.utf8).description.prefix(32) + Self.unsettledSuffix)
+    }
+
+    static let unsettledSuffix = "-unsettled.json"
 
     func record(for key: ObjectKey) -> FilePath {
         records.pushing(FilePath(RecordPath.path(of: key)))

@@ -29,6 +29,11 @@ extension InMemoryStore {
         }
     }
 
+    /// What is known of the object cannot be read any more: listings have it as a problem.
+    package func makeUnreadable(_ key: ObjectKey) {
+        entries.withLock { $0[key]?.isUnreadable = true }
+    }
+
     /// Flips a bit of the stored bytes, as a bad disk does.
     package func damage(_ key: ObjectKey) {
         entries.withLock { entries in

@@ -19,6 +19,8 @@ package final class InMemoryStore: ObjectStore {
         /// Of the bytes as they were put: `bytes` may have been damaged since.
         var digest: ContentDigest
         var restore: Restore?
+        /// What the store knows of the object cannot be read.
+        var isUnreadable = false
     }
 
     let entries = Mutex<[ObjectKey: Entry]>([:])
@@ -82,6 +84,7 @@ package final class InMemoryStore: ObjectStore {
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
         try Task.checkCancellation()
+        if entries.withLock({ $0[key]?.isUnreadable ?? false }) { throw Self.unreadable(key, "head") }
         return info(key)
     }
 
@@ -109,6 +112,7 @@ package final class InMemoryStore: ObjectStore {
         guard (1...1_000).contains(limit) else {
             throw StoreError(.invalidRequest, operation: "list", key: prefix, message: "limit \(limit)")
         }
+        let unreadable = entries.withLock { $0.filter(\.value.isUnreadable).keys }
         let found = entries.withLock { entries in
             entries.values.map { $0.info(at: now()) }
                 .filter { $0.key.rawValue.utf8.starts(with: prefix.utf8) }
@@ -117,15 +121,22 @@ package final class InMemoryStore: ObjectStore {
                 }
                 .sorted { $0.key < $1.key }
         }
-        let objects = found.prefix(limit).map { info in
+        let page = found.prefix(limit)
+        let objects = page.filter { !unreadable.contains($0.key) }.map { info in
             var info = info
             info.contentType = nil
             info.metadata = [:]
             if !restoresInLists { info.restore = .none }
             return info
         }
-        let next = found.count > limit ? objects.last.map { PageToken(rawValue: $0.key.rawValue) } : nil
-        return ObjectPage(objects: objects, next: next)
+        let problems = page.filter { unreadable.contains($0.key) }
+            .map { ObjectProblem(key: $0.key, error: Self.unreadable($0.key, "list")) }
+        let next = found.count > limit ? page.last.map { PageToken(rawValue: $0.key.rawValue) } : nil
+        return ObjectPage(objects: objects, problems: problems, next: next)
+    }
+
+    private static func unreadable(_ key: ObjectKey, _ operation: String) -> StoreError {
+        StoreError(.badDigest, operation: operation, key: key.rawValue, message: "its record cannot be read")
     }
 
     package func delete(_ key: ObjectKey) async throws {

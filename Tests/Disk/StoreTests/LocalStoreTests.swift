@@ -90,7 +90,7 @@ struct LocalStoreTests {
         }
     }
 
-    @Test("A file that is cut or gone is damage, in ranges too")
+    @Test("A file that is cut is damage, in ranges too, and one that is gone is no object")
     func cutFile() async throws {
         let key = try ObjectKey("photo.dat")
         try await store.store(.noise(10_000), at: key)
@@ -99,8 +99,8 @@ struct LocalStoreTests {
         #expect(error?.code == .badDigest)
         try FileManager.default.removeItem(atPath: tree.path("store/objects/photo.dat").string)
         error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key) }
-        #expect(error?.code == .badDigest)
-        #expect(error?.message.contains("photo.dat") == true)
+        #expect(error?.code == .notFound)
+        #expect(error?.key == "photo.dat")
     }
 
     @Test(
@@ -112,12 +112,18 @@ struct LocalStoreTests {
         try tree.write(json, to: "store/records/photo.dat~.json")
         let calls: [@Sendable () async throws -> Void] = [
             { _ = try await store.head(key) }, { _ = try await store.bytes(of: key) },
-            { try await put("y", "photo.dat") }, { _ = try await store.keys() },
+            { try await store.copy(key, to: key, storageClass: .deepArchive, condition: .overwrite) },
         ]
         for call in calls {
             let error = await #expect(throws: StoreError.self) { try await call() }
             #expect(error?.code == .badDigest)
         }
+        let page = try await store.list(prefix: "", after: nil, limit: 10)
+        #expect(page.objects == [])
+        #expect(page.problems.map(\.key) == [key])
+        // Nobody could read the object any more: a put replaces it.
+        try await put("y", "photo.dat")
+        #expect(try await text("photo.dat") == "y")
     }
 
     @Test(
@@ -175,7 +181,7 @@ struct LocalStoreTests {
     @Test("A store that is known to hold objects is not made anew")
     func missingStore() async throws {
         let known = LocalStore(
-            root: tree.path("known"), now: time.source.now, restoreDuration: .seconds(5), createsRoot: false)
+            root: tree.path("known"), now: time.source.now, restoreDuration: .seconds(5), access: .writes)
         let error = await #expect(throws: StoreError.self) { try await known.check() }
         #expect(error?.code == .storeMissing)
         #expect(try tree.files() == [])

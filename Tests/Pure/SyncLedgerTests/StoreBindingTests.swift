@@ -21,4 +21,18 @@ import Testing
         #expect(try world.ledger.bind(to: "s3://two") == "s3://one")
         #expect(try world.ledger.bind(to: "s3://one") == "s3://one")
     }
+
+    @Test func `the first embedded store that is noted stays the one until the place is another`() throws {
+        #expect(try !world.ledger.knowsStore())
+        #expect(try world.ledger.bind(to: "/one") == "/one")
+        #expect(try world.ledger.storeID() == nil)
+        #expect(try world.ledger.bindStoreID("first") == "first")
+        #expect(try world.ledger.bindStoreID("second") == "first")
+        #expect(try world.ledger.bind(to: "/one") == "/one")
+        #expect(try world.ledger.storeID() == "first")
+        #expect(try world.ledger.knowsStore())
+        #expect(try world.ledger.bind(to: "/two") == "/two")
+        #expect(try world.ledger.storeID() == nil)
+        #expect(try world.ledger.bindStoreID("second") == "second")
+    }
 }

@@ -22,6 +22,15 @@ import Testing
         #expect(try await bench.ids() == ["a", "b", "c", "d", "e", "f"])
     }
 
+    @Test func `a photo that cannot be looked at is named, and the others are listed`() async throws {
+        let key = try bench.keys.archivedPhoto(
+            profile: "p1", month: CalendarDay(MemoryBench.date("2025-03-10T08:00:00Z")), event: "b")
+        bench.memory.makeUnreadable(key)
+        let page = try await bench.list.page(MemoryFilter(), limit: nil)
+        #expect(page.photos.map(\.place.eventID) == ["a", "c", "d", "e", "f"])
+        #expect(page.problems.map(\.key) == [key])
+    }
+
     @Test(arguments: 1...7)
     func `pages of any size tell each photo once, and the last says so`(limit: Int) async throws {
         var seen: [String] = []

@@ -47,6 +47,17 @@ import Testing
         #expect(bench.store.calls.count == after)
     }
 
+    @Test func `what a listing cannot look at is there, and is removed with the rest`() async throws {
+        let bench = try await bench()
+        let share = try await bench.share()
+        for key in bench.memory.keys where key.rawValue.hasPrefix(share.keys.folder) {
+            bench.memory.makeUnreadable(key)
+        }
+        try await bench.ender().run(share.id, .revoked)
+        #expect(bench.objects(share.id) == [])
+        #expect(try bench.record(share.id).state == .revoked)
+    }
+
     @Test(arguments: [StoreOperation.delete, .list, .deleteMany], [1, 2])
     func `what cannot be deleted is never shown as gone`(operation: StoreOperation, number: Int) async throws {
         let bench = try await bench()

@@ -46,6 +46,19 @@ import Testing
         #expect(Set(bench.store.calls.map(\.key)) == ["users/ana/", "gallery-archive/ana/"])
     }
 
+    @Test func `an object that cannot be looked at is named, and stops none of the others`() async throws {
+        let keys = try await bench.add(3, in: .standard)
+        for key in keys { bench.memory.setClass(.deepArchive, of: key) }
+        bench.memory.makeUnreadable(keys[1])
+        let result = try await refresh().run()
+        #expect(result.seen == 2)
+        #expect(result.changed == 2)
+        #expect(result.problems.map(\.key) == [keys[1]])
+        #expect(result.problemCount == 1)
+        #expect(try bench.ledger.object(keys[1])?.storageClass == .standard)
+        #expect(try bench.ledger.classesRefreshedAt() == bench.time.now)
+    }
+
     @Test func `a restore that is under way is not forgotten where listings tell nothing of it`() async throws {
         let bench = try RestoreBench(restoresInLists: false)
         let keys = try await bench.add(1)

@@ -1,0 +1,147 @@
+import Glibc
+import SyncCore
+import SyncDigest
+import SystemPackage
+
+/// What lies under a key in `records/`.
+enum RecordLookup {
+    case absent
+    case object(ObjectRecord)
+    /// There is a record, and it makes no sense: nobody can read the object.
+    case unreadable
+
+    var object: ObjectRecord? {
+        if case .object(let record) = self { return record }
+        return nil
+    }
+
+    var isAbsent: Bool {
+        if case .absent = self { return true }
+        return false
+    }
+
+    var isUnreadable: Bool {
+        if case .unreadable = self { return true }
+        return false
+    }
+}
+
+/// How an object's bytes stand to its record.
+enum ContentProof {
+    /// As recorded. With the file's modification time, in nanoseconds since 1970.
+    case whole(modified: Int64)
+    case missing
+    /// Other bytes: their number, and their digests where they were read.
+    case damaged(size: Int64, digest: ContentDigest?)
+
+    var isWhole: Bool {
+        if case .whole = self { return true }
+        return false
+    }
+}
+
+extension LocalStore {
+    func lookup(_ key: ObjectKey) throws -> RecordLookup {
+        let path = layout.record(for: key)
+        guard let json = try Disk.read(path) else {
+            try requireReachable(path, below: layout.records)
+            return .absent
+        }
+        guard let record = ObjectRecord(json: json), record.key == key.rawValue else { return .unreadable }
+        return .object(record)
+    }
+
+    /// The record of a key; `nil` when nothing is stored under it.
+    func record(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord? {
+        switch try lookup(key) {
+        case .absent: return nil
+        case .object(let record): return record
+        case .unreadable:
+            throw Self.damaged(key, "the record \(layout.record(for: key)) cannot be read", operation: operation)
+        }
+    }
+
+    /// Whether the bytes are those of the record, by their size and time alone; `nil` when only reading them can tell.
+    func glance(at record: ObjectRecord) throws -> ContentProof? {
+        let path = layout.content(record)
+        guard let status = try Disk.fileStatus(path) else {
+            try requireReachable(path, below: layout.objects)
+            return .missing
+        }
+        let modified = status.modifiedNanoseconds
+        return status.st_size == record.size && modified == record.contentModified ? .whole(modified: modified) : nil
+    }
+
+    /// Holds the bytes against the record. They are read where size and time do not tell.
+    /// - Parameter readsAlways: time tells that nobody wrote to the file, and not that the disk kept its bytes.
+    func proof(
+        of record: ObjectRecord, readsAlways: Bool = false, _ flag: CancellationFlag
+    ) throws -> ContentProof {
+        let seen = try glance(at: record)
+        switch seen {
+        case .missing, .damaged: return seen ?? .missing
+        case .whole: if !readsAlways { return seen ?? .missing }
+        case nil: break
+        }
+        do {
+            let (digest, size, modified) = try digest(of: layout.content(record), flag)
+            return size == record.size && digest.sha256.description == record.sha256
+                ? .whole(modified: modified) : .damaged(size: size, digest: digest)
+        } catch let error as FileError where error.isMissing {
+            return .missing
+        }
+    }
+
+    /// Reads a file of `objects/`.
+    /// - Returns: its digests, its size, and when it was modified, in nanoseconds since 1970.
+    func digest(
+        of path: FilePath, _ flag: CancellationFlag
+    ) throws -> (digest: ContentDigest, size: Int64, modified: Int64) {
+        let file = try OpenFile(path, .readAnything)
+        let stamp = try file.stamp()
+        let digest = try file.read(0..<stamp.size) { _ in try flag.check() }
+        guard try file.stamp() == stamp else { throw FileError(call: "read", path: path, errno: .resourceBusy) }
+        return (digest, stamp.size, stamp.modified)
+    }
+
+    /// Whether a put or copy may write there. An object whose bytes are missing or damaged is broken, whatever its class,
+    /// and so is one whose record makes no sense: a put replaces it. The key is locked.
+    /// - Returns: the object that is replaced.
+    /// - Throws: `.alreadyExists`, `.archived`; the object is settled then.
+    func requireAllowed(
+        _ condition: PutCondition, at key: ObjectKey, _ operation: String, _ flag: CancellationFlag
+    ) throws -> ObjectRecord? {
+        try settle(key)
+        guard let current = try lookup(key).object else { return nil }
+        if condition == .overwrite, !current.isArchived(at: now()) { return current }
+        guard try isWhole(current, flag) else { return current }
+        if condition == .overwrite { throw Self.archived(key, current, operation: operation) }
+        throw StoreError(
+            .alreadyExists, operation: operation, key: key.rawValue, message: "an object is stored under this key")
+    }
+
+    /// A disk that cannot read the bytes has lost them: new ones are written elsewhere.
+    private func isWhole(_ record: ObjectRecord, _ flag: CancellationFlag) throws -> Bool {
+        do {
+            return try proof(of: record, readsAlways: true, flag).isWhole
+        } catch let error as FileError where error.errno == .ioError {
+            return false
+        }
+    }
+
+    /// - Throws: `.notFound` when the bytes are gone, `.badDigest` when they are others.
+    func requireWhole(_ record: ObjectRecord, at key: ObjectKey, _ operation: String, _ flag: CancellationFlag) throws {
+        switch try proof(of: record, flag) {
+        case .whole: return
+        case .missing: throw Self.notFound(key, operation)
+        case .damaged:
+            throw Self.damaged(
+                key, "the bytes of \(layout.content(record)) are not those that were stored", operation: operation)
+        }
+    }
+}
+
+extension stat {
+    /// Since 1970.
+    var modifiedNanoseconds: Int64 { Int64(st_mtim.tv_sec) * 1_000_000_000 + Int64(st_mtim.tv_nsec) }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+import SyncCore
+import SyncLocalStore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite("Which store a LocalStore is")
+struct LocalStoreIdentityTests {
+    /// What a ledger remembers.
+    private final class Memory: StoreIDMemory {
+        private let id: Mutex<String?>
+        private let hasObjects: Bool
+
+        init(_ id: String? = nil, hasObjects: Bool = false) {
+            self.id = Mutex(id)
+            self.hasObjects = hasObjects
+        }
+
+        func storeID() -> String? { id.withLock { $0 } }
+
+        func knowsStore() -> Bool { hasObjects || storeID() != nil }
+
+        func bindStoreID(_ new: String) -> String {
+            id.withLock { id in
+                let bound = id ?? new
+                id = bound
+                return bound
+            }
+        }
+    }
+
+    private let tree: TemporaryTree
+    private let key: ObjectKey
+
+    init() throws {
+        tree = try TemporaryTree()
+        key = try ObjectKey("a")
+    }
+
+    private func makeStore(_ memory: Memory?, _ access: LocalStoreAccess = .founds) -> LocalStore {
+        LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5), access: access, memory: memory)
+    }
+
+    private func refused(_ store: LocalStore, _ text: String) async {
+        let calls: [@Sendable () async throws -> Void] = [
+            { try await store.check() }, { try await store.store([1], at: key) }, { _ = try await store.head(key) },
+            { _ = try await store.list(prefix: "", after: nil, limit: 1) }, { try await store.delete(key) },
+        ]
+        for call in calls {
+            let error = await #expect(throws: StoreError.self) { try await call() }
+            #expect(error?.code == .storeMissing)
+            #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("The first store gets an id, and whoever uses it remembers it")
+    func first() async throws {
+        let memory = Memory()
+        let store = makeStore(memory)
+        try await store.store([1], at: key)
+        let id = try #require(memory.storeID())
+        #expect(id.utf8.count == 36)
+        #expect(String(decoding: try tree.read("store/sync-agent-store.json"), as: UTF8.self).contains(id))
+        let other = Memory()
+        #expect(try await makeStore(other).head(key) != nil)
+        #expect(other.storeID() == id)
+    }
+
+    @Test(
+        "Where a store is known, none is made in an empty or missing folder", arguments: [true, false], [true, false])
+    func neverAnew(isFolderThere: Bool, hasObjects: Bool) async throws {
+        if isFolderThere { try tree.makeFolder("store") }
+        await refused(
+            makeStore(Memory(hasObjects ? nil : "some", hasObjects: hasObjects)), "not the store that this ledger knows"
+        )
+        #expect(try tree.files() == [])
+        #expect(FileManager.default.fileExists(atPath: tree.path("store").string) == isFolderThere)
+        #expect(!FileManager.default.fileExists(atPath: tree.path("store/objects").string))
+    }
+
+    @Test("What only looks, or writes to what is there, makes nothing", arguments: [LocalStoreAccess.reads, .writes])
+    func makesNothing(access: LocalStoreAccess) async throws {
+        await refused(makeStore(Memory(), access), "is not there yet")
+        try tree.makeFolder("store")
+        await refused(makeStore(Memory(), access), "is not there yet")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store").string) == [])
+    }
+
+    @Test("Another store in its place is refused with both ids, and not written to", arguments: [true, false])
+    func another(knowsBefore: Bool) async throws {
+        try await makeStore(Memory()).store([1], at: key)
+        let memory = Memory(knowsBefore ? "11111111-known" : nil)
+        let store = makeStore(memory)
+        if !knowsBefore {
+            try await store.store([2], at: ObjectKey("b"))
+            try FileManager.default.moveItem(atPath: tree.path("store").string, toPath: tree.path("first").string)
+            try await makeStore(nil).store([3], at: ObjectKey("c"))
+        }
+        let before = try tree.files(below: "store")
+        let id = try #require(memory.storeID())
+        await refused(store, id)
+        await refused(makeStore(memory), "another store")
+        #expect(try tree.files(below: "store") == before)
+        if !knowsBefore {
+            // And when the right one is back, everything goes on.
+            try FileManager.default.removeItem(atPath: tree.path("store").string)
+            try FileManager.default.moveItem(atPath: tree.path("first").string, toPath: tree.path("store").string)
+            #expect(try await store.head(key) != nil)
+        }
+    }
+
+    @Test("Nothing is written below a mount point whose disk has gone")
+    func unmounted() async throws {
+        let store = makeStore(Memory())
+        try await store.store([1], at: key)
+        try FileManager.default.moveItem(atPath: tree.path("store").string, toPath: tree.path("disk").string)
+        try tree.makeFolder("store")
+        await refused(store, "mount the disk")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store").string) == [])
+    }
+
+    @Test("A store of an earlier version gets its id when it is written to, and not when it is looked at")
+    func earlierVersion() async throws {
+        try await makeStore(nil).store([1], at: key)
+        try tree.write(#"{"about":"?","format":1}"#, to: "store/sync-agent-store.json")
+        let memory = Memory(hasObjects: true)
+        #expect(try await makeStore(memory, .reads).head(key) != nil)
+        #expect(memory.storeID() == nil)
+        #expect(
+            String(decoding: try tree.read("store/sync-agent-store.json"), as: UTF8.self)
+                == #"{"about":"?","format":1}"#)
+        #expect(try await makeStore(memory, .writes).head(key) != nil)
+        let id = try #require(memory.storeID())
+        #expect(String(decoding: try tree.read("store/sync-agent-store.json"), as: UTF8.self).contains(id))
+        // A ledger that knows an id does not take one without for it.
+        try tree.write(#"{"about":"?","format":1}"#, to: "store/sync-agent-store.json")
+        await refused(makeStore(memory), "without an id")
+    }
+}
