@@ -28,13 +28,14 @@ package final class ProjectShelf: Sendable {
     /// - Throws: ``LedgerError``.
     @discardableResult
     package func look(at folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
-        let now = time.monotonic()
-        let isRecent = looked.withLock { looked in
-            if !isUrgent, let last = looked[folder], now - last < Self.interval { return true }
+        // Whoever comes while the list is read waits for it: before the first one is noted, a folder looks like one that
+        // has none, of which all images are stored.
+        try looked.withLock { looked in
+            let now = time.monotonic()
+            if !isUrgent, let last = looked[folder], now - last < Self.interval { return }
+            try read(folder)
             looked[folder] = now
-            return false
         }
-        if !isRecent { try read(folder) }
         return try ledger.projectList(of: folder)
     }
 
