@@ -26,6 +26,10 @@ struct LocalStoreListingTests {
         try await store.store([1, 2, 3], at: ObjectKey("photos/x.dat"))
         let record = String(decoding: try tree.read("store/records/photos/x.dat~.json"), as: UTF8.self)
         for number in numbers {
+            // A second name of the bytes: an object without its bytes is none.
+            try FileManager.default.linkItem(
+                atPath: tree.path("store/objects/photos/x.dat").string,
+                toPath: tree.path("store/objects/photos/\(number).dat").string)
             let json = record.replacing("photos/x.dat", with: "photos/\(number).dat")
             try Data(json.utf8).write(to: URL(filePath: tree.path("store/records/photos/\(number).dat~.json").string))
         }

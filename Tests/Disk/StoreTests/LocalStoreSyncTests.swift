@@ -16,7 +16,7 @@ struct LocalStoreSyncTests {
 
         var folders: [FilePath] { state.withLock { $0.folders } }
 
-        func forget() { state.withLock { $0.folders = [] } }
+        func forget() { state.withLock { $0 = (nil, []) } }
 
         /// The next sync of this folder fails, and no other one.
         func fail(_ number: Int) { state.withLock { $0 = (number, []) } }
@@ -69,7 +69,7 @@ struct LocalStoreSyncTests {
         }
         let all = syncs.folders
         try #require(isStored == (all.count < number))
-        for record in try tree.files(below: "store/records") {
+        for record in (try? tree.files(below: "store/records")) ?? [] {
             let name = record.replacing("~.json", with: "")
             #expect(try tree.read("store/objects/\(name)") == bytes)
         }
@@ -130,7 +130,8 @@ struct LocalStoreSyncTests {
         }
         #expect(try await second.head(key)?.size == 2)
         #expect(try await second.bytes(of: key) == [7, 7])
-        #expect(try tree.files(below: "store/objects/users/ana/photos").count == 2)
+        // Both versions and the other photo; the old one goes with the next sweep.
+        #expect(try tree.files(below: "store/objects/users/ana/photos").count == 3)
     }
 
     @Test("A process that is killed between rename and sync leaves a note, and the next one syncs")
