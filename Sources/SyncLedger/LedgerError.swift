@@ -36,6 +36,15 @@ package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
+    /// Whether it may pass while the program goes on: a full disk is given room, a drive answers again, another process
+    /// is done. The one place that decides it.
+    package var mayPass: Bool {
+        switch code {
+        case .unreadable, .readOnly, .noSpace, .busy, .failed: true
+        case .damaged, .newerSchema: false
+        }
+    }
+
     package var description: String {
         let name = path.isEmpty ? "in memory" : path.string.escapingControls
         return "ledger \(name): cannot \(operation): \(message)"

@@ -26,6 +26,16 @@ package struct RetryPolicy: Hashable, Sendable {
 extension RetryPolicy {
     /// For a photo whose upload failed for now: from half a minute to an hour, for ever.
     package static let queue = RetryPolicy(maximumAttempts: .max, base: .seconds(30), ceiling: .seconds(3_600))
+    /// No photo waits longer for its next try. A moment in the ledger that is further away is of a clock that was wrong.
+    package static let longestPause = Duration.seconds(86_400)
+    /// From this attempt on an hour is too often: what a server has refused so many times it will refuse again.
+    private static let manyAttempts = 10
+
+    /// How long a photo waits that a server has refused: as ``queue``, and after ten attempts up to a day.
+    package static func pause(afterRefusal attempt: Int, random: Double) -> Duration {
+        guard attempt > manyAttempts else { return queue.delay(afterAttempt: attempt, random: random) }
+        return min(queue.ceiling * (1 << min(attempt - manyAttempts, 5)), longestPause) * random
+    }
     /// For the queue as a whole while the store is away: from a second to five minutes, for ever.
     package static let outage = RetryPolicy(maximumAttempts: .max, base: .seconds(1), ceiling: .seconds(300))
 }

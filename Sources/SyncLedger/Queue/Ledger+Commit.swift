@@ -47,9 +47,9 @@ extension Ledger {
                     [row.id])
             } else if case .skipped(ProjectVerdict.noRecord, _) = outcome, try db.hasRecord(claim) {
                 // It has come since that was decided, and found the file in hand.
-                try db.settle(row, as: .released)
+                try db.settle(row, as: .released, at: time)
             } else {
-                try db.settle(row, as: outcome)
+                try db.settle(row, as: outcome, at: time)
                 if outcome.isFinal { try db.setEventNote(note, of: row.id) }
             }
         }
@@ -63,7 +63,7 @@ extension Database {
         return try row(LedgerQuery.project, [claim.folder.path.blob, id], as: KnownProject.self) != nil
     }
 
-    fileprivate func settle(_ row: PhotoRow, as outcome: Outcome) throws {
+    fileprivate func settle(_ row: PhotoRow, as outcome: Outcome, at time: Date) throws {
         switch outcome {
         case .uploaded(let digest, _):
             try settle(row, as: .uploaded, digest: digest, error: nil)
@@ -75,13 +75,13 @@ extension Database {
         case .postponed(let message, let until):
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",
-                [max(until.milliseconds, 1), message, row.id])
+                [min(max(until.milliseconds, 1), time.latestTry), message, row.id])
         case .waits(let message, let until):
             try run(
                 """
                 UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0), next_try_at = ?, error = ?
                 WHERE id = ?
-                """, [max(until.milliseconds, 1), message, row.id])
+                """, [min(max(until.milliseconds, 1), time.latestTry), message, row.id])
         case .released:
             try run("UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0) WHERE id = ?", [row.id])
         case .vanished:

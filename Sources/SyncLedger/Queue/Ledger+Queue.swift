@@ -45,25 +45,17 @@ extension Ledger {
 
     /// When the queue has something to do next: a moment that has passed (``Foundation/Date/distantPast`` for a photo
     /// that was never tried) when something is due now, `nil` when nothing is pending.
-    package func nextTry() throws(LedgerError) -> Date? {
+    /// - Parameter time: now. What is to be tried later than any photo ever is was noted by a clock that was wrong: it
+    ///   is due.
+    package func nextTry(at time: Date) throws(LedgerError) -> Date? {
         try read("look at the queue") { db in
-            let times = try db.activeFolders().compactMap { folder in
-                try db.number(LedgerQuery.nextTry, [folder.id.rawValue])
+            var times: [Int64] = []
+            for folder in try db.activeFolders() {
+                if let next = try db.number(LedgerQuery.nextTry, [folder.id.rawValue]) { times.append(next) }
+                let isAny = try db.number(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, 1]) != nil
+                if isAny { times.append(0) }
             }
             return times.min().map { $0 == 0 ? .distantPast : Date(milliseconds: $0) }
-        }
-    }
-
-    /// Makes everything that is pending due at once.
-    package func hurry() throws(LedgerError) {
-        try write("make the queue due") { db in
-            for folder in try db.activeFolders() {
-                try db.run(
-                    """
-                    UPDATE photos SET next_try_at = 0
-                    WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0
-                    """, [folder.id.rawValue])
-            }
         }
     }
 
@@ -75,6 +67,11 @@ extension Ledger {
                 [photoID])
         }
     }
+}
+
+extension Date {
+    /// The latest moment, in milliseconds, at which a photo may have to be tried next.
+    var latestTry: Int64 { addingTimeInterval(RetryPolicy.longestPause / .seconds(1)).milliseconds }
 }
 
 /// A photo whose turn has come, and since when.
@@ -94,6 +91,7 @@ extension Database {
         let due = try activeFolders().flatMap { folder in
             try rows(LedgerQuery.fresh, [folder.id.rawValue, limit], as: Due.self)
                 + rows(LedgerQuery.due, [folder.id.rawValue, time.milliseconds, limit], as: Due.self)
+                + rows(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, limit], as: Due.self)
         }
         return Array(due.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.prefix(limit))
     }

@@ -27,6 +27,11 @@ package enum LedgerQuery {
         WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0 AND next_try_at <= ?
         ORDER BY next_try_at LIMIT ?
         """
+    /// To be tried later than any photo ever is.
+    package static let astray = """
+        SELECT id, next_try_at FROM photos
+        WHERE folder_id = ? AND state = 'pending' AND next_try_at > ? ORDER BY next_try_at LIMIT ?
+        """
     package static let nextTry = "SELECT MIN(next_try_at) FROM photos WHERE folder_id = ? AND state = 'pending'"
     package static let inHand = "SELECT \(PhotoRow.columns) FROM photos WHERE folder_id = ? AND state = 'uploading'"
     package static let rowOfPhoto = "SELECT \(PhotoRow.columns) FROM photos WHERE id = ?"
@@ -56,6 +61,10 @@ package enum LedgerQuery {
         SELECT photos.id, photos.folder_id, event_notes.malformed
         FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id
         WHERE event_notes.malformed > 0 AND photos.state IN ('uploaded', 'skipped')
+        """
+    package static let firstDelayed = """
+        SELECT id FROM photos
+        WHERE folder_id = ? AND state = 'pending' AND error IS NOT NULL AND attempts > 0 ORDER BY queued_at LIMIT ?
         """
     package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = ?"
     package static let photosOfDirectory = """
@@ -99,9 +108,9 @@ package enum LedgerQuery {
     package static let all =
         [
             directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
-            nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading, oldestFailed,
-            firstFailed, leftOutCount, leftOut, malformedEventFiles, object, photosOfDirectory, photoOfFile, photo,
-            nextDirectory, objectAges,
+            astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
+            oldestFailed, firstFailed, firstDelayed, leftOutCount, leftOut, malformedEventFiles, object,
+            photosOfDirectory, photoOfFile, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
         ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects
 

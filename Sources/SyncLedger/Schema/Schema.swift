@@ -39,6 +39,9 @@ enum Schema {
         migrator.registerMigration("id of the store", foreignKeyChecks: .immediate) { db in
             for sql in StoreIDSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("what servers refused", foreignKeyChecks: .immediate) { db in
+            for sql in QueueSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

@@ -83,6 +83,40 @@ import Testing
         #expect(try ledger.check() == [])
     }
 
+    @Test func `what servers had refused for good waits again, and broken photos stay failed`() throws {
+        let state = try StateFolder()
+        let database = try DatabaseQueue(path: state.ledger.string)
+        try Schema.migrator.migrate(database, upTo: "projects")
+        let errors = [
+            "put users/ana/photos/a.dat: nothing is stored under this key (404)",
+            "the file ends before its picture does",
+            "head users/ana/photos/b.dat: s3.example does not accept the request (400)",
+            "2 events, 1 failed: #1 e1: put users/ana/photos/c.dat: the object is larger than it takes (413)",
+            "it is no photo: put it elsewhere",
+        ]
+        try database.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO folders (id, path, kind, active, position)
+                        VALUES (1, CAST('/gallery' AS BLOB), 'gallery', 1, 0);
+                    INSERT INTO directories (id, folder_id, path) VALUES (1, 1, CAST('/' AS BLOB));
+                    """)
+            for (index, error) in errors.enumerated() {
+                try db.execute(
+                    sql: """
+                        INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at,
+                            attempts, error)
+                        VALUES (1, 1, CAST(? AS BLOB), 1, ?, 10, 1, 'failed', 1, 1, ?)
+                        """, arguments: ["\(index).jpg", index, error])
+            }
+        }
+        try database.close()
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        #expect(try ledger.claim(limit: 9, at: now).compactMap { $0.file.stem } == ["0", "2", "3"])
+        #expect(try ledger.failedPhotos(limit: 9).compactMap { $0.path.stem } == ["1", "4"])
+    }
+
     @Test func `JSON that galleries skipped before there were events is read again`() throws {
         let state = try StateFolder()
         let database = try DatabaseQueue(path: state.ledger.string)

@@ -25,11 +25,11 @@ import Testing
             "/pictures/trips/rome/1.jpg", "/pictures/gallery/2.jpg", "/pictures/projects/3.jpg",
             "/pictures/gallery/4.jpg",
         ])
-        #expect(try world.ledger.nextTry() == .distantPast)
+        #expect(try world.ledger.nextTry(at: world.now) == .distantPast)
         #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["1.jpg", "2.jpg", "3.jpg"])
         #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["4.jpg"])
         #expect(try world.ledger.claim(limit: 3, at: world.now).isEmpty)
-        #expect(try world.ledger.nextTry() == nil)
+        #expect(try world.ledger.nextTry(at: world.now) == nil)
     }
 
     @Test func `a claim tells all that the work needs`() throws {
@@ -47,7 +47,7 @@ import Testing
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
         let until = world.now + 30
         try world.ledger.commit(claim, outcome: .postponed("the store is away", until: until), at: world.now)
-        #expect(try world.ledger.nextTry() == until)
+        #expect(try world.ledger.nextTry(at: world.now) == until)
         #expect(try world.ledger.claim(limit: 1, at: until - 0.001).isEmpty)
         let status = try #require(try world.status("/pictures/gallery/1.jpg"))
         #expect(status.nextTry == until)
@@ -71,8 +71,70 @@ import Testing
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
         try world.ledger.commit(claim, outcome: .postponed("away", until: .distantFuture), at: world.now)
         #expect(try world.ledger.claim(limit: 1, at: world.now).isEmpty)
-        try world.ledger.hurry()
+        try world.ledger.hurry(at: world.now)
         #expect(try world.ledger.claim(limit: 1, at: world.now).map(\.attempts) == [2])
+    }
+
+    @Test func `a next try that is ten years away was noted by a wrong clock, and is due`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg", "/pictures/gallery/2.jpg"])
+        let wrong = world.now.addingTimeInterval(10 * 365 * 86_400)
+        let claim = try #require(try world.ledger.claim(limit: 1, at: wrong).first)
+        try world.ledger.commit(claim, outcome: .postponed("away", until: wrong + 30), at: wrong)
+        #expect(try world.ledger.nextTry(at: world.now) == .distantPast)
+        #expect(try names(world.ledger.claim(limit: 2, at: world.now)) == ["2.jpg", "1.jpg"])
+    }
+
+    @Test func `no photo waits for more than a day, and one that does is not astray`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try world.ledger.commit(claim, outcome: .waits("its project", until: .distantFuture), at: world.now)
+        #expect(try world.ledger.claim(limit: 1, at: world.now).isEmpty)
+        #expect(try world.ledger.nextTry(at: world.now) == world.now + 86_400)
+        #expect(try world.ledger.claim(limit: 1, at: world.now + 86_400).count == 1)
+    }
+
+    @Test func `what was tried least comes first when all is made due, behind what was never tried`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg", "/pictures/gallery/2.jpg"])
+        for (count, name) in [(3, "1.jpg"), (1, "2.jpg")] {
+            for _ in 0..<count {
+                let claims = try world.ledger.claim(limit: 2, at: world.now)
+                for claim in claims {
+                    let isMeant = names([claim]) == [name]
+                    try world.ledger.commit(
+                        claim, outcome: isMeant ? .postponed("refused", until: world.now) : .released, at: world.now)
+                }
+            }
+        }
+        world.write("/pictures/gallery/3.jpg")
+        try world.scan()
+        world.now += 60
+        try world.ledger.hurry(at: world.now)
+        #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["3.jpg", "2.jpg", "1.jpg"])
+    }
+
+    @Test func `a postponement that is taken back counts no attempt, and the photo is due`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try world.ledger.commit(claim, outcome: .postponed("refused", until: world.now + 60), at: world.now)
+        try world.ledger.pardon([claim], at: world.now)
+        #expect(try world.ledger.claim(limit: 1, at: world.now).map(\.attempts) == [1])
+    }
+
+    @Test func `people can have tried again what failed and what waits, all of it or some`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg", "/pictures/gallery/2.jpg", "/pictures/trips/3.jpg"])
+        let claims = try world.ledger.claim(limit: 3, at: world.now)
+        try world.ledger.commit(claims[0], outcome: .failed("broken", nil), at: world.now)
+        for claim in claims.dropFirst() {
+            try world.ledger.commit(claim, outcome: .postponed("refused", until: world.now + 60), at: world.now)
+        }
+        #expect(try world.ledger.retriesAsked() == 0)
+        let some = try world.ledger.retry([claims[0].photoID])
+        #expect(some == RetriedPhotos(failed: 1))
+        #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["1.jpg"])
+        #expect(try world.ledger.retry(nil as [Int64]?) == RetriedPhotos(waiting: 2))
+        #expect(try world.ledger.retriesAsked() == 2)
+        #expect(try world.ledger.claim(limit: 3, at: world.now).map(\.attempts) == [1, 1])
+        #expect(try world.ledger.retry(nil as [Int64]?) == RetriedPhotos())
     }
 
     @Test func `a released photo is back in its place, and the attempt does not count`() throws {
@@ -88,7 +150,7 @@ import Testing
         let world = try queue(["/pictures/gallery/1.jpg", "/pictures/trips/2.jpg"])
         try world.register([World.trips])
         #expect(try names(world.ledger.claim(limit: 9, at: world.now)) == ["2.jpg"])
-        #expect(try world.ledger.nextTry() == nil)
+        #expect(try world.ledger.nextTry(at: world.now) == nil)
         try world.register([World.gallery, World.trips])
         #expect(try names(world.ledger.claim(limit: 9, at: world.now)) == ["1.jpg"])
     }

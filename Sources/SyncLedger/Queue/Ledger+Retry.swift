@@ -1,0 +1,117 @@
+package import FoundationEssentials
+import GRDB
+import SyncCore
+
+/// What ``Ledger/retry(_:)`` has made due.
+package struct RetriedPhotos: Hashable, Sendable {
+    /// Photos that had failed.
+    package var failed: Int
+    /// Photos that were waiting for their next try.
+    package var waiting: Int
+
+    package init(failed: Int = 0, waiting: Int = 0) {
+        self.failed = failed
+        self.waiting = waiting
+    }
+
+    package static func + (left: RetriedPhotos, right: RetriedPhotos) -> RetriedPhotos {
+        RetriedPhotos(failed: left.failed + right.failed, waiting: left.waiting + right.waiting)
+    }
+}
+
+extension Ledger {
+    /// Makes everything that is pending due, behind what was never tried; what was tried least comes first.
+    package func hurry(at time: Date) throws(LedgerError) {
+        try write("make the queue due") { db in
+            for folder in try db.activeFolders() {
+                try db.run(
+                    """
+                    UPDATE photos SET next_try_at = MAX(?1 - 1000 + MIN(attempts, 1000), 1)
+                    WHERE folder_id = ?2 AND state = 'pending' AND next_try_at > 0
+                    """, [time.milliseconds, folder.id.rawValue])
+            }
+        }
+    }
+
+    /// Makes these photos due, as far as they are pending.
+    package func hurry(_ photos: some Collection<Int64>, at time: Date) throws(LedgerError) {
+        try write("make photos due") { db in
+            for photo in photos {
+                try db.run(
+                    "UPDATE photos SET next_try_at = MAX(?, 1) WHERE id = ? AND state = 'pending' AND next_try_at > 0",
+                    [time.milliseconds, photo])
+            }
+        }
+    }
+
+    /// Takes a postponement back: it was the store's fault. The attempt does not count, and the photo is due.
+    package func pardon(_ claims: some Collection<Claim>, at time: Date) throws(LedgerError) {
+        try write("take back a postponement") { db in
+            for claim in claims {
+                try db.run(
+                    """
+                    UPDATE photos SET attempts = MAX(attempts - 1, 0), next_try_at = MAX(?, 1)
+                    WHERE id = ? AND generation = ? AND state = 'pending' AND next_try_at > 0
+                    """, [time.milliseconds, claim.photoID, claim.generation])
+            }
+        }
+    }
+
+    /// Makes photos that failed or wait due at once, as if they had never been tried, and lets the agent know.
+    /// - Parameter photos: `nil` for all of them.
+    package func retry(_ photos: (some Collection<Int64>)?) throws(LedgerError) -> RetriedPhotos {
+        try write("try photos again") { db in
+            var result = RetriedPhotos()
+            if let photos {
+                for photo in photos { result = result + (try db.retry("id = ?", photo)) }
+            } else {
+                for folder in try db.activeFolders() {
+                    result = result + (try db.retry("folder_id = ?", folder.id.rawValue))
+                }
+            }
+            try db.run("UPDATE agent SET retries_asked = retries_asked + 1", [])
+            return result
+        }
+    }
+
+    /// Counts how often ``retry(_:)`` was called, by any process.
+    package func retriesAsked() throws(LedgerError) -> Int64 {
+        try read("look for photos to try again") { db in
+            try db.number("SELECT retries_asked FROM agent", []) ?? 0
+        }
+    }
+
+    /// Photos that were tried and wait for their next try, the oldest at the head.
+    package func delayedPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
+        try read("list photos that wait") { db in
+            try db.activeFolders().flatMap { folder in
+                try db.numbers(LedgerQuery.firstDelayed, [folder.id.rawValue, limit])
+            }.compactMap { try db.row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
+                .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
+                .prefix(limit).map(\.self)
+        }
+    }
+
+    /// Looks whether the ledger can be written to.
+    package func checkWritable() throws(LedgerError) {
+        try write("write") { db in
+            try db.run("UPDATE agent SET retries_asked = retries_asked", [])
+            return
+        }
+    }
+}
+
+extension Database {
+    /// A photo that failed keeps the reason until it is tried.
+    fileprivate func retry(_ condition: String, _ value: Int64) throws -> RetriedPhotos {
+        let waiting = try run(
+            """
+            UPDATE photos SET attempts = 0, next_try_at = 0
+            WHERE \(condition) AND state = 'pending' AND next_try_at > 0
+            """, [value])
+        let failed = try run(
+            "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0 WHERE \(condition) AND state = 'failed'",
+            [value])
+        return RetriedPhotos(failed: failed, waiting: waiting)
+    }
+}
