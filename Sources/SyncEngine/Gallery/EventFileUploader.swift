@@ -15,8 +15,10 @@ struct EventFileUploader: Sendable {
 
     /// The ledger brings a file back when a photo beside it is done with; only one that was deleted meanwhile does not.
     private static let longestWait = Duration.seconds(60)
-    /// After so many photos that could not be sent for now, the rest of the file is left for the next time too.
+    /// After so many photos that could not be sent, the rest of the file is left for the next time too.
     private static let mostDelayed = 10
+    /// As well, of photos in a row that were refused as a store refuses that takes nothing.
+    private static let mostRefused = 3
 
     let ledger: Ledger
     let preparer: Preparer
@@ -32,20 +34,24 @@ struct EventFileUploader: Sendable {
         self.pool = pool
     }
 
-    /// A photo that cannot be sent for now holds up none of the others: the error is thrown at the end.
+    /// A photo that the store does not take holds up none of the others: the error is thrown at the end.
     /// - Parameter isStopping: asked before each photo; when it is, the rest is left for the next time.
-    /// - Throws: ``StoreError`` that is not the photo's fault, ``PhotoError`` about the file, ``LedgerError``.
+    /// - Throws: ``StoreError``, ``PhotoError`` about the file, ``LedgerError``.
     func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Result {
         var report = EventFileReport(malformed: file.malformed)
         var sent: Int64?
         var delayed: [StoreError] = []
+        var refused = 0
         for entry in file.entries {
             if isStopping() { return Result(outcome: .released, note: report.note, sentBytes: sent) }
             do {
                 let result = try await events.withKey(entry.record.id) { try await photo(of: entry, claim, &sent) }
                 report.add(entry, result)
-            } catch let error as StoreError where !error.concernsWholeStore {
+                refused = 0
+            } catch let error as StoreError {
                 delayed.append(error)
+                refused = error.concernsWholeStore ? refused + 1 : 0
+                if refused == Self.mostRefused || error.isCertain { throw error }
                 if delayed.count == Self.mostDelayed { throw delayed[0] }
             }
         }
@@ -74,8 +80,6 @@ struct EventFileUploader: Sendable {
                 return try await store(range, of: entry, record, claim, &sent)
             } catch let error as PhotoError where error.isPermanent {
                 return try await fail(record, error.message)
-            } catch let error as StoreError where !error.concernsWholeStore && !error.isTransient {
-                return try await fail(record, "\(error)")
             }
         }
     }

@@ -18,23 +18,33 @@ package final class PhotoPipeline: Sendable {
         case untilStopped
     }
 
-    private let ledger: Ledger
-    private let store: any ObjectStore
+    let ledger: Ledger
+    let store: any ObjectStore
     private let preparer: Preparer
     private let sender: PhotoSender
     private let events: EventFileUploader
-    private let pool: BlockingPool
+    let pool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
-    private let gate: StoreGate
-    private let time: TimeSource
-    private let logger: Logger
+    let gate: StoreGate
+    let time: TimeSource
+    let logger: Logger
     private let observe: @Sendable (PipelineEvent) -> Void
     private let inHand = Mutex<[Int64: Claim]>([:])
-    private let isStopping = Mutex(false)
+    let isStopping = Mutex(false)
+    /// One failure at a time is judged, so that each verdict is written down before the next one.
+    let judging = KeyGuard<Bool>()
     private let deadline = Mutex(PassDeadline())
+    let rounds = Mutex(PassRounds())
+    /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
+    private let outage = Mutex<StoreError?>(nil)
     /// Whether something was stored since the queue was last empty.
     private let isBusy = Mutex(false)
+    /// How often people had asked for another try when it was looked at last.
+    private let retriesSeen = Mutex<Int64?>(nil)
+
+    /// How soon the agent sees what another process has put into the queue.
+    private static let glance = Duration.seconds(5)
 
     /// - Parameters:
     ///   - versions: keeps earlier images of projects.
@@ -63,9 +73,13 @@ package final class PhotoPipeline: Sendable {
         self.observe = observe
     }
 
-    /// - Throws: ``LedgerError``, when what is known can no longer be written down; ``StoreError`` of a store that is away
-    ///   as a whole, when `mode` is `.untilDone`.
+    /// It may be run again after it threw: what it had in hand then goes back to the queue first.
+    /// - Throws: ``LedgerError``, when what is known can no longer be written down; ``StoreError`` of a store that takes
+    ///   nothing, when `mode` is `.untilDone`.
     package func run(_ mode: Mode) async throws {
+        isStopping.withLock { $0 = false }
+        outage.withLock { $0 = nil }
+        try await releaseAll()
         let claims = AsyncChannel<Claim>()
         let prepared = AsyncChannel<PreparedFile>()
         do {
@@ -81,13 +95,16 @@ package final class PhotoPipeline: Sendable {
                 group.addTask {
                     try await self.inParallel { for await file in prepared { try await self.upload(file, mode) } }
                 }
-                try await group.waitForAll()
+                try await group.waitForAllOrFirstFailure()
             }
         } catch {
-            try await releaseAll()
+            // What cannot be given back now, because the ledger fails, is given back by the next run or the next start.
+            try? await releaseAll()
             throw error
         }
         try await releaseAll()
+        if let error = outage.withLock({ $0 }) { throw error }
+        if case .untilDone = mode, !isStopping.withLock({ $0 }), let error = gate.closedBy { throw error }
     }
 
     // MARK: Claiming
@@ -95,12 +112,14 @@ package final class PhotoPipeline: Sendable {
     private func feed(_ claims: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
+                _ = try await self.isRetryAsked()
                 try await self.lookAtStore(mode)
                 while try await self.waitForTurn(mode) {
                     let now = self.time.now()
                     for claim in try await self.pool.run({ [ledger = self.ledger] in try ledger.claim(limit: 1, at: now)
                     }) {
                         self.inHand.withLock { $0[claim.photoID] = claim }
+                        self.gate.beginTrial(claim.photoID)
                         await claims.send(claim)
                     }
                     try Task.checkCancellation()
@@ -117,7 +136,7 @@ package final class PhotoPipeline: Sendable {
             try await store.check()
             try await noteStore(nil)
         } catch let error as StoreError {
-            try await close(error, mode)
+            try await tell(gate.close(error), mode)
         }
     }
 
@@ -126,27 +145,79 @@ package final class PhotoPipeline: Sendable {
     private func waitForTurn(_ mode: Mode) async throws -> Bool {
         while true {
             try Task.checkCancellation()
-            if let error = gate.closedBy, case .untilDone = mode { throw error }
-            if try await gate.pass(check: { try await self.store.check() }) {
-                logger.notice("the store is back, uploads go on")
-                try await noteStore(nil)
+            guard try await passGate(mode) else { return false }
+            if gate.isOnTrial {
+                await work.wait(atMost: nil, time: time)
+                continue
             }
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = inHand.withLock { $0.isEmpty }
-            let due = try await pool.run { [ledger] in try ledger.nextTry() }
+            let asked = time.now()
+            let due = try await pool.run { [ledger] in try ledger.nextTry(at: asked) }
             let wait = due.map { max($0 - time.now(), .zero) }
             if wait == .zero { return true }
             if isIdle {
                 if case .untilDone(let patience) = mode {
                     let now = time.monotonic()
                     guard let wait, now + wait <= deadline.withLock({ $0.moment(after: now, patience) }) else {
+                        if try await beginRound(patience) { continue }
                         return false
                     }
                 }
                 try await noteAllDone(isEmpty: due == nil)
             }
-            await work.wait(atMost: wait, time: time)
+            var pause = wait
+            if case .untilStopped = mode { pause = min(wait ?? Self.glance, Self.glance) }
+            await work.wait(atMost: pause, time: time)
         }
+    }
+
+    /// - Returns: `false` when the store took nothing for as long as a pass has patience.
+    private func passGate(_ mode: Mode) async throws -> Bool {
+        guard gate.closedBy != nil else { return true }
+        let passage =
+            switch mode {
+            case .untilDone(let patience):
+                try await gate.pass(within: gate.closedBy?.isCertain == true ? .zero : patience) {
+                    try await self.store.check()
+                }
+            case .untilStopped:
+                try await gate.pass(isUrgent: isRetryAsked) { try await self.store.check() }
+            }
+        switch passage {
+        case .wasOpen, .oneMayGo: break
+        case .opened:
+            logger.notice("the store is back, uploads go on")
+            try await noteStore(nil)
+        case .stayedClosed:
+            outage.withLock { $0 = gate.closedBy }
+            return false
+        }
+        return true
+    }
+
+    /// Whether people have asked for another try since it was looked at last.
+    private func isRetryAsked() async throws -> Bool {
+        let asked = try await pool.run { [ledger] in try ledger.retriesAsked() }
+        return retriesSeen.withLock { seen in
+            defer { seen = asked }
+            return seen.map { $0 != asked } ?? false
+        }
+    }
+
+    /// Once the queue is empty but for what the store has refused, a pass tries that again, some times and for a while.
+    /// - Returns: `false` when it has been tried enough.
+    private func beginRound(_ patience: Duration) async throws -> Bool {
+        guard patience > .zero, gate.closedBy == nil else { return false }
+        let now = time.monotonic()
+        guard let round = rounds.withLock({ $0.next(at: now, patience, random: 0.5 + time.random() / 2) }) else {
+            return false
+        }
+        logger.info("\(round.photos.count) photos that could not be sent are tried once more")
+        try await time.sleep(round.pause)
+        let due = time.now()
+        try await pool.run { [ledger] in try ledger.hurry(round.photos, at: due) }
+        return true
     }
 
     // MARK: Preparing and uploading
@@ -162,6 +233,8 @@ package final class PhotoPipeline: Sendable {
 
     private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
         let claim = file.claim
+        // It was made ready before the gate was closed.
+        guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released, sentBytes: nil) }
         switch file.content {
         case .photo(let photo): try await upload(photo, claim, mode)
         case .events(let events): try await upload(events, claim, mode)
@@ -171,50 +244,26 @@ package final class PhotoPipeline: Sendable {
     private func upload(_ photo: PreparedPhoto, _ claim: Claim, _ mode: Mode) async throws {
         do {
             let receipt = try await sender.send(photo)
-            gate.noteSuccess()
+            try await noteAccepted(claim, wasSent: receipt.wasSent)
             try await commit(
                 claim, .uploaded(photo.examined.digest, receipt.object),
                 sentBytes: receipt.wasSent ? photo.body.size : nil)
         } catch let error as StoreError {
-            try await fail(claim, photo.examined.digest, error, mode)
+            try await fail(claim, error, mode)
         }
     }
 
     private func upload(_ file: PreparedEvents, _ claim: Claim, _ mode: Mode) async throws {
         do {
             let result = try await events.upload(file, claim) { isStopping.withLock { $0 } }
-            if result.sentBytes != nil { gate.noteSuccess() }
+            try await noteAccepted(claim, wasSent: result.sentBytes != nil)
             try await commit(claim, result.outcome, note: result.note, sentBytes: result.sentBytes)
         } catch let error as StoreError {
-            try await fail(claim, file.examined.digest, error, mode)
+            try await fail(claim, error, mode)
         } catch let error as PhotoError {
             let outcome = try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
             try await commit(claim, outcome, sentBytes: nil)
         }
-    }
-
-    private func fail(_ claim: Claim, _ digest: ContentDigest, _ error: StoreError, _ mode: Mode) async throws {
-        if error.concernsWholeStore {
-            try await close(error, mode)
-            return try await commit(claim, .released, sentBytes: nil)
-        }
-        let delay = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 0.5 + time.random() / 2)
-        let outcome: Outcome =
-            error.isTransient || error.code == .sourceChanged
-            ? .postponed("\(error)", until: time.now() + delay) : .failed("\(error)", digest)
-        try await commit(claim, outcome, sentBytes: nil)
-    }
-
-    private func close(_ error: StoreError, _ mode: Mode) async throws {
-        guard gate.close(error) else { return }
-        // A pass throws it, and whoever asked for the pass tells it.
-        if case .untilStopped = mode { logger.warning("the store cannot be used, uploads wait: \(error)") }
-        try await noteStore(error)
-    }
-
-    private func noteStore(_ error: StoreError?) async throws {
-        let now = time.now()
-        try await pool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
     }
 
     /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
@@ -236,12 +285,14 @@ package final class PhotoPipeline: Sendable {
 
     // MARK: Committing
 
-    private func commit(
+    func commit(
         _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, sentBytes: Int64?
     ) async throws {
         let now = time.now()
         try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, note: note, at: now) }
         inHand.withLock { $0[claim.photoID] = nil }
+        gate.endTrial(claim.photoID)
+        if case .uploaded = outcome { rounds.withLock { $0.noteStored(claim.photoID) } }
         isBusy.withLock { $0 = true }
         work.signal()
         let event = PipelineEvent(
@@ -272,7 +323,7 @@ package final class PhotoPipeline: Sendable {
     private func inParallel(_ worker: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<batchSize { group.addTask(operation: worker) }
-            try await group.waitForAll()
+            try await group.waitForAllOrFirstFailure()
         }
     }
 }

@@ -206,14 +206,11 @@ extension S3Store {
             "what is stored under this key is not encrypted as store.encryption asks; remove it, and it is sent again")
     }
 
-    /// A server that takes no puts at all takes none of the next photos, either.
+    /// Whether a server takes no puts at all, or said so once, is for those to find out who send more of them.
     private func putFailure(_ response: HTTPResponse, _ context: S3RequestContext) -> StoreError {
-        var failure = client.failure(response, context)
-        if response.status == 405 || response.status == 501, failure.code == .unsupported {
-            failure.code = .settingRefused
-            failure.message += "; nothing can be stored there, correct store.endpoint"
-        }
-        return failure
+        let failure = client.failure(response, context)
+        guard response.status == 405 || response.status == 501, failure.code == .unsupported else { return failure }
+        return failure.adding("where that is so for every photo, correct store.endpoint")
     }
 
     /// What `If-None-Match` does not do: where it is not proven to work, and for archived objects.

@@ -159,6 +159,12 @@ extension StoreError {
         case 401: return (.credentialsRejected, said ?? "\(address.endpoint) does not accept the credentials")
         case 403: return (.accessDenied, said ?? denied(context, reply))
         case 404 where context.key == nil: return (.storeMissing, missingBucket(address))
+        case 404 where context.operation == "put":
+            // A bucket that is missing has a name for it. This comes from what stands before the store.
+            return (
+                .invalidResponse,
+                "\(address.endpoint) answered 404 to an upload; a proxy before it may be starting, or store.endpoint be wrong"
+            )
         case 404: return (.notFound, "nothing is stored under this key")
         case 407:
             return (.unreachable, "the proxy asks for a user and password; write them into https_proxy or http_proxy")

@@ -27,7 +27,7 @@ import Testing
                 } catch let error as StoreError {
                     refusals.append(error)
                 }
-                try bench.ledger.hurry()
+                try bench.ledger.hurry(at: bench.time.source.now())
             }
             let answers = bench.answers()
             let summary = bench.summary.withLock { $0 }

@@ -48,8 +48,8 @@ struct SyncBench {
     }
 
     /// One pass: until nothing is due any more, or the store is away as a whole.
-    func pass(batchSize: Int = 8) async throws {
-        try await makePipeline(batchSize: batchSize) { _ in }.run(.untilDone(patience: .seconds(86_400)))
+    func pass(batchSize: Int = 8, patience: Duration = .seconds(86_400)) async throws {
+        try await makePipeline(batchSize: batchSize) { _ in }.run(.untilDone(patience: patience))
     }
 
     /// As the agent that watches: until each photo is stored.

@@ -84,6 +84,47 @@ import Testing
         }
     }
 
+    private static let oddAnswers: [(ScriptedAnswer, Int)] = [
+        (ScriptedAnswer(403, "AccessDenied"), 1), (ScriptedAnswer(401, ""), 1),
+        (ScriptedAnswer(405, "MethodNotAllowed"), 1), (ScriptedAnswer(301, "PermanentRedirect"), 1),
+        (ScriptedAnswer(400, "RequestTimeout"), 3), (ScriptedAnswer(404, ""), 3), (ScriptedAnswer(400, "Odd"), 1),
+        (ScriptedAnswer(413, "EntityTooLarge"), 1), (ScriptedAnswer(501, "NotImplemented"), 1),
+    ]
+
+    @Test("One odd answer ends no pass, and at its end everything is stored", arguments: oddAnswers)
+    func oddAnswer(answer: ScriptedAnswer, times: Int) async throws {
+        try await SyncBench.run(photos: 12) { bench in
+            bench.server.script(.answer(answer), on: .putObject, numbers: 3...(2 + times))
+            try await bench.pass(batchSize: 1, patience: .seconds(10))
+            #expect(bench.server.requests.count { $0.fault != nil } == times)
+            #expect(try bench.wrongPhotos() == [])
+            #expect(try bench.states() == [.uploaded: 12])
+            #expect(bench.summary.withLock { $0.failed } == 0)
+        }
+    }
+
+    @Test func `A proxy that answers 404 for a while makes no photo failed`() async throws {
+        try await SyncBench.run(photos: 60) { bench in
+            bench.server.script(.answer(ScriptedAnswer(404, "")), on: .putObject, numbers: 5...130)
+            try await bench.pass(batchSize: 3, patience: .seconds(10))
+            #expect(try bench.states() == [.uploaded: 60])
+            #expect(try bench.wrongPhotos() == [])
+            #expect(bench.summary.withLock { $0.failed } == 0)
+        }
+    }
+
+    @Test func `When one request in five fails, a pass ends with everything stored`() async throws {
+        try await SyncBench.run(photos: 200) { bench in
+            bench.server.play(
+                FaultMix(
+                    seed: 5,
+                    shares: [FaultMix.Share(0.2, [.slowDown, .internalError, .reset(.beforeBody), .cut(.afterBody)])]))
+            try await bench.pass(patience: .seconds(10))
+            #expect(try bench.states() == [.uploaded: 200])
+            #expect(try bench.wrongPhotos() == [])
+        }
+    }
+
     // MARK: If-None-Match
 
     @Test(arguments: [(.honoured, 0), (.ignored, 0), (.refused, 1)] as [(StoreAbilities.ConditionalPut, Int)])
@@ -98,7 +139,7 @@ import Testing
             #expect(bench.server.object(taken)?.bytes == Array("somebody else's".utf8))
             #expect(bench.server.object(taken)?.generation == 1)
             #expect(try bench.wrongPhotos() == [1])
-            #expect(try bench.states() == [.uploaded: 2, .failed: 1])
+            #expect(try bench.states() == [.uploaded: 2, .pending: 1])
             #expect(bench.server.requests(.putObject).count { $0.status == 501 } == refusals)
         }
     }

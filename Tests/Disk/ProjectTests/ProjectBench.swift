@@ -76,7 +76,7 @@ struct ProjectBench {
                 store: store, ledger: queue, keys: keys, kept: versions, now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
             logger: words.logger, observe: { _ in })
-        try ledger.hurry()
+        try ledger.hurry(at: clock.now)
         try await pipeline.run(.untilDone(patience: .seconds(30)))
     }
 

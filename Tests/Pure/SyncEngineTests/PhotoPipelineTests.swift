@@ -175,6 +175,59 @@ import Testing
         #expect(try bench.status(path)?.state == .uploaded)
     }
 
+    private static let refusals: [StoreError.Code] = [
+        .notFound, .invalidRequest, .tooLarge, .unsupported, .conflict, .invalidResponse, .badDigest,
+        .accessDenied, .credentialsRejected, .wrongRegion, .storeMissing, .timedOut, .unreachable, .clockSkew,
+        .settingRefused, .noSpace,
+    ]
+
+    private func key(_ photo: String) throws -> String {
+        try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array(photo.utf8)).md5)).rawValue
+    }
+
+    @Test("what a store refuses once is never failed: the photo waits, and is stored later", arguments: refusals)
+    func refusedOnce(code: StoreError.Code) async throws {
+        let bench = try Bench(faults: [StoreFault(.put, number: 1, .failBefore(code))])
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        let waiting = try #require(try bench.status(path))
+        #expect(waiting.state == .pending)
+        #expect(waiting.error?.contains("scripted by the test") == true)
+        #expect(try bench.ledger.delayedPhotos(limit: 9).map(\.path) == [path])
+        await bench.time.advance(by: .seconds(31))
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .uploaded)
+        #expect(bench.events.summary.failed == 0)
+    }
+
+    @Test("one key that is always refused holds up none of the others, and does not end the pass", arguments: refusals)
+    func refusedAlways(code: StoreError.Code) async throws {
+        let bench = try Bench(faults: [StoreFault(.put, key: key("photo 3"), .failBefore(code))])
+        for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        for _ in 1...3 {
+            try await bench.pass()
+            try bench.ledger.hurry(at: bench.time.now)
+        }
+        #expect(bench.memory.keys.count == 8)
+        let refused = try #require(try bench.status(Bench.gallery.appending("3.jpg")))
+        #expect(refused.state == .pending && refused.attempts == 3)
+        #expect(refused.error?.contains(try key("photo 3")) == true)
+        #expect(try bench.ledger.overview().store?.error == nil)
+    }
+
+    @Test func `what was refused by a clock that was wrong is tried as soon as it is right`() async throws {
+        let bench = try Bench()
+        let path = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: path)
+        try bench.scan()
+        let later = bench.time.now.addingTimeInterval(10 * 365 * 86_400)
+        let claim = try #require(try bench.ledger.claim(limit: 1, at: later).first)
+        try bench.ledger.commit(claim, outcome: .postponed("refused", until: later + 30), at: later)
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .uploaded)
+    }
+
     @Test func `an answer that is lost does not make a second object`() async throws {
         let bench = try Bench(faults: [StoreFault(.put, number: 1, .failAfter(.connectionLost))])
         bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
@@ -189,6 +242,7 @@ import Testing
         "a store that is away as a whole ends a pass with its error, and no photo loses a try",
         arguments: [
             StoreError.Code.unreachable, .accessDenied, .credentialsRejected, .noSpace, .storeMissing, .settingRefused,
+            .timedOut, .wrongRegion, .unsupported,
         ])
     func storeAway(code: StoreError.Code) async throws {
         let bench = try Bench(faults: [StoreFault(.put, .failBefore(code))])

@@ -1,0 +1,46 @@
+import SyncCore
+import SyncLedger
+
+/// The last rounds of a pass: what the store has refused for now is tried again after short pauses, for as long as the
+/// pass has patience, and longer while some of it is stored. A server that fails one request in five has everything at
+/// the end.
+struct PassRounds: Sendable {
+    struct Round: Sendable {
+        let photos: [Int64]
+        let pause: Duration
+    }
+
+    private static let most = 10
+    private static let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(1), ceiling: .seconds(8))
+    /// What was refused more often than this does not hold up every pass: it has its pauses.
+    private static let mostAttempts = 8
+
+    private var postponed: Set<Int64> = []
+    private var begun = 0
+    /// Photos of the last round that were stored.
+    private var stored = 0
+    private var since: Duration?
+
+    mutating func notePostponed(_ claim: Claim) {
+        if claim.attempts <= Self.mostAttempts { postponed.insert(claim.photoID) }
+    }
+
+    mutating func noteStored(_ photo: Int64) {
+        stored += 1
+        postponed.remove(photo)
+    }
+
+    /// - Parameter random: 0.5..<1.
+    /// - Returns: `nil` when there is nothing to try, or it was tried enough.
+    mutating func next(at now: Duration, _ patience: Duration, random: Double) -> Round? {
+        guard !postponed.isEmpty, begun < Self.most else { return nil }
+        let start = since ?? now
+        let pause = Self.policy.delay(afterAttempt: begun + 1, random: random)
+        guard now + pause <= start + patience || (begun > 0 && stored > 0) else { return nil }
+        since = start
+        begun += 1
+        stored = 0
+        defer { postponed = [] }
+        return Round(photos: postponed.sorted(), pause: pause)
+    }
+}

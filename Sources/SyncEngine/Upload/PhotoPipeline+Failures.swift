@@ -1,0 +1,89 @@
+import Logging
+import SyncCore
+import SyncLedger
+
+/// Whose fault it is when a photo cannot be sent: the store's or the key's. What is wrong with the photo itself is found
+/// out before it is sent.
+extension PhotoPipeline {
+    /// Whatever a server has against a photo, it waits and is tried again, less and less often: servers change their minds,
+    /// and what stands between us and them says strange things for a moment. Only what is wrong with the photo is final.
+    func fail(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
+        try await judging.withKey(true) { try await settle(claim, error, mode) }
+    }
+
+    private func settle(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
+        if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
+            return try await commit(claim, .released, sentBytes: nil)
+        }
+        if error.code != .sourceChanged { rounds.withLock { $0.notePostponed(claim) } }
+        let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
+        try await commit(claim, .postponed("\(error)", until: time.now() + pause), sentBytes: nil)
+    }
+
+    /// The store has taken a photo, or shown that it has it.
+    func noteAccepted(_ claim: Claim, wasSent: Bool) async throws {
+        guard wasSent, gate.noteAccepted(claim.photoID) else { return }
+        logger.notice("the store takes photos again, uploads go on")
+        try await noteStore(nil)
+    }
+
+    /// One odd answer says nothing about the store: it is asked itself. A store that answers well, and refuses one key
+    /// after the other, is at fault all the same.
+    private func isStoreAtFault(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws -> Bool {
+        if error.code == .credentialsMissing {
+            try await tell(gate.close(error), mode)
+            return true
+        }
+        // It was closed meanwhile; or nobody waits for the answer any more.
+        if !gate.mayGo(claim.photoID) || isStopping.withLock({ $0 }) { return true }
+        do {
+            try await store.check()
+        } catch let answer as StoreError {
+            // What was said to the photo may be said with more words than what is said to a check.
+            try await tell(gate.close(answer.isTransient ? answer : error), mode)
+            return true
+        }
+        switch gate.judge(claim, error) {
+        case .key: return false
+        case .store: return true
+        case .closed(let closing):
+            let now = time.now()
+            try await pool.run { [ledger] in try ledger.pardon(closing.innocent, at: now) }
+            try await tell(closing, mode)
+            return true
+        }
+    }
+
+    /// - Parameter closing: `nil` when the gate was closed before.
+    func tell(_ closing: StoreGate.Closing?, _ mode: Mode) async throws {
+        guard let closing else { return }
+        try await noteStore(closing.error)
+        guard case .untilStopped = mode else {
+            // A pass throws it when its patience is over, and whoever asked for the pass tells it.
+            return logger.info("the store cannot be used: \(closing.error)")
+        }
+        if closing.keys.isEmpty {
+            logger.warning("the store cannot be used, uploads wait: \(closing.error)")
+        } else {
+            let keys = closing.keys.map(\.escapingControls).joined(separator: ", ")
+            logger.warning(
+                """
+                the store answers well, and takes no photos: \(closing.error). It has refused \(keys); photos are tried one \
+                at a time until one is taken
+                """)
+        }
+    }
+
+    func noteStore(_ error: StoreError?) async throws {
+        let now = time.now()
+        try await pool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
+    }
+}
+
+extension StoreError {
+    /// Whether the next photo might meet it too. Of a server that answers, only asking tells.
+    fileprivate var mayConcernWholeStore: Bool { concernsWholeStore || code == .unsupported }
+
+    /// Whether waiting for some seconds cannot help: it was found out on this machine.
+    var isCertain: Bool { code == .credentialsMissing }
+}
