@@ -155,7 +155,9 @@ let package = Package(
             ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
-        suite("BadDayTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging]),
+        suite(
+            "BadDayTests", in: "Disk",
+            ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging, grdb, lifecycleTestKit]),
         suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest"]),
         suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),

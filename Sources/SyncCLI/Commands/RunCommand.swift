@@ -42,9 +42,10 @@ struct RunCommand: AsyncParsableCommand {
             var configuration = ServiceGroupConfiguration(
                 // Stopped from the last to the first.
                 services: [
-                    UploadService(parts.pipeline), UpkeepService(parts.upkeep, time: installation.time),
+                    UploadService(parts.pipeline, patience: parts.restores.patience),
+                    UpkeepService(parts.upkeep, patience: parts.restores.patience, time: installation.time),
                     parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                    parts.retention.service, intake, StopNotice(tell: systemd.stopping),
+                    parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
             // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.

@@ -55,7 +55,7 @@ struct AgentParts: Sendable {
             VacationKeeper(
                 ledger: restores.ledger, store: retrying, keys: keys, pool: BlockingPool(name: "vacations", threads: 1),
                 now: installation.time.now),
-            work: done, time: installation.time, logger: installation.logger)
+            work: done, patience: restores.patience, time: installation.time, logger: installation.logger)
         projects = ProjectParts(installation, ledger: ledger)
         let preparer = Preparer(
             ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
@@ -72,9 +72,12 @@ struct AgentParts: Sendable {
             })
     }
 
+    var time: TimeSource { installation.time }
+
     var projectService: ProjectService {
         ProjectService(
-            folders: folders, shelf: projects.shelf, pool: intakePool, work: work, time: installation.time)
+            folders: folders, shelf: projects.shelf, pool: intakePool, work: work, patience: restores.patience,
+            time: installation.time)
     }
 
     func makePass() -> SyncPass {
@@ -86,7 +89,8 @@ struct AgentParts: Sendable {
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, source: source, pool: intakePool,
-            settle: installation.settings.upload.settle, rescanEvery: installation.settings.upload.rescan, work: work,
+            settle: installation.settings.upload.settle, rescanEvery: installation.settings.upload.rescan,
+            patience: restores.patience, work: work,
             time: installation.time, logger: installation.logger)
     }
 }

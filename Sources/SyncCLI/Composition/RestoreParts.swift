@@ -14,6 +14,8 @@ struct RestoreParts: Sendable {
     let changer: RestoreChanger
     let service: RestoreService
     let refresh: ClassRefresh
+    /// Of this process: what all of its services do while the ledger cannot be used.
+    let patience: LedgerPatience
 
     /// - Parameter store: with retries.
     init(_ installation: Installation, ledger: Ledger, store: any ObjectStore) throws {
@@ -26,6 +28,7 @@ struct RestoreParts: Sendable {
             try installation.makeStore(ledger, access: .reads), time: time, logger: installation.logger)
         self.store = store
         self.ledger = queue
+        patience = LedgerPatience(ledger: queue, time: time, logger: installation.logger)
         desk = RestoreDesk(store: store, ledger: queue, prices: try installation.prices(), time: time)
         sender = RestoreSender(store: store, ledger: queue, time: time)
         changer = RestoreChanger(store: store, ledger: queue, time: time)
@@ -38,7 +41,7 @@ struct RestoreParts: Sendable {
                 notifiers: Notifiers(
                     settings.notify, environment: installation.environment, time: time, logger: installation.logger),
                 time: time),
-            time: time, logger: installation.logger)
+            patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
             store: store, ledger: queue, keys: try KeyLayout(user: settings.user), time: time)
     }

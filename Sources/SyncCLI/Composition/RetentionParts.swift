@@ -44,11 +44,12 @@ struct RetentionParts: Sendable {
             store: RetryingStore(store, time: installation.time, logger: installation.logger))
     }
 
-    var service: RetentionService {
+    func service(_ patience: LedgerPatience) -> RetentionService {
         let installation = installation
         return RetentionService(
             retention, days: installation.settings.retention.eventDays, schedule: schedule, ledger: ledger,
-            hold: { try installation.takeCleanupLock() }, time: installation.time, logger: installation.logger)
+            hold: { try installation.takeCleanupLock() }, patience: patience, time: installation.time,
+            logger: installation.logger)
     }
 }
 

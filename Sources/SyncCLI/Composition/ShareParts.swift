@@ -42,7 +42,7 @@ struct ShareParts: Sendable {
         ender = ShareEnder(store: store, ledger: ledger, hands: hands, time: time)
         service = ShareService(
             publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
-            time: time, logger: installation.logger)
+            patience: restores.patience, time: time, logger: installation.logger)
     }
 }
 

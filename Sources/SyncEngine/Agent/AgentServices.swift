@@ -23,12 +23,18 @@ package struct IntakeService: Service {
 /// The storing half of the agent as a service: from the queue into the store.
 package struct UploadService: Service {
     private let pipeline: PhotoPipeline
+    private let patience: LedgerPatience
 
-    package init(_ pipeline: PhotoPipeline) {
+    package init(_ pipeline: PhotoPipeline, patience: LedgerPatience) {
         self.pipeline = pipeline
+        self.patience = patience
     }
 
     package func run() async throws {
-        try await pipeline.run(.untilStopped)
+        do {
+            try await patience.riding("uploads") { try await pipeline.run(.untilStopped) }
+        } catch is CancellationError {
+            // What was in hand is given back by the next start.
+        }
     }
 }

@@ -15,6 +15,7 @@ package actor Intake {
     private let pool: BlockingPool
     private let scan: FolderScan
     private let rescanEvery: Duration
+    private let patience: LedgerPatience
     private let work: Wakeup
     private let time: TimeSource
     private let logger: Logger
@@ -30,7 +31,8 @@ package actor Intake {
     ///   - work: signalled when the queue has got something new.
     package init(
         folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, source: any ChangeSource,
-        pool: BlockingPool, settle: Duration, rescanEvery: Duration, work: Wakeup, time: TimeSource, logger: Logger
+        pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience, work: Wakeup,
+        time: TimeSource, logger: Logger
     ) {
         self.folders = folders
         self.ledger = ledger
@@ -39,30 +41,46 @@ package actor Intake {
         self.pool = pool
         self.scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
         self.rescanEvery = rescanEvery
+        self.patience = patience
         self.work = work
         self.time = time
         self.logger = logger
         self.settling = SettleQueue(settle: settle)
     }
 
-    /// Watches until the task is cancelled.
-    /// - Throws: ``LedgerError``, `CancellationError`.
+    /// Watches until the task is cancelled. While the ledger cannot be written to, the watching goes on; what was hinted
+    /// at meanwhile and not written down is found by the scan of all folders with which it goes on.
+    /// - Throws: ``LedgerError`` that does not pass, `CancellationError`.
     /// - Parameter onWatching: called once, when every change from now on will be seen.
     package func run(onWatching: @Sendable () async -> Void) async throws {
         await source.start(folders.map(\.path))
-        try await noteWatching()
-        await onWatching()
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.followHints() }
-                group.addTask { try await self.settleFiles() }
-                group.addTask { try await self.scanTrees() }
-                group.addTask { try await self.rescanNowAndThen() }
-                try await group.waitForAll()
+            var isFirst = true
+            try await patience.riding("new photos") {
+                var obstacle: (any Error)?
+                do { try await noteWatching() } catch { obstacle = error }
+                if isFirst {
+                    isFirst = false
+                    await onWatching()
+                } else {
+                    for folder in folders { enqueue(folder.path) }
+                }
+                if let obstacle { throw obstacle }
+                try await work()
             }
         } catch {
             await source.stop()
             throw error
+        }
+    }
+
+    private func work() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.followHints() }
+            group.addTask { try await self.settleFiles() }
+            group.addTask { try await self.scanTrees() }
+            group.addTask { try await self.rescanNowAndThen() }
+            try await group.waitForAllOrFirstFailure()
         }
     }
 

@@ -11,18 +11,21 @@ package struct ProjectService: Service {
     private let shelf: ProjectShelf
     private let pool: BlockingPool
     private let work: Wakeup
+    private let patience: LedgerPatience
     private let time: TimeSource
 
     /// - Parameters:
     ///   - pool: that of the intake.
     ///   - work: signalled when files may have come due.
     package init(
-        folders: [FolderRecord], shelf: ProjectShelf, pool: BlockingPool, work: Wakeup, time: TimeSource
+        folders: [FolderRecord], shelf: ProjectShelf, pool: BlockingPool, work: Wakeup, patience: LedgerPatience,
+        time: TimeSource
     ) {
         self.folders = folders.filter { $0.kind == .projects }
         self.shelf = shelf
         self.pool = pool
         self.work = work
+        self.patience = patience
         self.time = time
     }
 
@@ -30,7 +33,7 @@ package struct ProjectService: Service {
         do {
             try await cancelWhenGracefulShutdown {
                 while true {
-                    try await self.round()
+                    try await self.patience.riding("projects") { try await self.round() }
                     try await self.time.sleep(Self.interval)
                 }
             }

@@ -15,16 +15,18 @@ package struct RestoreService: Service {
     package let follower: RestoreFollower
     package let delivery: RestoreDelivery
     private let announcer: RestoreAnnouncer
+    private let patience: LedgerPatience
     private let time: TimeSource
     private let logger: Logger
 
     package init(
-        follower: RestoreFollower, delivery: RestoreDelivery, announcer: RestoreAnnouncer, time: TimeSource,
-        logger: Logger
+        follower: RestoreFollower, delivery: RestoreDelivery, announcer: RestoreAnnouncer, patience: LedgerPatience,
+        time: TimeSource, logger: Logger
     ) {
         self.follower = follower
         self.delivery = delivery
         self.announcer = announcer
+        self.patience = patience
         self.time = time
         self.logger = logger
     }
@@ -49,13 +51,11 @@ package struct RestoreService: Service {
         var rounds = Rounds()
         while true {
             do {
-                try await work(&rounds)
+                try await patience.riding("restores") { try await work(&rounds) }
                 rounds.failures = 0
             } catch let error as StoreError {
                 logger.debug("restores wait for the store: \(error)")
                 rounds.failures += 1
-            } catch let error as LedgerError where error.code == .busy {
-                logger.debug("restores wait for the ledger: \(error)")
             }
             try await time.sleep(pause(after: rounds.failures))
         }

@@ -21,19 +21,21 @@ package struct RetentionService: Service {
     private let schedule: DailySchedule
     private let ledger: LedgerQueue
     private let hold: @Sendable () throws -> AgentLock
+    private let patience: LedgerPatience
     private let time: TimeSource
     private let logger: Logger
 
     /// - Parameter hold: takes the lock of cleanups, or throws ``AgentLock/Held``.
     package init(
         _ retention: RetentionPass, days: Int, schedule: DailySchedule, ledger: LedgerQueue,
-        hold: @escaping @Sendable () throws -> AgentLock, time: TimeSource, logger: Logger
+        hold: @escaping @Sendable () throws -> AgentLock, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.retention = retention
         self.days = days
         self.schedule = schedule
         self.ledger = ledger
         self.hold = hold
+        self.patience = patience
         self.time = time
         self.logger = logger
     }
@@ -50,14 +52,10 @@ package struct RetentionService: Service {
         var outages = 0
         while true {
             do {
-                let isDone = try await runIfDue()
+                let isDone = try await patience.riding("old gallery events") { try await runIfDue() }
                 outages = isDone ? 0 : outages + 1
             } catch is AgentLock.Held {
                 // Somebody does it by hand; what is left then is looked at.
-                try await time.sleep(Self.busy)
-                continue
-            } catch let error as LedgerError where error.code == .busy {
-                logger.debug("retention waits for the ledger: \(error)")
                 try await time.sleep(Self.busy)
                 continue
             }

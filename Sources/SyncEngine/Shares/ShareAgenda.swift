@@ -36,7 +36,7 @@ package struct ShareAgenda: Hashable, Sendable {
                 } else if share.step != .done {
                     ShareAgenda(.publish, now)
                 } else {
-                    Self.renewal(of: share)
+                    Self.renewal(of: share, now: now)
                 }
             self = next.flatMap { $0.dueAt < end.dueAt ? $0 : nil } ?? end
         }
@@ -48,8 +48,10 @@ package struct ShareAgenda: Hashable, Sendable {
     }
 
     /// When less than half of the links' life is left. Links that last as long as the share are left alone.
-    private static func renewal(of share: ShareRecord) -> ShareAgenda? {
+    private static func renewal(of share: ShareRecord, now: Date) -> ShareAgenda? {
         guard let written = share.pageWrittenAt, let end = share.linksEndAt, end < share.expiresAt else { return nil }
+        // They were signed by a clock that was wrong, and nobody can use them.
+        if written > now.addingTimeInterval(shortestLife) { return ShareAgenda(.renew, now) }
         let half = max(end.timeIntervalSince(written) / 2, shortestLife)
         return ShareAgenda(.renew, written.addingTimeInterval(half))
     }

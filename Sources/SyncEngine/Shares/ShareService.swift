@@ -23,19 +23,21 @@ package struct ShareService: Service {
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let pool: BlockingPool
+    private let patience: LedgerPatience
     private let time: TimeSource
     private let logger: Logger
 
     /// - Parameter pool: for looking at files, on a disk that may hang.
     package init(
         publisher: SharePublisher, ender: ShareEnder, ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
-        time: TimeSource, logger: Logger
+        patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
         self.ender = ender
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool
+        self.patience = patience
         self.time = time
         self.logger = logger
     }
@@ -59,13 +61,11 @@ package struct ShareService: Service {
         var rounds = Rounds()
         while true {
             do {
-                try await work(&rounds)
+                try await patience.riding("shares") { try await work(&rounds) }
                 rounds.failures = 0
             } catch let error as StoreError {
                 logger.debug("shares wait for the store: \(error)")
                 rounds.failures += 1
-            } catch let error as LedgerError where error.code == .busy {
-                logger.debug("shares wait for the ledger: \(error)")
             }
             try await time.sleep(pause(after: rounds.failures))
         }
@@ -112,7 +112,10 @@ package struct ShareService: Service {
     private func attempt(_ action: ShareAgenda.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
         let now = time.now()
         let sources = action == .publish ? try await sources(of: share, at: now) : Sources()
-        if let rest = rounds.rests[share.id], rest.action == action, rest.sources == sources, rest.until > now {
+        // A rest that ends later than one that began now is of a clock that was set back since.
+        if let rest = rounds.rests[share.id], rest.action == action, rest.sources == sources, rest.until > now,
+            rest.until <= now.addingTimeInterval(Self.patience)
+        {
             return
         }
         do {

@@ -81,10 +81,12 @@ package struct UpkeepService: Service {
     private static let interval = Duration.seconds(3_600)
 
     private let upkeep: StoreUpkeep
+    private let patience: LedgerPatience
     private let time: TimeSource
 
-    package init(_ upkeep: StoreUpkeep, time: TimeSource) {
+    package init(_ upkeep: StoreUpkeep, patience: LedgerPatience, time: TimeSource) {
         self.upkeep = upkeep
+        self.patience = patience
         self.time = time
     }
 
@@ -92,11 +94,7 @@ package struct UpkeepService: Service {
         do {
             try await cancelWhenGracefulShutdown {
                 while true {
-                    do {
-                        try await upkeep.run()
-                    } catch let error as LedgerError where error.code == .busy {
-                        // Another process writes for long; what is due now is due in an hour too.
-                    }
+                    try await patience.riding("the upkeep of the store") { _ = try await upkeep.run() }
                     try await time.sleep(Self.interval)
                 }
             }

@@ -12,13 +12,17 @@ package struct VacationService: Service {
 
     private let keeper: VacationKeeper
     private let work: Wakeup
+    private let patience: LedgerPatience
     private let time: TimeSource
     private let logger: Logger
 
     /// - Parameter work: signalled when a photo is done with.
-    package init(_ keeper: VacationKeeper, work: Wakeup, time: TimeSource, logger: Logger) {
+    package init(
+        _ keeper: VacationKeeper, work: Wakeup, patience: LedgerPatience, time: TimeSource, logger: Logger
+    ) {
         self.keeper = keeper
         self.work = work
+        self.patience = patience
         self.time = time
         self.logger = logger
     }
@@ -51,7 +55,7 @@ package struct VacationService: Service {
         var rounds = Rounds()
         while true {
             let seen = rounds.seen
-            try await look(&rounds) { seen[$0.id] == $0.revision }
+            try await patience.riding("vacations") { try await look(&rounds) { seen[$0.id] == $0.revision } }
             if rounds.failures > 0 {
                 let delay = RetryPolicy.outage.delay(afterAttempt: rounds.failures, random: 0.5 + time.random() / 2)
                 try await time.sleep(max(Self.quiet, delay))
@@ -77,9 +81,6 @@ package struct VacationService: Service {
             rounds.failures += 1
             let text = "vacations wait for the store: \(error)"
             if rounds.told.insert(text).inserted { logger.warning("\(text)") }
-        } catch let error as LedgerError where error.code == .busy {
-            // Another process writes for long; what is due now is due in a minute too.
-            logger.debug("vacations wait for the ledger: \(error)")
         }
     }
 }

@@ -33,6 +33,12 @@ struct Bench {
         ])
     }
 
+    var patience: LedgerPatience {
+        LedgerPatience(
+            ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)), time: time.source,
+            logger: logger)
+    }
+
     /// What the pipeline told, in order.
     final class Events: Sendable {
         private let list = Mutex<[PipelineEvent]>([])

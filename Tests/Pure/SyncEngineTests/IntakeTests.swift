@@ -55,7 +55,7 @@ private final class ScriptedSource: ChangeSource {
         let intake = Intake(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, source: source,
             pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(3_600),
-            work: bench.work, time: bench.time.source, logger: bench.logger)
+            patience: bench.patience, work: bench.work, time: bench.time.source, logger: bench.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do { try await intake.run(onWatching: {}) } catch is CancellationError {}

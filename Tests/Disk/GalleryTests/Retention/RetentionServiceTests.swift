@@ -29,6 +29,7 @@ import Testing
     ) async throws {
         let lock = bench.tree.path("cleanup.lock")
         let schedule = DailySchedule(hour: time.hour, minute: time.minute, in: try #require(TimeZone(identifier: zone)))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let service = RetentionService(
             try bench.retention(), days: 90, schedule: schedule,
             ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "test", threads: 1)),
@@ -41,7 +42,11 @@ import Testing
                 let held = try AgentLock(at: lock, pid: getpid(), now: time.now)
                 runs.note(time.now)
                 return held
-            }, time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            },
+            patience: LedgerPatience(
+                ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "test", threads: 1)),
+                time: bench.time.source, logger: logger),
+            time: bench.time.source, logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             await bench.time.waitForSleepers()

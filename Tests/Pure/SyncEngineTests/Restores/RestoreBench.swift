@@ -162,8 +162,10 @@ final class RestoreBench: Sendable {
             follower: follower,
             delivery: RestoreDelivery(
                 store: store, ledger: queue, pool: BlockingPool(name: "downloads", threads: 1), time: time.source),
-            announcer: announcer, time: time.source, logger: logger)
+            announcer: announcer, patience: patience, time: time.source, logger: logger)
     }
+
+    var patience: LedgerPatience { LedgerPatience(ledger: queue, time: time.source, logger: logger) }
 
     static let places = RestoreSelection.Places(
         workingFolder: trips, vacationRoots: [trips], candidates: { [$0] })

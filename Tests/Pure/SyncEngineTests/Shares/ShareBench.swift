@@ -144,7 +144,9 @@ final class ShareBench: Sendable {
     func service(_ owner: String = "agent") -> ShareService {
         ShareService(
             publisher: publisher(owner), ender: ender(owner), ledger: queue, scanner: disk,
-            pool: BlockingPool(name: "files", threads: 1), time: time.source, logger: logger)
+            pool: BlockingPool(name: "files", threads: 1),
+            patience: LedgerPatience(ledger: queue, time: time.source, logger: logger), time: time.source,
+            logger: logger)
     }
 
     // MARK: Sharing

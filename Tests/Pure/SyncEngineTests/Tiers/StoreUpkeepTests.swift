@@ -73,7 +73,7 @@ import Testing
 
     @Test func `the service works at the start and every hour, and stops when it is told to`() async throws {
         let bench = try RestoreBench()
-        let service = UpkeepService(try upkeep(bench), time: bench.time.source)
+        let service = UpkeepService(try upkeep(bench), patience: bench.patience, time: bench.time.source)
         try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await service.run() }

@@ -58,7 +58,10 @@ struct VacationMachine {
     func makeService(_ logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) throws
         -> VacationService
     {
-        VacationService(try makeKeeper(), work: work, time: time.source, logger: logger)
+        VacationService(
+            try makeKeeper(), work: work,
+            patience: LedgerPatience(ledger: queue, time: time.source, logger: logger), time: time.source,
+            logger: logger)
     }
 
     var finder: VacationFinder {

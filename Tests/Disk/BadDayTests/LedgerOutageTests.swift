@@ -1,0 +1,215 @@
+import Foundation
+import GRDB
+import Logging
+import ServiceLifecycleTestKit
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// A ledger that refuses to be written to for a while, as on a full disk. Another connection to the file puts a trigger in
+/// the way, and takes it out again.
+@Suite(.timeLimit(.minutes(2))) struct LedgerOutageTests {
+    private static let photos = 12
+
+    private let tree: TemporaryTree
+    private let ledger: Ledger
+    private let folders: [FolderRecord]
+    private let shelf = PhotoShelf(count: photos)
+    private let store = InMemoryStore()
+    private let obstacle: Obstacle
+    private let log = LogLines()
+
+    init() throws {
+        tree = try TemporaryTree()
+        ledger = try Ledger(at: tree.path("ledger.sqlite"))
+        folders = try ledger.register([PhotoShelf.folder])
+        obstacle = try Obstacle(tree.path("ledger.sqlite"))
+    }
+
+    /// What is in the way of writing.
+    private final class Obstacle: Sendable {
+        private let database: DatabaseQueue
+
+        init(_ path: FilePath) throws { database = try DatabaseQueue(path: path.string) }
+
+        func put(before statement: String, on table: String) throws {
+            try database.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER obstacle BEFORE \(statement) ON \(table) BEGIN
+                            SELECT RAISE(ABORT, 'no room');
+                        END
+                        """)
+            }
+        }
+
+        func remove() throws {
+            try database.write { try $0.execute(sql: "DROP TRIGGER IF EXISTS obstacle") }
+        }
+    }
+
+    private final class LogLines: Sendable {
+        struct Handler: LogHandler {
+            let lines: LogLines
+            var metadata: Logger.Metadata = [:]
+            var logLevel = Logger.Level.notice
+
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+
+            func log(event: LogEvent) { lines.list.withLock { $0.append("\(event.message)") } }
+        }
+
+        let list = Mutex<[String]>([])
+
+        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+        func containing(_ words: String) -> [String] { list.withLock { $0.filter { $0.contains(words) } } }
+    }
+
+    /// A clock that stands still. Nobody waits, but for what comes once in a blue moon.
+    /// - Parameter atPause: called at each pause but the short looks at the queue, with its number.
+    private func makeTime(atPause: @escaping @Sendable (Int) throws -> Void = { _ in }) -> TimeSource {
+        let pauses = Mutex(0)
+        return TimeSource(
+            now: { Date(timeIntervalSince1970: 1_780_000_000) }, monotonic: { .zero },
+            sleep: { duration in
+                try Task.checkCancellation()
+                if duration > .seconds(3_600) { return try await Task.sleep(for: duration) }
+                await Task.yield()
+                if duration == .seconds(5) { return }
+                try atPause(
+                    pauses.withLock { count in
+                        count += 1
+                        return count
+                    })
+            }, random: { 0.5 })
+    }
+
+    private func queue() throws {
+        let scan = FolderScan(ledger: ledger, scanner: shelf, settle: .seconds(2))
+        for folder in folders {
+            _ = try scan.run(folder, from: folder.path, at: Date(timeIntervalSince1970: 1_780_000_000))
+        }
+    }
+
+    private func pipeline(
+        _ time: TimeSource, observe: @escaping @Sendable (PipelineEvent) -> Void = { _ in }
+    ) throws -> PhotoPipeline {
+        PhotoPipeline(
+            ledger: ledger, store: store,
+            preparer: Preparer(
+                ledger: ledger, scanner: shelf, reducer: shelf,
+                planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .seconds(2),
+                now: time.now),
+            pool: BlockingPool(name: "test", threads: 2), batchSize: 3, work: Wakeup(), time: time, logger: log.logger,
+            observe: observe)
+    }
+
+    private func patience(_ time: TimeSource) -> LedgerPatience {
+        LedgerPatience(
+            ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)), time: time, logger: log.logger)
+    }
+
+    @Test(
+        "a pass whose ledger takes nothing any more ends with the ledger's error",
+        arguments: [("INSERT", "attempts"), ("UPDATE", "attempts"), ("UPDATE", "photos"), ("UPDATE", "agent")])
+    func pass(statement: String, table: String) async throws {
+        try queue()
+        try obstacle.put(before: statement, on: table)
+        let pipeline = try pipeline(makeTime())
+        let error = await #expect(throws: LedgerError.self) {
+            try await pipeline.run(.untilDone(patience: .seconds(10)))
+        }
+        #expect(error?.mayPass == true)
+        try obstacle.remove()
+        try await pipeline.run(.untilDone(patience: .seconds(10)))
+        #expect(store.keys.count == Self.photos)
+        #expect(try ledger.overview().totals[.uploaded].files == Self.photos)
+    }
+
+    @Test(
+        "the agent goes on by itself when the ledger can be written again, and has told it once",
+        arguments: [("INSERT", "attempts"), ("UPDATE", "attempts"), ("UPDATE", "photos"), ("UPDATE", "agent")])
+    func goesOn(statement: String, table: String) async throws {
+        try queue()
+        try obstacle.put(before: statement, on: table)
+        let time = makeTime { [obstacle] number in if number == 4 { try obstacle.remove() } }
+        let (stored, sink) = AsyncStream.makeStream(of: Void.self)
+        let service = UploadService(
+            try pipeline(time) { event in
+                switch event.result {
+                case .stored, .alreadyStored: sink.yield()
+                default: break
+                }
+            }, patience: patience(time))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await service.run() }
+            var left = Self.photos
+            for await _ in stored {
+                left -= 1
+                if left == 0 { break }
+            }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(try ledger.overview().totals[.uploaded].files == Self.photos)
+        #expect(log.containing("the ledger cannot be used").count == 1)
+        #expect(log.containing("the ledger can be written again").count == 1)
+    }
+
+    @Test func `an agent whose ledger is away ends when it is told to`() async throws {
+        try queue()
+        try obstacle.put(before: "INSERT", on: "attempts")
+        try await testGracefulShutdown { trigger in
+            let time = makeTime { number in if number == 3 { trigger.triggerGracefulShutdown() } }
+            let service = UploadService(try pipeline(time), patience: patience(time))
+            try await service.run()
+        }
+        #expect(store.keys.isEmpty)
+    }
+
+    @Test func `what was hinted at while the ledger was away is found when it is back`() async throws {
+        try obstacle.put(before: "INSERT", on: "photos")
+        let hints = OneHint()
+        let time = makeTime { [obstacle] number in if number == 4 { try obstacle.remove() } }
+        let work = Wakeup()
+        let intake = Intake(
+            folders: folders, ledger: ledger, scanner: shelf, source: hints,
+            pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(31_536_000),
+            patience: patience(time), work: work, time: time, logger: log.logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do { try await intake.run(onWatching: {}) } catch is CancellationError {}
+            }
+            await work.wait(atMost: nil, time: time)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(try ledger.overview().totals[.pending].files == Self.photos)
+    }
+
+    /// Hints once, at the whole folder.
+    private final class OneHint: ChangeSource {
+        private let isTold = Mutex(false)
+        private let never = Wakeup()
+
+        func start(_ roots: [FilePath]) async {}
+        func reports() -> [WatchReport] { [] }
+        func stop() async {}
+
+        func next() async -> [ChangeHint]? {
+            let isFirst = isTold.withLock { isTold in
+                defer { isTold = true }
+                return !isTold
+            }
+            if isFirst { return [.tree(PhotoShelf.folder.path)] }
+            await never.wait(atMost: nil, time: JumpingTime().source)
+            return nil
+        }
+    }
+}
