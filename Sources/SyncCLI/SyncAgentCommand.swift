@@ -17,6 +17,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               sync-agent sync      store what is there, once
               sync-agent run       keep watching and storing
               sync-agent status    what is safe, what is not yet, and why
+              sync-agent retry     try again what failed or waits
               sync-agent restore   bring archived photos back
 
             EXIT CODES
@@ -32,8 +33,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RestoreCommand.self,
-            RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self, ProjectsCommand.self,
+            InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RetryCommand.self,
+            RestoreCommand.self, RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self,
+            ProjectsCommand.self,
             ArchiveCommand.self,
             ProfilesCommand.self,
             CleanupCommand.self, LifecycleCommand.self, CostCommand.self, DoctorCommand.self, ConfigCommand.self,

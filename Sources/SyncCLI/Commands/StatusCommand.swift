@@ -121,7 +121,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private static func unknownPath(_ path: String) -> String {
+    static func unknownPath(_ path: String) -> String {
         "\(path.escapingControls): nothing is known of this path; is it below a watched folder, and was it synced?"
     }
 

@@ -15,7 +15,8 @@ struct SyncCommand: AsyncParsableCommand {
             Scans every watched folder, waits for files that are just being written, stores what the store does not have \
             yet, and ends. Ctrl-C lets the photos in flight finish; what is left is stored next time.
 
-            Exit code 3 means that some photos could not be stored; each is named with its reason.
+            What the store refuses is tried again some times before the pass ends. Exit code 3 means that some photos could \
+            not be stored; each is named with its reason.
 
             EXAMPLES
               sync-agent sync
@@ -73,7 +74,8 @@ struct SyncCommand: AsyncParsableCommand {
             progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
             leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
             unfinished: try ledger.unfinishedProjectImages(),
-            failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed), told: progress.failed)
+            failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
+            delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told)
         try ledger.close()
         return report
     }
@@ -106,7 +108,7 @@ private final class PassService: Service {
         }
         try await parts.projectService.round()
         // Somebody asked: what waits after an earlier failure is tried now.
-        try parts.ledger.hurry()
+        try parts.ledger.hurry(at: parts.time.now())
         progress.expect(try parts.ledger.overview().totals.waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         do {

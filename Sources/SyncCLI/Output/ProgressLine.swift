@@ -37,8 +37,8 @@ final class ProgressLine: Sendable {
     }
 
     var summary: PassSummary { state.withLock { $0.summary } }
-    /// The photos that it has told of as failed.
-    var failed: Set<FilePath> { state.withLock { $0.failed } }
+    /// The photos of which it has told that they failed or wait.
+    var told: Set<FilePath> { state.withLock { $0.failed.union($0.waiting.keys) } }
 
     /// How many photos there are to do, as far as is known.
     func expect(_ total: Int) {

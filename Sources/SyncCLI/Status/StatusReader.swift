@@ -37,8 +37,8 @@ struct StatusReader {
         try ledger.expireRestores(at: installation.time.now())
         let report = StatusReport(
             try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
-            vacations: try ledger.vacations(),
-            sharedVacations: try ledger.liveShares(), watched: installation.settings.watch,
+            vacations: try ledger.vacations(), sharedVacations: try ledger.liveShares(),
+            delayed: try ledger.delayedPhotos(limit: Self.failedShown), watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown), now: installation.time.now(),

@@ -84,6 +84,16 @@ struct StatusReport: Encodable {
         var failed: Int
     }
 
+    /// A photo that was tried and waits for its next try.
+    struct Delayed: Encodable {
+        var path: String
+        var since: Date
+        var why: String
+        var attempts: Int
+        /// `null` when it is due.
+        @Nullable var nextTryAt: Date?
+    }
+
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -99,6 +109,8 @@ struct StatusReport: Encodable {
     var tiers: [Tier]
     var restores: Restores
     var vacations: [Vacation]
+    /// The oldest of them; they count as pending.
+    var delayed: [Delayed]
     @Nullable var oldestUnsynced: Unsynced?
     @Nullable var lastSyncAt: Date?
 }
@@ -123,12 +135,13 @@ extension StatusReport {
     ///   - leftOut: of the active folders.
     ///   - backlog: of the objects in STANDARD.
     ///   - vacations: all of them, in any order.
+    ///   - delayed: photos that were tried and wait, the oldest first.
     ///   - sharedVacations: the folders of those that others can see now.
     ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
         _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
-        vacations: [VacationRecord] = [],
-        sharedVacations: Set<FilePath> = [], watched: [WatchedFolder],
+        vacations: [VacationRecord] = [], sharedVacations: Set<FilePath> = [], delayed: [PhotoStatus] = [],
+        watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
         agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
@@ -155,6 +168,11 @@ extension StatusReport {
         restores = Restores(
             inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
         self.vacations = Self.vacations(vacations, shared: sharedVacations)
+        self.delayed = delayed.map { photo in
+            Delayed(
+                path: photo.path.string, since: photo.queuedAt, why: photo.why ?? "", attempts: photo.attempts,
+                nextTryAt: photo.nextTry)
+        }
         oldestUnsynced = overview.oldestUnsynced.map { oldest in
             // While the store is away, that is what everything in the queue waits for.
             let outage = oldest.state == .pending ? storeError ?? overview.store?.error : nil

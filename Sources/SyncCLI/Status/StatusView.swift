@@ -126,9 +126,11 @@ struct StatusView {
         for problem in problems {
             lines += TextLayout.wrapped(problem, to: width - 2).map { "  " + terminal.styled($0, .yellow) }
         }
-        if let oldest = report.oldestUnsynced, !failed.contains(where: { $0.path.string == oldest.path }) {
+        let named = Set(failed.map(\.path.string) + report.delayed.map(\.path))
+        if let oldest = report.oldestUnsynced, !named.contains(oldest.path) {
             lines += item(oldest.path, oldest.why + ", since \(Quantities.ago(oldest.since, now: now))")
         }
+        for photo in report.delayed { lines += item(photo.path, photo.why + nextTry(of: photo)) }
         for photo in failed { lines += item(photo.path.string, photo.why ?? "") }
         let unnamed = totals.failed - failed.count
         if unnamed > 0 {
@@ -147,6 +149,12 @@ struct StatusView {
             lines.append("  and more, \(Quantities.count(count)) in all: sync-agent status --json names them")
         }
         return lines
+    }
+
+    private func nextTry(of photo: StatusReport.Delayed) -> String {
+        let tries = Quantities.counted(photo.attempts, "try", plural: "tries")
+        guard let next = photo.nextTryAt, next > now else { return " (\(tries), the next one is due)" }
+        return " (\(tries), the next one in \(Quantities.span(.seconds(next.timeIntervalSince(now)))))"
     }
 
     private func item(_ path: String, _ why: String) -> [String] {

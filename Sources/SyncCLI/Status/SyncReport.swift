@@ -31,6 +31,8 @@ struct SyncReport: Encodable {
     var totals: StatusReport.Totals
     /// What is left out on purpose; at most ``StatusReport/notesNamed``.
     var notes: [StatusReport.Note]
+    /// Photos that the store has refused, or that could not be read, and that are tried again; at most ``failuresNamed``.
+    var delayed: [Problem]
     /// Of those that wait: for projects that are still processing.
     private let unfinished: Int
     /// Those of them that nobody has told yet.
@@ -43,19 +45,21 @@ struct SyncReport: Encodable {
     private enum CodingKeys: CodingKey {
         case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, events, malformedEvents, archived,
             problems
-        case failures, totals, notes
+        case failures, delayed, totals, notes
     }
 
-    /// - Parameter told: failed photos that were told while the pass ran.
+    /// - Parameters:
+    ///   - delayed: photos that were tried and wait.
+    ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview,
-        leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int,
-        failed failures: [PhotoStatus],
-        told: Set<FilePath>
+        leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
+        delayed: [PhotoStatus], told: Set<FilePath>
     ) {
         self.unfinished = unfinished
         self.failures = failures.map { Problem(path: $0.path.string, message: $0.error ?? "") }
-        untold = failures.filter { !told.contains($0.path) }.map {
+        self.delayed = delayed.map { Problem(path: $0.path.string, message: $0.error ?? "") }
+        untold = (failures + delayed).filter { !told.contains($0.path) }.map {
             Problem(path: $0.path.string, message: $0.error ?? "")
         }
         totals = StatusReport.Totals(overview, leftOut: leftOut)

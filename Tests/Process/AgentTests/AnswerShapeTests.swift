@@ -28,8 +28,8 @@ import Testing
         let agent = isFilled ? try await home.startAgent() : nil
         let answer = try await answer("status", "--json")
         expect(
-            answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "oldestUnsynced",
-            "lastSyncAt", "notes")
+            answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "delayed",
+            "oldestUnsynced", "lastSyncAt", "notes")
         expect(answer["agent"], has: "running", "pid", "since")
         expect(answer["store"], has: "type", "location", "reachable", "error", "since")
         for folder in try #require(answer["folders"] as? [Fields]) {
