@@ -94,7 +94,7 @@ struct ArchiveListCommand: AsyncParsableCommand {
     private func title(_ parts: MemoryParts) -> String {
         var title = "Memories"
         if let profile = which.profile {
-            title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.names[$0] } ?? profile)"
+            title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.names[$0.inBytes] } ?? profile)"
         }
         let days = [which.from.map { "from \($0)" }, which.to.map { "to \($0)" }].compactMap(\.self)
         return days.isEmpty ? title : title + ", " + days.joined(separator: " ")

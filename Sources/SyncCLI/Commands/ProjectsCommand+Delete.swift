@@ -53,8 +53,8 @@ struct ProjectsDeleteCommand: AsyncParsableCommand {
         let remover = try parts.makeRemover()
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []
-        var seen: Set<String> = []
-        for id in ids where seen.insert(id).inserted {
+        var seen: Set<ByteString> = []
+        for id in ids where seen.insert(id.inBytes).inserted {
             let found = try await remover.find(id, in: parts.folders)
             targets += found
             if found.isEmpty { unknown.append(id) }
@@ -71,7 +71,7 @@ struct ProjectsDeleteCommand: AsyncParsableCommand {
         guard isatty(STDIN_FILENO) == 1 else {
             throw CommandFailure(.usage, "nobody is there to be asked; say --yes to delete, or --dry-run to look")
         }
-        let count = Quantities.counted(Set(targets.map(\.id)).count, "project")
+        let count = Quantities.counted(Set(targets.map(\.id.inBytes)).count, "project")
         guard Question.confirm("Delete \(count) for good, here and in the store?", on: terminal) else {
             throw CommandFailure(.failed, "nothing was deleted")
         }

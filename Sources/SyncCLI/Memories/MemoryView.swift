@@ -8,7 +8,7 @@ struct MemoryView {
 
     let terminal: Terminal
     /// Names of profiles, by what stands in keys.
-    let names: [String: String]
+    let names: [ByteString: String]
 
     func list(_ page: MemoryPage) -> [String] {
         guard !page.photos.isEmpty else { return ["No archived photos are meant."] }
@@ -29,7 +29,7 @@ struct MemoryView {
         let room = terminal.width - Self.columnsOfTable - 4
         let line = row(
             Self.moment(memory.createdAt),
-            (names[memory.place.profile] ?? memory.place.profile).escapingControls,
+            (names[memory.place.profile.inBytes] ?? memory.place.profile).escapingControls,
             Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "")
         guard room >= 12, !title.isEmpty else { return line }
         return TextLayout.fitted(line, to: Self.columnsOfTable) + "  "

@@ -29,7 +29,7 @@ struct ProfileListReport: Encodable {
 
     init(_ book: ProfileBook, uses: [ProfileUse]) {
         let counts = book.counts(uses)
-        profiles = book.profiles.map { Profile($0, events: counts[$0.uuid] ?? 0) }
+        profiles = book.profiles.map { Profile($0, events: counts[$0.uuid.inBytes] ?? 0) }
         orphanedEvents = uses.reduce(0) { sum, use in
             if case .orphan = book.owner(of: use.profile) { sum + use.events } else { sum }
         }

@@ -18,7 +18,7 @@ struct ProjectFilter {
     /// The project that a person means by its id, or by a beginning of it that no other has.
     /// - Throws: ``CommandFailure``.
     static func project(_ id: String, in entries: [ProjectEntry]) throws -> ProjectEntry {
-        if let exact = entries.first(where: { $0.record.id == id }) { return exact }
+        if let exact = entries.first(where: { $0.record.id.inBytes == id.inBytes }) { return exact }
         let found = entries.filter { !id.isEmpty && $0.record.id.lowercased().hasPrefix(id.lowercased()) }
         guard let first = found.first else {
             throw CommandFailure(

@@ -36,8 +36,8 @@ struct ProjectStatistics: Encodable {
         projects = entries.count
         byStatus = entries.reduce(into: [:]) { $0[$1.record.status.rawValue, default: 0] += 1 }
         byState = entries.reduce(into: [:]) { $0[$1.state.rawValue, default: 0] += 1 }
-        byTemplate = Dictionary(grouping: entries, by: \.record.templateID).map { id, entries in
-            Template(templateId: id, templateName: entries[0].record.templateName, projects: entries.count)
+        byTemplate = Dictionary(grouping: entries, by: \.record.templateID.inBytes).map { id, entries in
+            Template(templateId: id.string, templateName: entries[0].record.templateName, projects: entries.count)
         }.sorted { ($1.projects, $0.templateId) < ($0.projects, $1.templateId) }
         byMonth = Dictionary(grouping: entries) { String(CalendarDay($0.record.createdAt).description.prefix(7)) }
             .map { Month(month: $0, projects: $1.count) }.sorted { $0.month > $1.month }

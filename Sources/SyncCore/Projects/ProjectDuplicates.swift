@@ -11,28 +11,33 @@ package enum ProjectDuplicates {
     /// - Parameters:
     ///   - stored: ids of projects whose image is stored.
     ///   - onDisk: ids of projects whose image is in the folder.
-    ///   - requests: of earlier projects, and which project each belonged to.
+    ///   - requests: of earlier projects, and which project each belonged to. A project that comes later with one of them
+    ///     is a replay.
+    ///   - survivors: ids of projects that are no replays: they were there when the earlier project was, or were stored.
     /// - Returns: for each duplicate the project that it repeats.
     package static func find(
-        in records: [ProjectRecord], stored: Set<String>, onDisk: Set<String>, requests: [String: String]
-    ) -> [String: String] {
-        var originals = Originals(requests: requests)
-        var duplicates: [String: String] = [:]
+        in records: [ProjectRecord], stored: Set<ByteString>, onDisk: Set<ByteString>,
+        requests: [ByteString: ByteString], survivors: Set<ByteString> = []
+    ) -> [ByteString: ByteString] {
+        var originals = Originals(remembered: requests)
+        var duplicates: [ByteString: ByteString] = [:]
         let candidates = records.enumerated().filter { $0.element.status != .failed }
         let ordered = candidates.sorted { left, right in
             rank(left.element, left.offset, stored, onDisk) < rank(right.element, right.offset, stored, onDisk)
         }
         for (_, record) in ordered {
-            duplicates[record.id] = originals.original(of: record)
+            let id = record.id.inBytes
+            duplicates[id] = originals.original(of: record, isReplay: !survivors.contains(id))
         }
         return duplicates
     }
 
     private static func rank(
-        _ record: ProjectRecord, _ place: Int, _ stored: Set<String>, _ onDisk: Set<String>
+        _ record: ProjectRecord, _ place: Int, _ stored: Set<ByteString>, _ onDisk: Set<ByteString>
     ) -> (Int, Int, Int, Double, Int) {
         (
-            stored.contains(record.id) ? 0 : 1, onDisk.contains(record.id) ? 0 : 1, record.status == .completed ? 0 : 1,
+            stored.contains(record.id.inBytes) ? 0 : 1, onDisk.contains(record.id.inBytes) ? 0 : 1,
+            record.status == .completed ? 0 : 1,
             record.createdAt.timeIntervalSinceReferenceDate, place
         )
     }
@@ -41,30 +46,35 @@ package enum ProjectDuplicates {
 /// The projects that are no duplicates, so far.
 private struct Originals {
     private struct Slot: Hashable {
-        var template: String
+        var template: ByteString
         var number: Int
     }
 
-    private var byRequest: [String: String]
-    private var bySlot: [Slot: [(id: String, createdAt: Date)]] = [:]
+    private let remembered: [ByteString: ByteString]
+    private var byRequest: [ByteString: ByteString] = [:]
+    private var bySlot: [Slot: [(id: ByteString, createdAt: Date)]] = [:]
     private let window = ProjectDuplicates.window / .seconds(1)
 
-    init(requests: [String: String]) {
-        byRequest = requests
+    init(remembered: [ByteString: ByteString]) {
+        self.remembered = remembered
     }
 
     /// The one that a project repeats. Where there is none, it is an original from now on.
-    mutating func original(of record: ProjectRecord) -> String? {
-        if let request = record.requestID, let first = byRequest[request], first != record.id { return first }
+    mutating func original(of record: ProjectRecord, isReplay: Bool) -> ByteString? {
+        let (id, request) = (record.id.inBytes, record.requestID?.inBytes)
+        if let request {
+            if let first = byRequest[request], first != id { return first }
+            if isReplay, let first = remembered[request], first != id { return first }
+        }
         let number = Int((record.createdAt.timeIntervalSinceReferenceDate / window).rounded(.down))
         for slot in (number - 1)...(number + 1) {
-            let near = bySlot[Slot(template: record.templateID, number: slot)]?.first {
+            let near = bySlot[Slot(template: record.templateID.inBytes, number: slot)]?.first {
                 abs($0.createdAt.timeIntervalSince(record.createdAt)) <= window
             }
             if let near { return near.id }
         }
-        if let request = record.requestID { byRequest[request] = record.id }
-        bySlot[Slot(template: record.templateID, number: number), default: []].append((record.id, record.createdAt))
+        if let request { byRequest[request] = id }
+        bySlot[Slot(template: record.templateID.inBytes, number: number), default: []].append((id, record.createdAt))
         return nil
     }
 }

@@ -11,6 +11,20 @@ package enum ProjectFileName: Hashable, Sendable {
     case other
 
     package static let listName = "projects.json"
+
+    package static func == (left: ProjectFileName, right: ProjectFileName) -> Bool {
+        switch (left, right) {
+        case (.list, .list), (.other, .other): true
+        case (.image(let one), .image(let other)), (.metadata(let one), .metadata(let other)):
+            one.inBytes == other.inBytes
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(id?.inBytes)
+    }
+
     private static let metadataEnding = "-metadata.json"
     private static let imageExtensions: Set<String> = [
         "jpg", "jpeg", "png", "heic", "heif", "webp", "gif", "tif", "tiff",

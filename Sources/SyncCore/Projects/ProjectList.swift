@@ -18,7 +18,7 @@ package struct ProjectList: Hashable, Sendable {
     /// In the order of the file; each id once.
     package let records: [ProjectRecord]
     package let problems: [Problem]
-    private let indexes: [String: [Int]]
+    private let indexes: [ByteString: [Int]]
 
     /// - Throws: ``ProjectListDamage`` when the file as a whole cannot be read. A record that makes no sense is a problem,
     ///   and the others count.
@@ -26,20 +26,20 @@ package struct ProjectList: Hashable, Sendable {
         let text = try ProjectListText(bytes)
         let decoder = JSONDecoder()
         var records: [ProjectRecord] = []
-        var places: [String: Int] = [:]
-        var indexes: [String: [Int]] = [:]
+        var places: [ByteString: Int] = [:]
+        var indexes: [ByteString: [Int]] = [:]
         var problems: [Problem] = []
         for (index, range) in text.records.enumerated() {
             guard let read = try? decoder.decode(ReadProject.self, from: Data(bytes[range])) else {
                 throw ProjectListDamage("record \(index + 1) is no JSON")
             }
-            if let id = read.id { indexes[id, default: []].append(index) }
+            if let id = read.id { indexes[id.inBytes, default: []].append(index) }
             switch read.result {
             case .failure(let unusable):
                 problems.append(Problem(number: index + 1, id: read.id, reason: unusable.reason))
             case .success(let record):
-                guard let place = places[record.id] else {
-                    places[record.id] = records.count
+                guard let place = places[record.id.inBytes] else {
+                    places[record.id.inBytes] = records.count
                     records.append(record)
                     continue
                 }
@@ -55,7 +55,7 @@ package struct ProjectList: Hashable, Sendable {
     }
 
     /// The file without the records of these projects; `nil` when it has none of them.
-    package func removing(_ ids: Set<String>) -> [UInt8]? {
+    package func removing(_ ids: Set<ByteString>) -> [UInt8]? {
         let found = Set(ids.flatMap { indexes[$0] ?? [] })
         return found.isEmpty ? nil : text.removing(found)
     }

@@ -40,19 +40,19 @@ package struct ProfileBook: Sendable {
     }
 
     /// Names for people, by what stands in keys.
-    package var names: [String: String] {
+    package var names: [ByteString: String] {
         profiles.reduce(into: [:]) { names, profile in
-            if let name = profile.name { names[profile.uuid] = name }
+            if let name = profile.name { names[profile.uuid.inBytes] = name }
         }
     }
 
     /// How many events are of each profile, by its UUID, whether they were mapped to it or not.
-    package func counts(_ uses: [ProfileUse]) -> [String: Int] {
+    package func counts(_ uses: [ProfileUse]) -> [ByteString: Int] {
         uses.reduce(into: [:]) { counts, use in
             if let uuid = use.uuid {
-                counts[uuid, default: 0] += use.events
+                counts[uuid.inBytes, default: 0] += use.events
             } else if case .known(let profile) = owner(of: use.profile) {
-                counts[profile.uuid, default: 0] += use.events
+                counts[profile.uuid.inBytes, default: 0] += use.events
             }
         }
     }

@@ -55,24 +55,24 @@ package struct ProfileMigration: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Result {
         var result = Result()
-        var orphans: [String: Orphan] = [:]
+        var orphans: [ByteString: Orphan] = [:]
         for use in try await ledger({ try $0.profileUses() }) {
             switch book.owner(of: use.profile) {
             case .id: continue
             // It is given by its UUID.
-            case .known(let profile) where use.profile.lowercased() == profile.uuid: continue
+            case .known(let profile) where use.profile.lowercased().inBytes == profile.uuid.inBytes: continue
             case .known(let profile) where use.uuid == profile.uuid: result.alreadyMapped += use.events
             case .known(let profile):
                 result.mapped += use.events
                 if !isDryRun { _ = try await ledger { try $0.mapProfile(use.profile, to: profile) } }
             case .orphan(let phone):
-                orphans[use.profile, default: Orphan(profile: use.profile, phone: phone)].events += use.events
+                orphans[use.profile.inBytes, default: Orphan(profile: use.profile, phone: phone)].events += use.events
             }
         }
         let (photos, ownerless, problems) = try await archivedByNumber()
         result.left += problems.map { Left(key: $0.key, reason: $0.reason) }
         for (place, phone) in ownerless {
-            orphans[place.profile, default: Orphan(profile: place.profile, phone: phone)].photos += 1
+            orphans[place.profile.inBytes, default: Orphan(profile: place.profile, phone: phone)].photos += 1
         }
         for (index, (place, profile)) in photos.enumerated() {
             switch try await mover.move(place, to: profile, isDryRun: isDryRun) {
@@ -81,7 +81,7 @@ package struct ProfileMigration: Sendable {
             }
             progress(index + 1, photos.count)
         }
-        result.orphans = orphans.values.sorted { $0.profile < $1.profile }
+        result.orphans = orphans.values.sorted { $0.profile.inBytes < $1.profile.inBytes }
         return result
     }
 
@@ -102,10 +102,12 @@ package struct ProfileMigration: Sendable {
             }
             for object in page.objects {
                 guard let place = MemoryPlace(object.key, of: keys) else { continue }
-                let owner = last?.profile == place.profile ? last?.owner ?? .id : book.owner(of: place.profile)
+                let owner =
+                    last?.profile.inBytes == place.profile.inBytes ? last?.owner ?? .id : book.owner(of: place.profile)
                 last = (place.profile, owner)
                 switch owner {
-                case .known(let profile) where profile.uuid != place.profile: known.append((place, profile))
+                case .known(let profile) where profile.uuid.inBytes != place.profile.inBytes:
+                    known.append((place, profile))
                 case .known, .id: continue
                 case .orphan(let phone): ownerless.append((place, phone))
                 }

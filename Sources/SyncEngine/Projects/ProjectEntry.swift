@@ -14,6 +14,8 @@ package struct ProjectEntry: Hashable, Sendable {
         case dropped
         /// Somebody asked for that, and something is left.
         case deleting
+        /// Its image is stored, and `projects.json` does not name it.
+        case unrecorded
     }
 
     /// The projects folder.
@@ -40,6 +42,21 @@ package struct ProjectEntry: Hashable, Sendable {
         self.metadata = metadata
         self.versions = versions
         (state, reason) = Self.state(project.verdict(at: now), image)
+    }
+
+    /// A project of which only the image is known.
+    init(unrecorded id: String, in folder: FilePath, image: PhotoStatus?, metadata: PhotoStatus?, versions: Int) {
+        self.folder = folder
+        let object = image?.object ?? image?.earlier
+        project = KnownProject(
+            record: ProjectRecord(
+                id: id, templateID: "", templateName: "", createdAt: object?.storedAt ?? .distantPast,
+                status: .completed))
+        self.image = image
+        self.metadata = metadata
+        self.versions = versions
+        state = .unrecorded
+        reason = "its image is stored, and projects.json does not name it"
     }
 
     private static func state(_ verdict: ProjectVerdict, _ image: PhotoStatus?) -> (State, String?) {
@@ -76,31 +93,38 @@ package struct ProjectCatalogue: Sendable {
             guard try shelf.look(at: folder, isUrgent: true) != nil else { continue }
             let files = try files(in: folder)
             for project in try ledger.projects(in: folder) {
-                let id = project.record.id
+                let id = project.record.id.inBytes
                 entries.append(
                     ProjectEntry(
                         folder: folder, project: project, image: files.images[id], metadata: files.metadata[id],
                         versions: versions[id] ?? 0, now: now()))
             }
+            for id in try ledger.unrecordedProjects(in: folder) {
+                let key = id.inBytes
+                entries.append(
+                    ProjectEntry(
+                        unrecorded: id, in: folder, image: files.images[key], metadata: files.metadata[key],
+                        versions: versions[key] ?? 0))
+            }
         }
         return entries.sorted { left, right in
             left.record.createdAt == right.record.createdAt
-                ? left.record.id < right.record.id : left.record.createdAt > right.record.createdAt
+                ? left.record.id.inBytes < right.record.id.inBytes : left.record.createdAt > right.record.createdAt
         }
     }
 
     private func files(
         in folder: FilePath
-    ) throws -> (images: [String: PhotoStatus], metadata: [String: PhotoStatus]) {
-        var images: [String: PhotoStatus] = [:]
-        var metadata: [String: PhotoStatus] = [:]
+    ) throws -> (images: [ByteString: PhotoStatus], metadata: [ByteString: PhotoStatus]) {
+        var images: [ByteString: PhotoStatus] = [:]
+        var metadata: [ByteString: PhotoStatus] = [:]
         try ledger.photos(at: folder) { photo in
             guard photo.folder.path == folder else { return }
             switch ProjectFileName(below: photo.relativePath) {
             case .image(let id):
                 let isUsual = photo.relativePath.extension == "jpg"
-                if isUsual || images[id] == nil { images[id] = photo }
-            case .metadata(let id): metadata[id] = photo
+                if isUsual || images[id.inBytes] == nil { images[id.inBytes] = photo }
+            case .metadata(let id): metadata[id.inBytes] = photo
             case .list, .other: break
             }
         }

@@ -37,7 +37,7 @@ package struct ProjectExport: Sendable {
     package static func items(of entries: [ProjectEntry]) -> (items: [Item], without: [String]) {
         var items: [Item] = []
         var without: [String] = []
-        var taken: Set<String> = []
+        var taken: Set<ByteString> = []
         for entry in entries {
             guard let (source, ending) = source(of: entry) else {
                 without.append(entry.record.id)
@@ -45,7 +45,7 @@ package struct ProjectExport: Sendable {
             }
             let start = "\(CalendarDay(entry.record.createdAt))_\(plain(entry.record.templateName))_"
             var name = "\(start)\(plain(String(entry.record.id.prefix(8)))).\(ending)"
-            if !taken.insert(name).inserted { name = "\(start)\(plain(entry.record.id)).\(ending)" }
+            if !taken.insert(name.inBytes).inserted { name = "\(start)\(plain(entry.record.id)).\(ending)" }
             guard let component = FilePath.Component(name) else { continue }
             items.append(Item(id: entry.record.id, name: component, source: source))
         }

@@ -17,11 +17,12 @@ package struct ProjectGate: Sendable {
         case list(FileStamp)
         case done(Outcome)
 
-        /// The project whose image it is.
+        /// What is kept earlier versions of: the project whose image it is, or the list.
         var project: String? {
             switch self {
             case .image(let id), .unfinishedImage(let id): id
-            case .pass, .list, .done: nil
+            case .list: ProjectFileName.listName
+            case .pass, .done: nil
             }
         }
     }
@@ -62,11 +63,11 @@ package struct ProjectGate: Sendable {
                 .failed(
                     "\(problem); the state before counts, and stays stored. It is read again when it changes", nil))
         }
-        let waiting = Set(try ledger.projectFilesWaiting(in: folder).compactMap { ProjectFileName($0).id })
+        let waiting = Set(try ledger.projectFilesWaiting(in: folder).compactMap { ProjectFileName($0).id?.inBytes })
         let wanted =
             try !waiting.isEmpty
             && ledger.projects(in: folder).contains { project in
-                waiting.contains(project.record.id) && project.verdict(at: now()) == .store
+                waiting.contains(project.record.id.inBytes) && project.verdict(at: now()) == .store
             }
         if wanted {
             return .done(.waits("it is stored after the images of its projects", until: now() + Self.shortPause))

@@ -1,4 +1,4 @@
-import SyncCore
+package import SyncCore
 package import SystemPackage
 
 /// Why records could not be taken out of `projects.json`. The file is as its writer left it.
@@ -18,7 +18,7 @@ extension ProjectListFile {
     /// - Returns: whether there was such a record.
     /// - Throws: ``ProjectListNotRewritten``.
     package func remove(
-        _ ids: Set<String>, isBeingWritten: @escaping (FilePath) -> Bool, pause: () -> Void
+        _ ids: Set<ByteString>, isBeingWritten: @escaping (FilePath) -> Bool, pause: () -> Void
     ) throws(ProjectListNotRewritten) -> Bool {
         let replacement = FileReplacement(calls: calls, isBeingWritten: isBeingWritten)
         var obstacle = "it keeps changing; try again when its app is idle"

@@ -54,7 +54,10 @@ package struct ProjectRemover: Sendable {
         for folder in folders {
             let (known, isLeft) = try await ledger { [shelf] ledger in
                 try shelf.look(at: folder)
-                return (try ledger.project(id, in: folder), try ledger.projectsBeingDeleted(in: folder).contains(id))
+                return (
+                    try ledger.project(id, in: folder),
+                    try ledger.projectsBeingDeleted(in: folder).contains { $0.inBytes == id.inBytes }
+                )
             }
             let files = Self.files(of: id, in: folder)
             if known != nil || isLeft || !files.isEmpty {
@@ -86,14 +89,14 @@ package struct ProjectRemover: Sendable {
         var outcomes: [Outcome] = []
         for target in targets {
             var failures: [String] = []
-            if busy.contains(target.id) {
+            if busy.contains(target.id.inBytes) {
                 failures.append("it is being stored at this moment; delete it again when that is done")
             } else {
                 failures = try await removeObjects(of: target)
             }
             outcomes.append(Outcome(target: target, failures: failures))
         }
-        let isWithoutObjects = Set(outcomes.filter { $0.failures.isEmpty }.map(\.target.id))
+        let isWithoutObjects = Set(outcomes.filter { $0.failures.isEmpty }.map(\.target.id.inBytes))
         guard !isWithoutObjects.isEmpty else { return outcomes }
         let refusal = try await removeRecords(isWithoutObjects, from: folder)
         for index in outcomes.indices where outcomes[index].failures.isEmpty {
@@ -123,7 +126,7 @@ package struct ProjectRemover: Sendable {
     }
 
     /// - Returns: why they could not be taken out.
-    private func removeRecords(_ ids: Set<String>, from folder: FilePath) async throws -> String? {
+    private func removeRecords(_ ids: Set<ByteString>, from folder: FilePath) async throws -> String? {
         let file = ProjectListFile(in: folder)
         return try await ledger.finish { [scanner, shelf] _ in
             do {
@@ -156,18 +159,25 @@ package struct ProjectRemover: Sendable {
     private func objects(of id: String) async throws -> [ObjectKey] {
         let versions = try keys.projectVersions(id)
         let folder = try keys.projectFile(ProjectFileName.listName).rawValue.dropLast(ProjectFileName.listName.count)
+        let depth = folder.utf8.count
         var found: [ObjectKey] = []
         for try await page in store.listing(prefix: folder + id) {
             found += (page.objects.map(\.key) + page.problems.map(\.key)).filter { key in
-                let name = key.rawValue.dropFirst(folder.count)
-                return key.rawValue.hasPrefix(versions) || !name.contains("/") && ProjectFileName(String(name)).id == id
+                let name = String(decoding: key.rawValue.utf8.dropFirst(depth), as: UTF8.self)
+                // Those of the list stay, also where a project has its name.
+                if key.rawValue.utf8.starts(with: versions.utf8) { return !ProjectVersions.isOfList(key) }
+                return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
             }
         }
         return found
     }
 
+    private static func isFile(_ name: String, of id: String) -> Bool {
+        ProjectFileName(name).id?.inBytes == id.inBytes
+    }
+
     private static func files(of id: String, in folder: FilePath) -> [FilePath] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
-        return names.filter { ProjectFileName($0).id == id }.sorted().map { folder.appending($0) }
+        return names.filter { isFile($0, of: id) }.sorted().map { folder.appending($0) }
     }
 }

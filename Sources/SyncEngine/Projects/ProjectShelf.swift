@@ -14,7 +14,7 @@ package final class ProjectShelf: Sendable {
     private let time: TimeSource
     private let logger: Logger
     private let looked = Mutex<[FilePath: Duration]>([:])
-    private let told = Mutex<[FilePath: Set<String>]>([:])
+    private let told = Mutex<[FilePath: Set<ByteString>]>([:])
 
     package init(ledger: Ledger, time: TimeSource, logger: Logger) {
         self.ledger = ledger
@@ -110,5 +110,5 @@ extension FileStamp {
 
 extension ProjectList.Problem {
     /// The same for the same record, wherever it is in the file by now.
-    fileprivate var mark: String { "\(id ?? String(number)) \(reason)" }
+    fileprivate var mark: ByteString { "\(id ?? String(number)) \(reason)".inBytes }
 }

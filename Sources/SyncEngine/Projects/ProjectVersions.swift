@@ -3,7 +3,7 @@ package import Logging
 package import SyncCore
 import SyncLedger
 
-/// Keeps earlier images of a project when a new one takes the place of the last.
+/// Keeps earlier images of a project when a new one takes the place of the last, and earlier states of `projects.json`.
 ///
 /// The object that is to be replaced is copied inside the store first, under a key that its time and content make, so that
 /// a step that is repeated does nothing twice. An archived image is never overwritten: the new one is then stored among the
@@ -29,7 +29,13 @@ package struct ProjectVersions: Sendable {
         self.logger = logger
     }
 
-    /// Stores a new image of a project, by `upload`.
+    /// Of a list that names no project. A record is longer.
+    private static let emptyList: Int64 = 32
+
+    /// Whether an object is an earlier state of `projects.json`. Those of images are never JSON.
+    static func isOfList(_ key: ObjectKey) -> Bool { key.rawValue.utf8.suffix(5).elementsEqual(".json".utf8) }
+
+    /// Stores a new image of a project, or a new list under the name of its file, by `upload`.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func store(
         _ photo: PreparedPhoto, of project: String, upload: (PreparedPhoto) async throws -> Uploader.Receipt
@@ -96,15 +102,35 @@ package struct ProjectVersions: Sendable {
     private func versionKey(of photo: PreparedPhoto, in project: String) async throws -> ObjectKey {
         let key = try versionKey(
             of: project, at: now(), content: "\(photo.examined.id)", named: photo.plan.key)
-        let mark = key.lastSegment.drop { $0 != "-" }
-        return try await versions(of: project).map(\.key).last { $0.lastSegment.drop { $0 != "-" } == mark } ?? key
+        let mark = String(key.lastSegment.drop { $0 != "-" }).inBytes
+        return try await versions(of: project).map(\.key).last {
+            String($0.lastSegment.drop { $0 != "-" }).inBytes == mark
+        } ?? key
     }
 
     /// What the store has of them, the earliest first.
     private func versions(of project: String) async throws -> [ObjectInfo] {
         var found: [ObjectInfo] = []
-        for try await page in store.pages(prefix: try keys.projectVersions(project)) { found += page }
+        let isList = project.inBytes == Self.list
+        for try await page in store.pages(prefix: try prefix(of: project)) {
+            found += page.filter { Self.isOfList($0.key) == isList }
+        }
         return found.sorted { $0.key < $1.key }
+    }
+
+    /// The list has a place beside the projects: its own key cannot be a folder too.
+    private func prefix(of project: String) throws(InvalidName) -> String {
+        try keys.projectVersions(project.inBytes == Self.list ? "projects" : project)
+    }
+
+    private static let list = ProjectFileName.listName.inBytes
+
+    /// Of lists, those that a reset must not push out, however often it is rewritten after it: the last one that names any
+    /// project, and the longest.
+    private func isKeptForGood(_ version: ObjectInfo, among versions: [ObjectInfo], of project: String) -> Bool {
+        guard project.inBytes == Self.list else { return false }
+        return version.key == versions.last { $0.size > Self.emptyList }?.key
+            || version.key == versions.max { $0.size < $1.size }?.key
     }
 
     /// Removes the versions that are too many, by what the store lists. The next new image finds what could not be removed.
@@ -117,7 +143,8 @@ package struct ProjectVersions: Sendable {
             guard versions.count > kept else { return }
             let inUse = try await ledger { try $0.projectVersionsInUse(of: project) }.union([stored])
             let surplus = versions.dropLast(kept)
-                .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }.map(\.key)
+                .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }
+                .filter { !isKeptForGood($0, among: versions, of: project) }.map(\.key)
             guard !surplus.isEmpty else { return }
             let failures = try await store.delete(surplus)
             let removed = surplus.filter { failures[$0] == nil }
@@ -134,7 +161,7 @@ package struct ProjectVersions: Sendable {
     ) throws(InvalidName) -> ObjectKey {
         let moment = time.formatted(.iso8601).filter { $0.isLetter || $0.isNumber }
         let ending = key.lastSegment.lastIndex(of: ".").map { key.lastSegment[$0...] } ?? ""
-        return try ObjectKey("\(keys.projectVersions(project))\(moment)-\(content.prefix(8))\(ending)")
+        return try ObjectKey("\(prefix(of: project))\(moment)-\(content.prefix(8))\(ending)")
     }
 
     private func record(of info: ObjectInfo, at key: ObjectKey) -> ObjectRecord {

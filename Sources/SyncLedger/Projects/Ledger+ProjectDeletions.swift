@@ -1,15 +1,15 @@
 package import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 package import SystemPackage
 
 extension Ledger {
     /// Notes that projects are to be deleted: from now on nothing of them is stored.
     /// - Returns: those of them of which a file is being stored at this moment; they are not noted.
-    package func beginProjectDeletion(_ ids: [String], in folder: FilePath) throws(LedgerError) -> Set<String> {
+    package func beginProjectDeletion(_ ids: [String], in folder: FilePath) throws(LedgerError) -> Set<ByteString> {
         try write("note what is to be deleted", isDurable: true) { db in
-            let busy = try db.projectsInHand(of: folder).intersection(ids)
-            for id in ids where !busy.contains(id) {
+            let busy = try db.projectsInHand(of: folder).intersection(ids.map(\.inBytes))
+            for id in ids where !busy.contains(id.inBytes) {
                 try db.run(
                     "INSERT OR IGNORE INTO project_deletions (folder, project_id) VALUES (?, ?)", [folder.blob, id])
             }
@@ -18,6 +18,7 @@ extension Ledger {
     }
 
     /// Notes that a project is gone: record, files and objects. Its request stays remembered: a replay of it is a duplicate.
+    /// What was one while it was there is one no longer, and due.
     package func endProjectDeletion(_ id: String, in folder: FilePath, at time: Date) throws(LedgerError) {
         try write("note that a project is deleted") { db in
             if let project = try db.row(LedgerQuery.project, [folder.blob, id], as: KnownProject.self),
@@ -27,7 +28,7 @@ extension Ledger {
             }
             try db.run("DELETE FROM projects WHERE folder = ? AND id = ?", [folder.blob, id])
             try db.run("DELETE FROM project_deletions WHERE folder = ? AND project_id = ?", [folder.blob, id])
-            return
+            try ProjectTable(db: db, folder: folder, time: time).freeDuplicates(of: id)
         }
     }
 
@@ -56,11 +57,11 @@ extension Ledger {
 }
 
 extension Database {
-    fileprivate func projectsInHand(of folder: FilePath) throws -> Set<String> {
+    fileprivate func projectsInHand(of folder: FilePath) throws -> Set<ByteString> {
         guard let root = try rootDirectory(of: folder) else { return [] }
         let names = try String.fetchAll(
             self, sql: "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND state = 'uploading'",
             arguments: [root])
-        return Set(names.compactMap { ProjectFileName($0).id })
+        return Set(names.compactMap { ProjectFileName($0).id?.inBytes })
     }
 }

@@ -26,11 +26,11 @@ extension Ledger {
     }
 
     /// How many earlier images each project has.
-    package func projectVersionCounts() throws(LedgerError) -> [String: Int] {
+    package func projectVersionCounts() throws(LedgerError) -> [ByteString: Int] {
         try read("count the versions of projects") { db in
             let rows = try Row.fetchAll(
                 db, sql: "SELECT project_id, COUNT(*) FROM project_versions GROUP BY project_id")
-            return rows.reduce(into: [:]) { $0[$1[0] as String] = $1[1] }
+            return rows.reduce(into: [:]) { $0[($1[0] as String).inBytes] = $1[1] }
         }
     }
 

@@ -54,6 +54,26 @@ extension Ledger {
         }
     }
 
+    /// Ids of projects whose image is stored, and which `projects.json` does not name, by id. A folder without a list has
+    /// none.
+    package func unrecordedProjects(in folder: FilePath) throws(LedgerError) -> [String] {
+        try read("list stored projects without a record") { db in
+            guard let root = try db.rootDirectory(of: folder), try db.projectList(folder.blob)?.readAt != nil else {
+                return []
+            }
+            let known = Set(
+                try String.fetchAll(db, sql: "SELECT id FROM projects WHERE folder = ?", arguments: [folder.blob])
+                    .map(\.inBytes))
+            let names = try String.fetchAll(
+                db, sql: "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND object_id IS NOT NULL",
+                arguments: [root])
+            let ids = names.compactMap { name -> ByteString? in
+                if case .image(let id) = ProjectFileName(name) { id.inBytes } else { nil }
+            }
+            return Set(ids).subtracting(known).sorted().map(\.string)
+        }
+    }
+
     /// Whether photos wait for something else than a project that is still processing.
     package func isAnythingUnsynced() throws(LedgerError) -> Bool {
         try read("look whether all is stored") { db in
@@ -103,7 +123,7 @@ extension Ledger {
                     "UPDATE projects SET given_up_at = ? WHERE folder = ? AND id = ?",
                     [time.milliseconds, folder.blob, project.record.id])
             }
-            try ProjectTable(db: db, folder: folder, time: time).requeue(Set(projects.map(\.record.id)))
+            try ProjectTable(db: db, folder: folder, time: time).requeue(Set(projects.map(\.record.id.inBytes)))
             return projects.filter { $0.duplicateOf == nil && !$0.isDeleting }.map(\.record)
         }
     }

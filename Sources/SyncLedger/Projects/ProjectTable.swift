@@ -11,33 +11,40 @@ struct ProjectTable {
 
     /// Makes the rows those of a new state of the file.
     func replace(_ records: [ProjectRecord]) throws -> ProjectListChanges {
-        var known: [String: KnownProject] = [:]
+        var known: [ByteString: KnownProject] = [:]
         for project in try db.rows(LedgerQuery.projectsOfFolder, [folder.blob], as: KnownProject.self) {
-            known[project.record.id] = project
+            known[project.record.id.inBytes] = project
         }
         let files = try files()
         let stored = Set(files.filter(\.isStoredImage).compactMap(\.id))
-        let present = Set(records.map(\.id))
+        let present = Set(records.map(\.id.inBytes))
+        // What somebody has deleted frees those that were its duplicates while it was there.
+        let survivors = known.filter { _, project in
+            guard let original = project.duplicateOf?.inBytes else { return true }
+            return !present.contains(original) && known[original] != nil
+        }
         try remember(
-            known.values.filter {
-                $0.duplicateOf == nil && stored.contains($0.record.id) && !present.contains($0.record.id)
-            }.map(\.record))
+            known.filter { id, project in
+                project.duplicateOf == nil && stored.contains(id) && !present.contains(id)
+            }.map(\.value.record))
         let onDisk = Set(files.filter(\.isImageOnDisk).compactMap(\.id))
         let duplicates = ProjectDuplicates.find(
-            in: records, stored: stored, onDisk: onDisk, requests: try requests())
+            in: records, stored: stored, onDisk: onDisk, requests: try requests(), survivors: Set(survivors.keys))
         var changes = ProjectListChanges()
-        var undecided: Set<String> = []
+        var undecided: Set<ByteString> = []
         for (position, record) in records.enumerated() {
-            let old = known.removeValue(forKey: record.id)
+            let id = record.id.inBytes
+            let old = known.removeValue(forKey: id)
             let now = KnownProject(
-                record: record.inMilliseconds, duplicateOf: duplicates[record.id], isDeleting: old?.isDeleting ?? false)
+                record: record.inMilliseconds, duplicateOf: duplicates[id]?.string,
+                isDeleting: old?.isDeleting ?? false)
             if old != now { try store(now, at: position) }
             if old == nil { changes.added += 1 } else if old?.record != now.record { changes.changed += 1 }
-            if old?.verdict(at: time) != now.verdict(at: time) { undecided.insert(record.id) }
+            if old?.verdict(at: time) != now.verdict(at: time) { undecided.insert(id) }
         }
         changes.removed = known.count
         for id in known.keys {
-            try db.run("DELETE FROM projects WHERE folder = ? AND id = ?", [folder.blob, id])
+            try db.run("DELETE FROM projects WHERE folder = ? AND id = ?", [folder.blob, id.string])
             undecided.insert(id)
         }
         if !undecided.isEmpty { try requeue(undecided, among: files) }
@@ -55,11 +62,20 @@ struct ProjectTable {
     }
 
     /// Makes the files of these projects due: another decision about them is likely.
-    func requeue(_ ids: Set<String>) throws {
+    func requeue(_ ids: Set<ByteString>) throws {
         try requeue(ids, among: files())
     }
 
-    private func requeue(_ ids: Set<String>, among files: [ProjectFile]) throws {
+    /// Lets the duplicates of a project be projects of their own, as long as nobody decides anew.
+    func freeDuplicates(of id: String) throws {
+        let survivors = try String.fetchAll(
+            db, sql: "SELECT id FROM projects WHERE folder = ? AND duplicate_of = ?", arguments: [folder.blob, id])
+        try db.run(
+            "UPDATE projects SET duplicate_of = NULL WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
+        try requeue(Set(survivors.map(\.inBytes)))
+    }
+
+    private func requeue(_ ids: Set<ByteString>, among files: [ProjectFile]) throws {
         for file in files {
             guard let id = file.id, ids.contains(id) else { continue }
             try db.run(
@@ -91,10 +107,10 @@ struct ProjectTable {
 
     // MARK: Requests
 
-    private func requests() throws -> [String: String] {
-        var requests: [String: String] = [:]
+    private func requests() throws -> [ByteString: ByteString] {
+        var requests: [ByteString: ByteString] = [:]
         for row in try Row.fetchAll(db, sql: "SELECT request_id, project_id FROM project_requests") {
-            requests[row[0] as String] = row[1]
+            requests[(row[0] as String).inBytes] = (row[1] as String).inBytes
         }
         return requests
     }
@@ -130,7 +146,7 @@ private struct ProjectFile: FetchableRecord {
     let isStored: Bool
     private let state: String
 
-    var id: String? { name.id }
+    var id: ByteString? { name.id?.inBytes }
     var isStoredImage: Bool {
         if case .image = name { isStored } else { false }
     }

@@ -102,8 +102,19 @@ struct ProjectBench {
 
     // MARK: The store
 
-    /// Keys of stored objects, without what all have in common.
-    var stored: [String] { memory.keys.map { String($0.rawValue.dropFirst("users/ana/projects/".count)) } }
+    /// Keys of stored objects, without what all have in common, and without earlier lists.
+    var stored: [String] { all.filter { !Self.isOfList($0) } }
+
+    /// Earlier states of the list, by their contents.
+    var lists: [String] {
+        all.filter(Self.isOfList).compactMap { try? content($0) }
+    }
+
+    private static func isOfList(_ key: String) -> Bool {
+        key.hasPrefix("projects/versions/") && key.hasSuffix(".json")
+    }
+
+    private var all: [String] { memory.keys.map { String($0.rawValue.dropFirst("users/ana/projects/".count)) } }
 
     func content(_ name: String) throws -> String? {
         memory.content(try keys.projectFile(name)).map { String(decoding: $0, as: UTF8.self) }

@@ -33,7 +33,7 @@ import Testing
             (["a oil 0 F r1", "b oil 1 C r1"], [:]),
             (["a oil 0 C r1", "b oil 900 C r2"], [:]),
         ])
-    func first(lines: [String], expected: [String: String]) {
+    func first(lines: [String], expected: [ByteString: ByteString]) {
         #expect(ProjectDuplicates.find(in: Self.records(lines), stored: [], onDisk: [], requests: [:]) == expected)
     }
 
@@ -56,6 +56,19 @@ import Testing
             ProjectDuplicates.find(in: records, stored: [], onDisk: [], requests: ["r1": "old", "r2": "b"]) == [
                 "a": "old"
             ])
+    }
+
+    @Test func `a request of an earlier project makes no duplicate of one that was there with it`() {
+        let records = Self.records(["b oil 900 C r1", "c oil 9000 C r1"])
+        #expect(
+            ProjectDuplicates.find(
+                in: records, stored: [], onDisk: [], requests: ["r1": "a"], survivors: ["b", "c"]) == ["c": "b"])
+    }
+
+    @Test func `ids, templates and requests that look alike and differ in bytes are different`() {
+        let (one, two) = ("caf\u{E9}", "cafe\u{301}")
+        let records = Self.records(["a \(one) 0 C \(one)", "b \(two) 1 C \(two)"])
+        #expect(ProjectDuplicates.find(in: records, stored: [], onDisk: [], requests: [:]) == [:])
     }
 
     @Test func `5,000 projects with pairs are told apart`() {
