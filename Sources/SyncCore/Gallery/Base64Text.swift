@@ -21,6 +21,13 @@ package struct Base64Text: Sendable {
         return decode { bytes.append($0) } ? bytes : nil
     }
 
+    /// The bytes up to where it stops being base64.
+    var leading: [UInt8] {
+        var bytes: [UInt8] = []
+        _ = decode { bytes.append($0) }
+        return bytes
+    }
+
     /// - Returns: whether all of it was base64.
     private func decode(_ emit: (UInt8) -> Void) -> Bool {
         text.withUnsafeBufferPointer { text in

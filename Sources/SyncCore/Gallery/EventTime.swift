@@ -14,6 +14,14 @@ package struct EventTime: Hashable, Sendable {
         self.date = date
     }
 
+    /// Seconds since 1970, and what is added to them.
+    package init?(seconds: String, nanoseconds: String) {
+        guard let seconds = Double(seconds), let nanoseconds = Double(nanoseconds), (0..<1e9).contains(nanoseconds),
+            let date = Self.date(seconds: seconds + nanoseconds / 1e9)
+        else { return nil }
+        self.date = date
+    }
+
     package init?(text: String) {
         var reader = ISO8601Reader(text)
         let isNumber = text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: ".") }

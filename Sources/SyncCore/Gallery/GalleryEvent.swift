@@ -16,6 +16,8 @@ package struct GalleryEvent: Hashable, Sendable {
     package var index: Int
     /// Can be a segment of an object key, as can user and profile.
     package var id: String
+    /// Whether the id stands outside of the element: it is its key, or the name of its file.
+    package var hasOuterID: Bool
     /// `nil` where the event does not tell.
     package var userID: String?
     /// As it is written: an id, or a telephone number in any spelling. Where the event does not tell, that of its folder.
@@ -27,11 +29,12 @@ package struct GalleryEvent: Hashable, Sendable {
     package var isBare: Bool
 
     package init(
-        index: Int, id: String, userID: String?, profileID: String, type: GalleryEventType, createdAt: Date,
-        photo: Photo, isBare: Bool
+        index: Int, id: String, hasOuterID: Bool = false, userID: String?, profileID: String, type: GalleryEventType,
+        createdAt: Date, photo: Photo, isBare: Bool
     ) {
         self.index = index
         self.id = id
+        self.hasOuterID = hasOuterID
         self.userID = userID
         self.profileID = profileID
         self.type = type
@@ -77,10 +80,13 @@ package struct MalformedEvent: Hashable, Sendable, CustomStringConvertible {
     /// Which element of the file it is, from 0.
     package let index: Int
     package let reason: String
+    /// Whether it holds an image, or something that should be one: it is stored nowhere.
+    package let holdsPhoto: Bool
 
-    package init(index: Int, reason: String) {
+    package init(index: Int, reason: String, holdsPhoto: Bool = false) {
         self.index = index
         self.reason = reason
+        self.holdsPhoto = holdsPhoto
     }
 
     /// People count from 1.

@@ -1,8 +1,11 @@
+package import SystemPackage
+
 /// What a file of gallery events holds, without its texts.
 package struct GalleryEventFile: Hashable, Sendable {
     /// Bytes. Larger files are not read.
     package static let maximumSize: Int64 = 256 << 20
 
+    /// Where it is about the file, ranges are of its text in UTF-8 (``EventFileText``).
     package let elements: JSONElements
     /// In the order of the file. An id may be there twice.
     package let events: [GalleryEvent]
@@ -10,23 +13,33 @@ package struct GalleryEventFile: Hashable, Sendable {
     package let malformed: [MalformedEvent]
 
     /// - Parameters:
-    ///   - bytes: the whole file.
+    ///   - bytes: the whole file, in UTF-8.
     ///   - profile: of events that name none.
+    ///   - name: of the file. Where it holds one event, which has no id, it is the id.
     /// - Returns: `nil` when this is no file of events: no element looks like one. An element does when it has an id and a
-    ///   time, type or photo, whatever they are.
-    package init?(_ bytes: [UInt8], profile: String?) {
-        let elements = JSONElements(of: bytes)
+    ///   time, type or photo, whatever they are; or a time, and a type or photo.
+    package init?(_ bytes: [UInt8], profile: String?, name: FilePath.Component? = nil) {
+        let elements = JSONElements(of: bytes, likeness: \.likenessToEvent)
         let reader = GalleryEventReader(profile: profile)
         var events: [GalleryEvent] = []
         var malformed: [MalformedEvent] = []
         var isEventFile = false
         for (index, range) in elements.elements.enumerated() {
             let object = JSONObject(bytes, at: range)
-            isEventFile = isEventFile || object?.looksLikeEvent ?? false
-            switch reader.read(object, in: bytes, index: index) {
+            isEventFile = isEventFile || object.map { $0.likenessToEvent != .none } ?? false
+            let outerID: GalleryEventReader.OuterID? =
+                if let key = elements.name(of: index) {
+                    .key(JSONObject.text(Array(bytes[key]), isCutOff: false))
+                } else if elements.isOneObject, let stem = name?.stem {
+                    .fileName(stem)
+                } else {
+                    nil
+                }
+            switch reader.read(object, in: bytes, index: index, outerID: outerID) {
             case .success(let event): events.append(event)
-            case .failure(let reason):
-                malformed.append(MalformedEvent(index: index, reason: reason.text))
+            case .failure(let flaw):
+                let holdsPhoto = flaw.isAboutPhotos || ImageTrace.isIn(bytes, range, except: nil)
+                malformed.append(MalformedEvent(index: index, reason: flaw.text, holdsPhoto: holdsPhoto))
             }
         }
         if let damage = elements.damage {
@@ -40,17 +53,38 @@ package struct GalleryEventFile: Hashable, Sendable {
         self.malformed = malformed
     }
 
+    /// - Parameter text: of the whole file. One that is damaged UTF-16 holds nothing that may be used.
+    package init?(_ text: EventFileText, profile: String?, name: FilePath.Component?) {
+        guard let damage = text.damage else {
+            self.init(text.bytes, profile: profile, name: name)
+            return
+        }
+        guard GalleryEventFile(text.bytes, profile: profile, name: name) != nil else { return nil }
+        self.init(damage: damage)
+    }
+
+    private init(damage: String) {
+        elements = JSONElements(of: [])
+        events = []
+        malformed = [MalformedEvent(index: 0, reason: damage, holdsPhoto: true)]
+    }
+
     /// Whether bytes that are no JSON may be what is left of an event: they have a name that only events have.
     private static func mayHoldEvents(_ tail: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: tail.prefix(64 << 10), as: UTF8.self)
-        return text.contains("\"id\"")
-            && (text.contains("\"createdAt\"") || text.contains("\"eventType\"") || text.contains("\"photoData\""))
+        let isNamed = ["\"createdAt\"", "\"eventType\"", "\"photoData\"", "\"eventData\""].map(text.contains)
+        return text.contains("\"id\"") && isNamed.contains(true) || isNamed.count { $0 } > 1
     }
 }
 
 extension JSONObject {
-    fileprivate var looksLikeEvent: Bool {
-        let names = Set(members.map(\.name))
-        return names.contains("id") && !names.isDisjoint(with: ["createdAt", "eventType", "photoData"])
+    /// Events have an id and a time, or one of them is outside of the element. What has both and nothing else that tells
+    /// may also be a user or a profile, with events in it.
+    var likenessToEvent: JSONLikeness {
+        let names = Set(members.map(\.name.inBytes))
+        let (hasID, hasTime) = (names.contains("id"), names.contains("createdAt"))
+        let tells = !names.isDisjoint(with: ["eventType", "photoData", "eventData"])
+        if tells, hasID || hasTime { return .certain }
+        return hasID && hasTime ? .possible : .none
     }
 }

@@ -4,46 +4,85 @@ import SystemPackage
 /// Why an element is no event. It quotes nothing of the file.
 struct EventFlaw: Error {
     let text: String
+    /// Whether it has a photo that cannot be told, or more than can be kept.
+    var isAboutPhotos = false
 }
 
 /// Turns one element of a file into an event.
+///
+/// The data of an event stands beside its id, or below `eventData`, as Swift writes an enumeration with associated values:
+/// `{"eventData": {"taskResponse": {"_0": {"photoData": …}}}}`. A photo is a member `photoData`, however deep in objects.
 struct GalleryEventReader {
+    /// An id that stands outside of its element; the name is `nil` when it is no Unicode.
+    enum OuterID {
+        case key(String?)
+        case fileName(String)
+    }
+
     /// What stays of an event whose text is deleted.
-    static let bareNames: Set<String> = ["id", "userId", "profileId", "eventType", "createdAt"]
+    static let bareNames: Set<ByteString> = [
+        "id", "userId", "profileId", "eventType", "createdAt",
+    ]
     /// Bytes of an id; with all that stands around it, a key has to stay below 1,024.
     private static let longestID = 200
 
     /// Of events that name none.
     let profile: String?
 
-    func read(_ object: JSONObject?, in bytes: [UInt8], index: Int) -> Result<GalleryEvent, EventFlaw> {
+    func read(
+        _ object: JSONObject?, in bytes: [UInt8], index: Int, outerID: OuterID? = nil
+    ) -> Result<GalleryEvent, EventFlaw> {
         Result { () throws(EventFlaw) in
             guard let object else { throw EventFlaw(text: "is no object") }
-            guard let id = try identifier("id", of: object) else { throw EventFlaw(text: "id is missing") }
-            guard let profile = try identifier("profileId", of: object) ?? profile else {
+            let (innerID, innerProfile) = (try identifier("id", of: object), try identifier("profileId", of: object))
+            var id = innerID
+            if id == nil { id = try identifier(outerID) }
+            guard let id else { throw EventFlaw(text: "id is missing") }
+            guard let profile = innerProfile ?? profile else {
                 throw EventFlaw(text: "profileId is missing, and its folder has no profile")
             }
+            let (user, type, time) = (
+                try identifier("userId", of: object), try type(of: object), try createdAt(of: object)
+            )
+            let (photo, text) = try photo(of: object, in: bytes)
+            guard !ImageTrace.isIn(bytes, object.range, except: text) else {
+                throw EventFlaw(
+                    text: "holds an image elsewhere than in photoData; it is left as it is", isAboutPhotos: true)
+            }
             return GalleryEvent(
-                index: index, id: id, userID: try identifier("userId", of: object), profileID: profile,
-                type: try type(of: object), createdAt: try createdAt(of: object),
-                photo: try photo(of: object, in: bytes),
-                isBare: object.members.allSatisfy { Self.bareNames.contains($0.name) })
+                index: index, id: id, hasOuterID: object.all("id").allSatisfy { object.isNull($0.value) }, userID: user,
+                profileID: profile, type: type, createdAt: time, photo: photo,
+                isBare: object.members.allSatisfy { Self.bareNames.contains($0.name.inBytes) })
         }
     }
 
     /// The value of a member; `nil` when it is missing or `null`.
-    private func value(_ name: String, of object: JSONObject) throws(EventFlaw) -> Range<Int>? {
+    private func value(_ name: StaticString, of object: JSONObject) throws(EventFlaw) -> Range<Int>? {
         let members = object.all(name)
-        guard members.count < 2 else { throw EventFlaw(text: "\(name) is there twice") }
+        guard members.count < 2 else { throw EventFlaw(text: "\(name) is there twice", isAboutPhotos: true) }
         return members.first.flatMap { object.isNull($0.value) ? nil : $0.value }
     }
 
-    private func identifier(_ name: String, of object: JSONObject) throws(EventFlaw) -> String? {
+    private func identifier(_ outer: OuterID?) throws(EventFlaw) -> String? {
+        switch outer {
+        case nil: return nil
+        case .key(let key):
+            guard let key else { throw EventFlaw(text: "the key over it, its id, is no text") }
+            return try usable(key, as: "the key over it, its id,")
+        case .fileName(let name): return try usable(name, as: "the name of its file, its id,")
+        }
+    }
+
+    private func identifier(_ name: StaticString, of object: JSONObject) throws(EventFlaw) -> String? {
         guard let value = try value(name, of: object) else { return nil }
         let number = object.number(value).flatMap { $0.utf8.allSatisfy(\.isDigit) ? $0 : nil }
         guard let text = object.string(value) ?? number else {
             throw EventFlaw(text: "\(name) is neither a text nor a whole number")
         }
+        return try usable(text, as: "\(name)")
+    }
+
+    private func usable(_ text: String, as name: String) throws(EventFlaw) -> String {
         guard text.utf8.count <= Self.longestID else {
             throw EventFlaw(text: "\(name) is longer than \(Self.longestID) bytes")
         }
@@ -56,8 +95,16 @@ struct GalleryEventReader {
     }
 
     private func type(of object: JSONObject) throws(EventFlaw) -> GalleryEventType {
-        guard let value = try value("eventType", of: object) else { throw EventFlaw(text: "eventType is missing") }
-        guard let type = object.string(value).flatMap(GalleryEventType.init(rawValue:)) else {
+        let name: String?
+        if let value = try value("eventType", of: object) {
+            name = object.string(value)
+        } else {
+            // Its only case tells.
+            let data = try value("eventData", of: object).flatMap(object.object)
+            guard let data, data.members.count == 1 else { throw EventFlaw(text: "eventType is missing") }
+            name = data.members[0].name
+        }
+        guard let type = name.flatMap(GalleryEventType.init(rawValue:)) else {
             throw EventFlaw(text: "eventType is no name of 1 to 64 letters and digits")
         }
         return type
@@ -67,12 +114,50 @@ struct GalleryEventReader {
         guard let value = try value("createdAt", of: object) else { throw EventFlaw(text: "createdAt is missing") }
         let time =
             object.string(value).flatMap(EventTime.init(text:)) ?? object.number(value).flatMap(EventTime.init(number:))
+            ?? object.object(value).flatMap(timestamp)
         guard let time else { throw EventFlaw(text: "createdAt is no moment from 2000 to 2099") }
         return time.date
     }
 
-    private func photo(of object: JSONObject, in bytes: [UInt8]) throws(EventFlaw) -> GalleryEvent.Photo {
-        guard let value = try value("photoData", of: object) else { return .none }
+    /// As Firestore writes a moment: `{"_seconds": 1760948130, "_nanoseconds": 0}`, or without the `_`.
+    private func timestamp(_ object: JSONObject) -> EventTime? {
+        func number(_ name: StaticString) -> String? { object.all(name).first.flatMap { object.number($0.value) } }
+        guard let seconds = number("_seconds") ?? number("seconds") else { return nil }
+        return EventTime(seconds: seconds, nanoseconds: number("_nanoseconds") ?? number("nanoseconds") ?? "0")
+    }
+
+    // MARK: The photo
+
+    /// - Returns: the photo, and the text that it was read from, within its quotes.
+    private func photo(
+        of object: JSONObject, in bytes: [UInt8]
+    ) throws(EventFlaw) -> (GalleryEvent.Photo, text: Range<Int>?) {
+        var found: (GalleryEvent.Photo, text: Range<Int>?) = (.none, nil)
+        for (object, value) in try photoValues(of: object) {
+            do throws(EventFlaw) {
+                let photo = try photo(at: value, of: object, in: bytes)
+                guard photo != .none else { continue }
+                guard found.0 == .none else { throw EventFlaw(text: "has more than one photo; it is left as it is") }
+                found = (photo, object.contents(value))
+            } catch {
+                throw EventFlaw(text: error.text, isAboutPhotos: true)
+            }
+        }
+        return found
+    }
+
+    /// All members `photoData` of an object and of those in it.
+    private func photoValues(of object: JSONObject) throws(EventFlaw) -> [(JSONObject, Range<Int>)] {
+        var found = try value("photoData", of: object).map { [(object, $0)] } ?? []
+        for member in object.members {
+            if let inner = object.object(member.value) { found += try photoValues(of: inner) }
+        }
+        return found
+    }
+
+    private func photo(
+        at value: Range<Int>, of object: JSONObject, in bytes: [UInt8]
+    ) throws(EventFlaw) -> GalleryEvent.Photo {
         guard let contents = object.contents(value) else { throw EventFlaw(text: "photoData is no text") }
         if bytes[contents].elementsEqual("<null>".utf8) { return .none }
         if bytes[contents].prefix(5).elementsEqual("data:".utf8) {

@@ -1,18 +1,56 @@
-/// Where the elements of a JSON file are: those of its array, or the one object that it is.
+/// Where the elements of a JSON file are, whatever they are in: an array, an object of objects under their ids, one of these
+/// below the members of other objects, one object a line, or the one object that the file is.
 ///
 /// Nothing is decoded. A file can so be written anew without some of its elements, all other bytes as they were.
 package struct JSONElements: Hashable, Sendable {
     /// Elements beyond these are not looked at.
     package static let maximumCount = 100_000
 
+    /// What elements are in.
+    private struct Container: Hashable, Sendable {
+        /// All that it holds, in order: with the names of members, and lines with their ends.
+        let items: [Range<Int>]
+        /// Whether there are commas between the items; else each is on a line of its own.
+        var hasCommas = true
+
+        func cuts(without removed: Set<Int>) -> [Range<Int>] {
+            var isFirst = true
+            return items.indices.compactMap { index in
+                guard removed.contains(index) else {
+                    isFirst = false
+                    return nil
+                }
+                if !hasCommas { return items[index] }
+                if !isFirst { return items[index - 1].upperBound..<items[index].upperBound }
+                let isLast = index == items.count - 1
+                return items[index].lowerBound..<(isLast ? items[index].upperBound : items[index + 1].lowerBound)
+            }
+        }
+    }
+
+    /// Where an element is.
+    private struct Place: Hashable, Sendable {
+        let container: Int
+        let item: Int
+        /// Of a member, within its quotes.
+        let name: Range<Int>?
+    }
+
     /// Ranges of the file's bytes, in order. A file that is neither array nor object has none.
     package private(set) var elements: [Range<Int>] = []
     /// What is wrong behind the last element; `nil` for a whole file.
     package private(set) var damage: JSONDamage?
+    /// Whether the file is one object, and that is the element.
+    package private(set) var isOneObject = false
+    private var places: [Place] = []
+    private var containers: [Container] = []
     private let size: Int
 
-    /// - Parameter bytes: the whole file. A byte order mark of UTF-8 at its beginning is allowed.
-    package init(of bytes: [UInt8]) {
+    /// - Parameters:
+    ///   - bytes: the whole file. A byte order mark of UTF-8 at its beginning is allowed.
+    ///   - likeness: how much an object looks like what is searched for. Arrays and objects that hold such ones, and do not
+    ///     look like one, are what elements are in; without it, only the outermost is.
+    package init(of bytes: [UInt8], likeness: (JSONObject) -> JSONLikeness = { _ in .none }) {
         size = bytes.count
         let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         bytes.withUnsafeBufferPointer { bytes in
@@ -23,40 +61,123 @@ package struct JSONElements: Hashable, Sendable {
                 damage = error
             }
         }
+        // The outermost container was filled by the scan: what is in it may be a container itself.
+        let found = elements
+        elements = []
+        for (item, range) in found.enumerated() {
+            let place = Place(container: 0, item: item, name: nil)
+            if !collect(range, at: place, in: bytes, likeness) { add(range, at: place) }
+        }
+        isOneObject = isOneObject && elements == found && places.allSatisfy { $0.container == 0 }
     }
 
     private mutating func scan(_ scanner: inout JSONScanner) throws(JSONDamage) {
+        var lines: [Range<Int>] = []
+        defer { containers = [Container(items: lines.count > 1 ? lines : elements, hasCommas: lines.count < 2)] }
         scanner.skipSpace()
         switch scanner.peek() {
         case UInt8(ascii: "["):
-            try scanner.array(depth: 0) { element throws(JSONDamage) in
-                guard elements.count < Self.maximumCount else {
-                    throw JSONDamage(
-                        offset: element.lowerBound, reason: "more than \(Self.maximumCount) elements are not read")
-                }
-                elements.append(element)
-            }
-        case UInt8(ascii: "{"): elements.append(try scanner.value())
+            try scanner.array(depth: 0) { element throws(JSONDamage) in try note(element) }
+        case UInt8(ascii: "{"):
+            repeat {
+                let element = try scanner.value()
+                try note(element)
+                let end = scanner.skipLine()
+                lines.append(element.lowerBound..<(end ?? element.upperBound))
+                isOneObject = lines.count == 1
+                if end == nil { break }
+            } while scanner.peek() == UInt8(ascii: "{")
         default: _ = try scanner.value()
         }
         scanner.skipSpace()
         guard scanner.isAtEnd else { throw scanner.damage("something follows the end of the value") }
     }
 
-    /// The pieces of the file that make it without some elements: each other element with the bytes around it, a comma
-    /// fewer for each one that is left out. Nothing is said of a file that is one object.
-    /// - Parameter removed: indexes of elements.
-    package func pieces(without removed: Set<Int>) -> [Range<Int>] {
-        guard let first = elements.first, let last = elements.last else { return [0..<size] }
-        var pieces = [0..<first.lowerBound]
-        var isFirst = true
-        for index in elements.indices where !removed.contains(index) {
-            // With its separator: what is between the element before it, kept or not, and itself.
-            let start = isFirst ? elements[index].lowerBound : elements[index - 1].upperBound
-            pieces.append(start..<elements[index].upperBound)
-            isFirst = false
+    private mutating func note(_ element: Range<Int>) throws(JSONDamage) {
+        guard elements.count < Self.maximumCount else {
+            throw JSONDamage(offset: element.lowerBound, reason: "more than \(Self.maximumCount) elements are not read")
         }
-        pieces.append(last.upperBound..<size)
-        return pieces
+        elements.append(element)
+    }
+
+    private mutating func add(_ element: Range<Int>, at place: Place) {
+        elements.append(element)
+        places.append(place)
+    }
+
+    // MARK: Containers
+
+    /// Takes the elements out of a value that holds some.
+    /// - Returns: `false`, with nothing taken, when it holds none, or is one itself.
+    private mutating func collect(
+        _ value: Range<Int>, at place: Place, in bytes: [UInt8], _ likeness: (JSONObject) -> JSONLikeness
+    ) -> Bool {
+        if bytes[value.lowerBound] == UInt8(ascii: "[") {
+            return collect(JSONScanner.items(of: bytes, at: value).map { ($0, $0, nil) }, in: bytes, likeness)
+        }
+        guard bytes[value.lowerBound] == UInt8(ascii: "{"), let object = JSONObject(bytes, at: value),
+            likeness(object) != .certain
+        else { return false }
+        return collect(object.members.map { ($0.range, $0.value, $0.nameRange) }, in: bytes, likeness)
+    }
+
+    private mutating func collect(
+        _ items: [(whole: Range<Int>, value: Range<Int>, name: Range<Int>?)], in bytes: [UInt8],
+        _ likeness: (JSONObject) -> JSONLikeness
+    ) -> Bool {
+        let saved = (elements.count, places.count, containers.count)
+        let container = containers.count
+        containers.append(Container(items: items.map(\.whole)))
+        let looks = items.map { item in
+            bytes[item.value.lowerBound] == UInt8(ascii: "{")
+                ? JSONObject(bytes, at: item.value).map(likeness) ?? .none : .none
+        }
+        // Beside events, what is no event is an element too: it is named.
+        let holdsSome = looks.contains { $0 != .none }
+        var isContainer = false
+        for (index, item) in items.enumerated() where elements.count < Self.maximumCount {
+            let place = Place(container: container, item: index, name: item.name)
+            if collect(item.value, at: place, in: bytes, likeness) {
+                isContainer = true
+            } else if holdsSome, item.name == nil || bytes[item.value.lowerBound] == UInt8(ascii: "{") {
+                add(item.value, at: place)
+                isContainer = true
+            }
+        }
+        guard isContainer else {
+            elements.removeLast(elements.count - saved.0)
+            places.removeLast(places.count - saved.1)
+            containers.removeLast(containers.count - saved.2)
+            return false
+        }
+        return true
+    }
+
+    /// The name under which an element stands in an object, within its quotes.
+    package func name(of element: Int) -> Range<Int>? { places[element].name }
+
+    // MARK: Cutting
+
+    /// What has to go so that some elements do: each with a comma, or its line. Nothing is said of a file that is one
+    /// object.
+    /// - Parameter removed: indexes of elements.
+    package func cuts(without removed: Set<Int>) -> [Range<Int>] {
+        var items: [Int: Set<Int>] = [:]
+        for index in removed { items[places[index].container, default: []].insert(places[index].item) }
+        let cuts = items.flatMap { container, removed in containers[container].cuts(without: removed) }
+        return cuts.sorted { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// Whether nothing is left in the outermost container without some elements.
+    /// - Parameter removed: indexes of elements.
+    package func isEmpty(without removed: Set<Int>) -> Bool {
+        damage == nil && removed.count == elements.count && !elements.isEmpty
+            && (places.allSatisfy { $0.container == 0 } || isMapOnly)
+    }
+
+    /// Whether the file is one object, and each member of it is an element.
+    private var isMapOnly: Bool {
+        containers[0].items.count == 1 && containers.count == 2 && containers[0].hasCommas
+            && elements.count == containers[1].items.count && places.allSatisfy { $0.container == 1 && $0.name != nil }
     }
 }

@@ -40,6 +40,31 @@ struct JSONScanner {
         while offset < end, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[offset]) { offset += 1 }
     }
 
+    /// Steps over space.
+    /// - Returns: where the first line ended in it; `nil` when there was no line break.
+    mutating func skipLine() -> Int? {
+        var end: Int?
+        while offset < self.end, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[offset]) {
+            offset += 1
+            if end == nil, bytes[offset - 1] == 0x0A { end = offset }
+        }
+        return end
+    }
+
+    /// The items of a value that was found to be a whole array.
+    static func items(of bytes: [UInt8], at array: Range<Int>) -> [Range<Int>] {
+        bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, in: array)
+            var items: [Range<Int>] = []
+            do throws(JSONDamage) {
+                try scanner.array(depth: 0) { items.append($0) }
+                return items
+            } catch {
+                return []
+            }
+        }
+    }
+
     /// Steps over a value.
     /// - Returns: where it is.
     mutating func value(depth: Int = 0) throws(JSONDamage) -> Range<Int> {

@@ -20,12 +20,15 @@ package struct KeyLayout: Hashable, Sendable {
     }
 
     /// The photo of a gallery event that was archived.
-    /// - Parameter month: of the event's creation, in UTC.
+    /// - Parameters:
+    ///   - month: of the event's creation, in UTC.
+    ///   - photo: of one whose key is another photo's already: that of an event with the same id, profile and month.
     package func archivedPhoto(
-        profile: String, month: CalendarDay, event: String
+        profile: String, month: CalendarDay, event: String, besides photo: MD5Digest? = nil
     ) throws(InvalidName) -> ObjectKey {
         let day = month.description.split(separator: "-").map { String($0) }
-        return try ObjectKey(segments: ["gallery-archive", user, profile, day[0], day[1], "\(event).jpg"])
+        let name = photo.map { "\(event)-\("\($0)".prefix(8))" } ?? event
+        return try ObjectKey(segments: ["gallery-archive", user, profile, day[0], day[1], "\(name).jpg"])
     }
 
     /// The beginning of all keys of archived photos.

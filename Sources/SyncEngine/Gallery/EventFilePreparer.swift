@@ -2,6 +2,7 @@ import FoundationEssentials
 package import SyncCore
 import SyncDigest
 package import SyncLedger
+import SystemPackage
 
 /// Reads files of gallery events, and makes their photos ready. Everything here blocks and runs on the worker pool.
 ///
@@ -34,21 +35,20 @@ package struct EventFilePreparer: Sendable {
     /// - Returns: `nil` when it is no file of events.
     /// - Throws: ``PhotoError``, ``LedgerError``.
     func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> PreparedEvents? {
-        let size = examined.stamp.size
-        guard size <= GalleryEventFile.maximumSize else {
-            let limit = GalleryEventFile.maximumSize >> 20
-            throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
-        }
-        let bytes = try reducer.read(claim.file, 0..<Int(size), stamp: examined.stamp)
-        guard let file = GalleryEventFile(bytes, profile: claim.folder.profile) else { return nil }
-        let records = try ledger.noteEvents(file.events, of: claim)
-        guard !records.isEmpty || file.events.isEmpty else {
+        let text = try reducer.eventText(of: claim.file, stamp: examined.stamp)
+        let name = claim.file.lastComponent
+        guard let file = GalleryEventFile(text, profile: claim.folder.profile, name: name) else { return nil }
+        var photos: [Int: MD5Digest] = [:]
+        for event in file.events { photos[event.index] = event.photoDigest(in: text.bytes) }
+        let noted = try ledger.noteEvents(file.events, photos: photos, of: claim)
+        guard noted.records.count == file.events.count else {
             throw PhotoError(.changed, "the file changed after it was examined")
         }
-        var seen: Set<String> = []
-        let entries = file.events.compactMap { event -> PreparedEvents.Entry? in
-            let isRepeat = !seen.insert(event.id).inserted
-            guard let record = records[event.id], !isRepeat || event.photo.isInline else { return nil }
+        var seen: Set<Int64> = []
+        let entries = zip(file.events, noted.records).compactMap { event, record -> PreparedEvents.Entry? in
+            // One that is there twice, photo and all, is one.
+            let isRepeat = !seen.insert(record.id).inserted
+            guard !isRepeat || event.photo.isInline else { return nil }
             return PreparedEvents.Entry(event: event, record: record, isRepeat: isRepeat)
         }
         return PreparedEvents(examined: examined, entries: entries, malformed: file.malformed)
@@ -60,7 +60,7 @@ package struct EventFilePreparer: Sendable {
     ///   - known: of the photo that is stored of the event.
     /// - Throws: ``PhotoError`` that quotes nothing of the event, ``LedgerError``.
     func photo(_ range: Range<Int>, of claim: Claim, known: MD5Digest?) throws -> Photo {
-        let text = Base64Text(try reducer.read(claim.file, range, stamp: claim.stamp)[...])
+        let text = Base64Text(try reducer.eventText(of: claim.file, range, stamp: claim.stamp)[...])
         guard let bytes = text.decoded() else { throw PhotoError(.changed, "the file changed after it was examined") }
         let digest = ContentDigest(of: bytes)
         if digest.md5 == known { return .known }

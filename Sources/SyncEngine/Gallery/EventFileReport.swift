@@ -14,7 +14,7 @@ struct EventFileReport {
     private(set) var queued = 0
     private(set) var firstObject: ObjectRecord?
     private var others: [String] = []
-    private var unknownTypes: Set<String> = []
+    private var unknownTypes: Set<ByteString> = []
     private var ofUnknownType = 0
     private let malformed: [MalformedEvent]
 
@@ -25,17 +25,14 @@ struct EventFileReport {
     mutating func add(_ entry: PreparedEvents.Entry, _ result: EventPhotoResult) {
         let name = "#\(entry.event.index + 1) \(entry.event.id.escapingControls)"
         if entry.isRepeat {
-            switch result {
-            case .failed(let reason): failed.append("\(name): \(reason)")
-            case .another: others.append(name)
-            case .none, .stored, .waiting, .queued: break
-            }
+            if case .failed(let reason) = result { failed.append("\(name): \(reason)") }
             return
         }
         events += 1
+        if entry.record.isOfUsedID { others.append(name) }
         if !entry.event.type.isKnown {
             ofUnknownType += 1
-            unknownTypes.insert(entry.event.type.rawValue)
+            unknownTypes.insert(entry.event.type.rawValue.inBytes)
         }
         if result != .none { photos += 1 }
         switch result {
@@ -46,7 +43,6 @@ struct EventFileReport {
         case .another(let object):
             stored += 1
             firstObject = firstObject ?? object
-            others.append(name)
         case .failed(let reason): failed.append("\(name): \(reason)")
         case .waiting: waiting.append("\(name): its photo is not beside the file")
         case .queued: queued += 1
@@ -55,7 +51,9 @@ struct EventFileReport {
 
     /// How the work on the file ended, unless photos beside it are still in the queue.
     func outcome(_ digest: ContentDigest) -> Outcome {
-        if !failed.isEmpty || !waiting.isEmpty || events == 0 { return .failed(text, digest) }
+        // A photo that could not be told from text is stored nowhere.
+        let isAllStored = failed.isEmpty && waiting.isEmpty && !malformed.contains(where: \.holdsPhoto)
+        if !isAllStored || events == 0 { return .failed(text, digest) }
         if let firstObject { return .uploaded(digest, firstObject) }
         if stored > 0 { return .skipped("gallery events whose photos are in the archive (\(text))") }
         return .skipped("gallery events without photos: their text stays on this machine (\(text))")
@@ -70,11 +68,11 @@ struct EventFileReport {
         if photos > 0 { parts.append(stored == 1 ? "1 photo stored" : "\(stored) photos stored") }
         if ofUnknownType > 0 {
             let more = unknownTypes.count > Self.named ? " and others" : ""
-            let names = unknownTypes.sorted().prefix(Self.named).joined(separator: ", ")
+            let names = unknownTypes.sorted().prefix(Self.named).map(\.string).joined(separator: ", ")
             parts.append("\(ofUnknownType) of unknown type: \(names)\(more)")
         }
         parts += [
-            Self.list("with an id that has another photo elsewhere", others), Self.list("failed", failed),
+            Self.list("with an id that another event has", others), Self.list("failed", failed),
             Self.list("waiting", waiting),
             Self.list("malformed", malformed.map(\.description)),
         ].compactMap(\.self)

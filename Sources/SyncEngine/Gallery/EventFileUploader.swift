@@ -69,7 +69,7 @@ struct EventFileUploader: Sendable {
         of entry: PreparedEvents.Entry, _ claim: Claim, _ sent: inout Int64?
     ) async throws -> EventPhotoResult {
         let ledger = ledger
-        let record = try await pool.run { try ledger.event(entry.event.id) } ?? entry.record
+        let record = try await pool.run { try ledger.event(entry.record) } ?? entry.record
         let isStored = record.photoState == .stored
         switch entry.event.photo {
         case .none where isStored, .beside where isStored: return .stored(record.object)

@@ -14,6 +14,8 @@ package struct ArchivedMemory: Hashable, Sendable {
     }
 
     package let place: MemoryPlace
+    /// Where two photos have one, only the first one's key ends with it.
+    package let eventID: String
     package let type: GalleryEventType?
     /// When the event was created; where the store does not tell it, the beginning of its month.
     package let createdAt: Date
@@ -38,6 +40,7 @@ package struct ArchivedMemory: Hashable, Sendable {
         func text(_ name: String) -> String? { info.metadata[name] }
         func date(_ name: String) -> Date? { text(name).flatMap { try? Date($0, strategy: .iso8601) } }
         self.place = place
+        eventID = text(MetadataName.eventID) ?? place.eventID
         type = text(MetadataName.eventType).flatMap { GalleryEventType(rawValue: $0) }
         createdAt = date(MetadataName.originalCreatedAt) ?? Self.beginning(of: place.month)
         archivedAt = date(MetadataName.archivedAt)

@@ -36,7 +36,7 @@ package struct MemorySheet: Sendable {
     ///   - progress: how many pictures are made, on any thread.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, `CancellationError`.
     package func make(
-        title: String, of memories: [ArchivedMemory], profiles: [String: String],
+        title: String, of memories: [ArchivedMemory], profiles: [ByteString: String],
         progress: @escaping @Sendable (Int) -> Void
     ) async throws -> Result {
         let done = Mutex(0)
@@ -52,8 +52,8 @@ package struct MemorySheet: Sendable {
         let photos = zip(memories, pictures).map { memory, picture in
             ContactSheet.Photo(
                 image: picture.image, width: picture.width, height: picture.height,
-                name: memory.title ?? memory.place.eventID, takenAt: memory.createdAt,
-                profile: profiles[memory.place.profile] ?? memory.place.profile, size: memory.size,
+                name: memory.title ?? memory.eventID, takenAt: memory.createdAt,
+                profile: profiles[memory.place.profile.inBytes] ?? memory.place.profile, size: memory.size,
                 storageClass: memory.storageClass.rawValue, badge: picture.badge)
         }
         return Result(

@@ -64,7 +64,7 @@ struct ArchivedPhotoMover: Sendable {
             width: metadata[MetadataName.width].flatMap { Int($0) },
             height: metadata[MetadataName.height].flatMap { Int($0) }, storedAt: time.now())
         try await ledger.finish {
-            try $0.moveArchivedPhoto(place.key, of: place.eventID, to: record, profile: profile.uuid)
+            try $0.moveArchivedPhoto(place.key, to: record, profile: profile.uuid)
         }
         try await store.delete(place.key)
         return .moved

@@ -46,31 +46,55 @@ struct EventArchiver: Sendable {
     ) async throws -> Answer {
         let withPhoto = occurrences.filter { $0.event.photo != .none }
         // Its element is gone: most likely an earlier run came so far.
-        if withPhoto.isEmpty, let object = try await archived(event, at: place.key) { return .proven(object) }
+        if withPhoto.isEmpty, let object = try await archived(event, at: place) { return .proven(object) }
         var failure: Answer?
         for occurrence in withPhoto {
             do {
                 let photo = try await pool.run { [self] in try self.photo(in: occurrence, of: event, at: place) }
-                return .proven(try await uploader.upload(photo).object)
+                return .proven(try await put(photo, at: place))
             } catch let error as PhotoError {
                 failure = failure ?? .failed(error.message, occurrence.file)
             }
         }
         guard let object = event.object else { return failure ?? .noPhoto }
         let photo = try await storedPhoto(object, of: event, title: title(in: occurrences), at: place)
-        return .proven(try await uploader.upload(photo).object)
+        return .proven(try await put(photo, at: place))
     }
 
     // MARK: The archive
 
+    /// Stores a photo, under a key of its own where the photo of another event has the first one.
+    private func put(_ photo: PreparedPhoto, at place: EventArchiveKey) async throws -> ObjectRecord {
+        do {
+            return try await uploader.upload(photo).object
+        } catch let error as StoreError where !error.concernsWholeStore {
+            let md5 = photo.examined.digest.md5
+            guard let other = try await store.head(photo.plan.key),
+                other.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,
+                let noted = other.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }), noted != md5
+            else { throw error }
+            var photo = photo
+            photo.plan.key = try place.key(besides: md5)
+            return try await uploader.upload(photo).object
+        }
+    }
+
     /// The event's photo, if the store says that it holds it.
-    private func archived(_ event: EventRecord, at key: ObjectKey) async throws -> ObjectRecord? {
+    private func archived(_ event: EventRecord, at place: EventArchiveKey) async throws -> ObjectRecord? {
+        if let object = try await archived(event, under: place.key()) { return object }
+        guard let md5 = event.photoMD5 else { return nil }
+        return try await archived(event, under: place.key(besides: md5))
+    }
+
+    private func archived(_ event: EventRecord, under key: ObjectKey) async throws -> ObjectRecord? {
+        // Of a second event under one id, the photo has to be known.
+        if event.photoMD5 == nil, event.isOfUsedID { return nil }
         guard let info = try await store.head(key), info.size > 0,
-            info.metadata[MetadataName.eventID] == event.eventID,
+            info.metadata[MetadataName.eventID]?.inBytes == event.eventID.inBytes,
             let sha256 = info.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) }),
             info.sha256 == nil || info.sha256 == sha256,
             let md5 = info.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }),
-            event.object?.md5 == nil || event.object?.md5 == md5
+            event.photoMD5 == nil || event.photoMD5 == md5
         else { return nil }
         return ObjectRecord(
             key: key, size: info.size, md5: md5, sha256: sha256,
@@ -86,8 +110,8 @@ struct EventArchiver: Sendable {
         in occurrence: EventOccurrence, of event: EventRecord, at place: EventArchiveKey
     ) throws -> PreparedPhoto {
         let (element, start) = (occurrence.element, occurrence.element.lowerBound)
-        let bytes = try reducer.read(occurrence.file, element, stamp: occurrence.stamp)
-        let upload = PlannedUpload(key: place.key, condition: .ifAbsent, type: .unknown)
+        let bytes = try reducer.eventText(of: occurrence.file, element, stamp: occurrence.stamp)
+        let upload = PlannedUpload(key: try key(of: place), condition: .ifAbsent, type: .unknown)
         var photo: PreparedPhoto
         switch occurrence.event.photo {
         case .none: throw PhotoError(.missing, "it has no photo")
@@ -108,6 +132,14 @@ struct EventArchiver: Sendable {
         }
         photo.metadata = metadata(of: event, title: Self.title(in: bytes), at: place, beside: photo.attributes.metadata)
         return photo
+    }
+
+    private func key(of place: EventArchiveKey) throws(PhotoError) -> ObjectKey {
+        do {
+            return try place.key()
+        } catch {
+            throw PhotoError(.unsupported, "\(error)")
+        }
     }
 
     private func examine(beside file: FilePath) throws(PhotoError) -> PhotoExamination {
@@ -131,7 +163,8 @@ struct EventArchiver: Sendable {
                 stamp: FileStamp(device: 0, inode: 0, size: 0, modified: 0), type: type,
                 digest: ContentDigest(md5: object.md5 ?? digest.md5, sha256: digest.sha256))
             var photo = PreparedPhoto(
-                bytes, examined: examined, plan: PlannedUpload(key: place.key, condition: .ifAbsent, type: type),
+                bytes, examined: examined,
+                plan: PlannedUpload(key: try key(of: place), condition: .ifAbsent, type: type),
                 copy: StoredCopy(
                     content: .unchanged, type: type, digest: digest, width: object.width, height: object.height,
                     takenAt: object.takenAt))
@@ -145,7 +178,9 @@ struct EventArchiver: Sendable {
     private func title(in occurrences: [EventOccurrence]) async throws -> String? {
         try await pool.run {
             for occurrence in occurrences {
-                guard let bytes = try? reducer.read(occurrence.file, occurrence.element, stamp: occurrence.stamp),
+                guard
+                    let bytes = try? reducer.eventText(
+                        of: occurrence.file, occurrence.element, stamp: occurrence.stamp),
                     let title = Self.title(in: bytes)
                 else { continue }
                 return title
@@ -155,8 +190,7 @@ struct EventArchiver: Sendable {
     }
 
     private static func title(in element: [UInt8]) -> String? {
-        guard let object = JSONObject(element, at: 0..<element.count) else { return nil }
-        return object.all("taskTitle").first.flatMap { object.string($0.value) }
+        JSONObject(element, at: 0..<element.count)?.firstText("taskTitle")
     }
 
     private func metadata(

@@ -47,13 +47,14 @@ struct EventFileRewriter: Sendable {
         guard !scanner.isBeingWritten(place.file) else {
             throw PhotoError(.changed, "a program is writing to the file; the next cleanup tries it again")
         }
-        let bytes = try shelf.bytes(of: place, stamp)
+        let text = try shelf.text(of: place, stamp)
+        let bytes = text.bytes
         var result = Result()
         if bytes == Self.nothing { result.emptied = stamp }
-        let file = GalleryEventFile(bytes, profile: place.profile)
-        let doubtful = EventShelf.doubtful(Set(targets.map(\.event.eventID)), in: file, bytes)
-        result.left = targets.filter { doubtful.contains($0.event.eventID) }.map { ($0.event, Self.damaged) }
-        let targets = targets.filter { !doubtful.contains($0.event.eventID) }
+        let file = GalleryEventFile(text, profile: place.profile, name: place.file.lastComponent)
+        let doubtful = EventShelf.doubtful(targets.map(\.event), in: file, bytes)
+        result.left = targets.compactMap { target in doubtful[target.event.id].map { (target.event, $0) } }
+        let targets = targets.filter { doubtful[$0.event.id] == nil }
         guard let file else {
             result.clean = targets.map(\.event)
             return result
@@ -63,7 +64,7 @@ struct EventFileRewriter: Sendable {
         result.left += cut.left
         guard !cut.removed.isEmpty || !cut.reduced.isEmpty else { return result }
         let rest = file.cut(bytes, removing: cut.removed, reducing: cut.reduced)
-        let ours = try replace(place.file, stamp, by: rest ?? Self.nothing)
+        let ours = try replace(place.file, stamp, by: rest.map(text.encoded) ?? Self.nothing)
         if rest == nil { result.emptied = ours }
         return result
     }
@@ -87,22 +88,25 @@ struct EventFileRewriter: Sendable {
         var left: [(event: EventRecord, reason: String)] = []
 
         init(of targets: [Target], in file: GalleryEventFile, _ bytes: [UInt8]) {
-            let elements = Dictionary(grouping: file.events, by: \.id)
+            let elements = Dictionary(grouping: file.events, by: \.id.inBytes)
             for target in targets {
                 var (removed, reduced): ([Int], [Int]) = ([], [])
                 var reason: String?
-                for event in elements[target.event.eventID] ?? [] {
+                for event in elements[target.event.eventID.inBytes] ?? [] {
+                    // The element itself tells, as it stands there now: with another time, profile or photo it is another
+                    // event, and has its own time.
+                    let photo = event.photoDigest(in: bytes)
+                    guard target.event.isOf(event, photo: photo) else { continue }
                     switch (target.photo, event.photo) {
                     case (nil, .none):
                         if !event.isBare { reduced.append(event.index) }
                     case (nil, _):
                         reason = "it has got a photo meanwhile; the next cleanup archives it"
-                    case (let photo?, .inline(let range)):
-                        if Self.digest(bytes[range]) == photo {
+                    case (let archived?, .inline):
+                        if photo == archived {
                             removed.append(event.index)
                         } else {
-                            // Its photo is stored nowhere.
-                            reason = "another event with this id has another photo; give one of them another id"
+                            reason = "its photo is another one than was archived; the next sync looks at it again"
                         }
                     case (_?, .none), (_?, .beside):
                         removed.append(event.index)
@@ -112,10 +116,6 @@ struct EventFileRewriter: Sendable {
                 self.reduced.formUnion(reduced)
                 if let reason { left.append((target.event, reason)) } else { clean.append(target.event) }
             }
-        }
-
-        private static func digest(_ text: ArraySlice<UInt8>) -> MD5Digest? {
-            Base64Text(text).decoded().map { ContentDigest(of: $0).md5 }
         }
     }
 
@@ -146,6 +146,7 @@ struct EventFileRewriter: Sendable {
 
     static let advice = "an earlier one that another program wrote is kept"
     static let damaged = "the file is damaged where the event stands; correct it, or remove it"
+    static let renamed = "its id was the name of the file, which has another one; the next sync looks at it"
     private static let changed = PhotoError(
         .changed, "the file changed meanwhile; the next cleanup tries it again")
 }

@@ -20,8 +20,15 @@ struct EventPlan: Sendable {
 
 /// Where an event's photo is archived.
 struct EventArchiveKey: Sendable {
-    let key: ObjectKey
     let profile: String
+    let month: CalendarDay
+    let event: String
+    let keys: KeyLayout
+
+    /// - Parameter photo: where another photo has the key that is the event's alone.
+    func key(besides photo: MD5Digest? = nil) throws(InvalidName) -> ObjectKey {
+        try keys.archivedPhoto(profile: profile, month: month, event: event, besides: photo)
+    }
 }
 
 /// Decides what is to become of due events.
@@ -54,10 +61,8 @@ struct EventPlanner: Sendable {
             }
             switch contents[place.photoID] {
             case .read(let file):
-                if file.doubtful.contains(event.eventID) {
-                    return .fail(EventFileRewriter.damaged, place.file)
-                }
-                occurrences += file.occurrences(of: event.eventID)
+                if let reason = file.doubtful[event.id] { return .fail(reason, place.file) }
+                occurrences += file.occurrences(of: event)
             case .unreadable(let reason):
                 return .fail(reason, place.file)
             case .absent, nil:
@@ -79,9 +84,10 @@ struct EventPlanner: Sendable {
         let hasPhoto = occurrences.contains { $0.event.photo != .none }
         guard hasPhoto || event.object != nil || event.photoState != .none else { return .deleteText(profile: profile) }
         do {
-            let key = try keys.archivedPhoto(
-                profile: profile, month: CalendarDay(event.createdAt), event: event.eventID)
-            return .archive(EventArchiveKey(key: key, profile: profile), occurrences)
+            let place = EventArchiveKey(
+                profile: profile, month: CalendarDay(event.createdAt), event: event.eventID, keys: keys)
+            _ = try place.key()
+            return .archive(place, occurrences)
         } catch {
             return .fail("\(error)", nil)
         }

@@ -15,13 +15,13 @@ struct EventShelf: Sendable {
     let scanner: any TreeScanner
     let reducer: any PhotoReducer
 
-    func look(at place: EventPlace, for ids: Set<String>) -> Content {
+    /// - Parameter events: the due ones that are known to be in the file.
+    func look(at place: EventPlace, for events: [EventRecord]) -> Content {
         do {
             guard let stamp = try scanner.stamp(of: place.file) else { return .absent }
-            let bytes = try bytes(of: place, stamp)
-            let file = GalleryEventFile(bytes, profile: place.profile)
-            let doubtful = Self.doubtful(ids, in: file, bytes)
-            return .read(ReadEventFile(place: place, stamp: stamp, events: file, doubtful: doubtful))
+            let text = try text(of: place, stamp)
+            let file = GalleryEventFile(text, profile: place.profile, name: place.file.lastComponent)
+            return .read(ReadEventFile(place: place, stamp: stamp, events: file, text.bytes, for: events))
         } catch let error as PhotoError where error.code == .missing {
             return .absent
         } catch {
@@ -30,27 +30,44 @@ struct EventShelf: Sendable {
     }
 
     /// - Throws: ``PhotoError``.
-    func bytes(of place: EventPlace, _ stamp: FileStamp) throws(PhotoError) -> [UInt8] {
-        guard stamp.size <= GalleryEventFile.maximumSize else {
-            let limit = GalleryEventFile.maximumSize >> 20
-            throw PhotoError(.overLimit, "a file of more than \(limit) MiB is not read for gallery events")
-        }
-        return try reducer.read(place.file, 0..<Int(stamp.size), stamp: stamp)
+    func text(of place: EventPlace, _ stamp: FileStamp) throws(PhotoError) -> EventFileText {
+        try reducer.eventText(of: place.file, stamp: stamp)
     }
 
-    /// Which ids may stand in what is no event any more: beside something damaged, each one that is not found whole.
+    /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole.
     /// - Parameters:
-    ///   - ids: of events of which text may be in the file.
-    ///   - file: `nil` for bytes that are no file of events.
-    static func doubtful(_ ids: Set<String>, in file: GalleryEventFile?, _ bytes: [UInt8]) -> Set<String> {
-        let wanted = ids.subtracting((file?.events ?? []).map(\.id))
-        guard !wanted.isEmpty, !bytes.isEmpty else { return [] }
-        if let file { return file.malformed.isEmpty ? [] : wanted }
+    ///   - events: of which text may be in the file.
+    ///   - file: `nil` for a text that is no file of events.
+    /// - Returns: why, by their rows.
+    static func doubtful(
+        _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]
+    ) -> [Int64: String] {
+        let whole = file?.events ?? []
+        let ids = Set(whole.map(\.id.inBytes))
+        // Under its id there may be another event by now: the damaged part may still be this one.
+        let isDamaged = file.map { !$0.malformed.isEmpty } ?? false
+        let wanted = events.filter { event in
+            isDamaged
+                ? !whole.contains { $0.id.inBytes == event.eventID.inBytes && event.isOf($0, photo: nil) }
+                : !ids.contains(event.eventID.inBytes)
+        }
+        guard !wanted.isEmpty, !text.isEmpty else { return [:] }
+        func because(_ reason: String, _ events: [EventRecord]) -> [Int64: String] {
+            Dictionary(events.map { ($0.id, reason) }) { first, _ in first }
+        }
+        if file != nil {
+            if isDamaged { return because(EventFileRewriter.damaged, wanted) }
+            // The id was the name of the file.
+            return whole.contains(where: \.hasOuterID) ? because(EventFileRewriter.renamed, wanted) : [:]
+        }
         // An id may be written in escapes.
-        if JSONElements(of: bytes).damage != nil || bytes.contains(UInt8(ascii: "\\")) { return wanted }
-        let quoted = bytes.split(separator: UInt8(ascii: "\""))
-        let plain = bytes.split { !(0x30...0x39).contains($0) }
-        return wanted.intersection((quoted + plain).lazy.map { String(decoding: $0, as: UTF8.self) })
+        if JSONElements(of: text).damage != nil || text.contains(UInt8(ascii: "\\")) {
+            return because(EventFileRewriter.damaged, wanted)
+        }
+        let quoted = text.split(separator: UInt8(ascii: "\""))
+        let plain = text.split { !(0x30...0x39).contains($0) }
+        let found = Set((quoted + plain).lazy.map { String(decoding: $0, as: UTF8.self).inBytes })
+        return because(EventFileRewriter.damaged, wanted.filter { found.contains($0.eventID.inBytes) })
     }
 }
 
@@ -58,29 +75,35 @@ struct EventShelf: Sendable {
 struct ReadEventFile: Sendable {
     let place: EventPlace
     let stamp: FileStamp
-    /// `nil` when it holds no events any more.
-    let events: GalleryEventFile?
-    /// Ids of due events that only stand in damaged parts of it.
-    let doubtful: Set<String>
-    /// Indexes of events by id.
-    private let byID: [String: [Int]]
+    /// Why due events may stand where they cannot be found, by their rows.
+    let doubtful: [Int64: String]
+    /// The elements that are due events, by the rows of these.
+    private let found: [Int64: [EventOccurrence]]
 
-    init(place: EventPlace, stamp: FileStamp, events: GalleryEventFile?, doubtful: Set<String>) {
+    /// - Parameters:
+    ///   - events: `nil` when it holds no events any more.
+    ///   - due: the due events that are known to be in it.
+    init(
+        place: EventPlace, stamp: FileStamp, events: GalleryEventFile?, _ text: [UInt8], for due: [EventRecord]
+    ) {
         self.place = place
         self.stamp = stamp
-        self.events = events
-        self.doubtful = doubtful
-        byID = Dictionary(grouping: (events?.events ?? []).indices) { events?.events[$0].id ?? "" }
+        doubtful = EventShelf.doubtful(due, in: events, text)
+        var found: [Int64: [EventOccurrence]] = [:]
+        let dueByID = Dictionary(grouping: due, by: \.eventID.inBytes)
+        for event in events?.events ?? [] {
+            guard let events, let candidates = dueByID[event.id.inBytes] else { continue }
+            let digest = event.photoDigest(in: text)
+            for record in candidates where record.isOf(event, photo: digest) {
+                found[record.id, default: []].append(
+                    EventOccurrence(
+                        file: place.file, stamp: stamp, event: event, element: events.elements.elements[event.index]))
+            }
+        }
+        self.found = found
     }
 
-    func occurrences(of id: String) -> [EventOccurrence] {
-        guard let events else { return [] }
-        return (byID[id] ?? []).map { index in
-            let event = events.events[index]
-            return EventOccurrence(
-                file: place.file, stamp: stamp, event: event, element: events.elements.elements[event.index])
-        }
-    }
+    func occurrences(of event: EventRecord) -> [EventOccurrence] { found[event.id] ?? [] }
 }
 
 /// One element of one file that is a due event.
@@ -89,6 +112,6 @@ struct EventOccurrence: Sendable {
     let file: FilePath
     let stamp: FileStamp
     let event: GalleryEvent
-    /// Where it stands in the file.
+    /// Where it stands in the text of the file.
     let element: Range<Int>
 }

@@ -181,16 +181,16 @@ package struct RetentionPass: Sendable {
 
     private func plans(for batch: [DueEvent]) async throws -> [EventPlan] {
         let (shelf, planner) = (shelf, planner)
-        var places: [Int64: (place: EventPlace, ids: Set<String>)] = [:]
+        var places: [Int64: (place: EventPlace, events: [EventRecord])] = [:]
         for due in batch {
             for place in due.places where place.isConfigured {
                 // Of one that is clean nothing is in doubt.
-                places[place.photoID, default: (place, [])].ids.formUnion(place.isClean ? [] : [due.event.eventID])
+                places[place.photoID, default: (place, [])].events += place.isClean ? [] : [due.event]
             }
         }
         // One file in memory at a time.
-        let contents = try await Array(places.values).concurrently(1) { place, ids in
-            try await pool.run { (place.photoID, shelf.look(at: place, for: ids)) }
+        let contents = try await Array(places.values).concurrently(1) { place, events in
+            try await pool.run { (place.photoID, shelf.look(at: place, for: events)) }
         }
         return try await ledger { ledger in
             let contents = Dictionary(uniqueKeysWithValues: contents)

@@ -28,7 +28,12 @@ package enum EventRetention: String, Hashable, Sendable, CaseIterable {
 /// A gallery event as the ledger knows it: all but its text.
 package struct EventRecord: Hashable, Sendable {
     package let id: Int64
+    /// As it is given. Another event may have it too.
     package let eventID: String
+    /// What this event alone is called in the ledger.
+    package let name: String
+    /// Tells its photo apart before it is stored: ``EventIdentity``.
+    let mark: Data?
     /// User and profile as the event gives them.
     package let userID: String?
     package let profile: String
@@ -47,14 +52,17 @@ package struct EventRecord: Hashable, Sendable {
     /// When retention tried last, and why it did not succeed.
     package let triedAt: Date?
     package let retentionProblem: String?
+
+    /// Whether another event had its id before.
+    package var isOfUsedID: Bool { name.inBytes != eventID.inBytes }
 }
 
 extension EventRecord: FetchableRecord {
     static let source = "events LEFT JOIN objects ON objects.id = events.object_id"
     static let columns = """
-        events.id, events.event_id, events.user_id, events.profile, events.profile_uuid, events.type, \
+        events.id, events.given_id, events.user_id, events.profile, events.profile_uuid, events.type, \
         events.created_at, events.photo_state, events.problem, events.retention, events.tried_at, \
-        events.retention_problem, events.photo_md5, \(ObjectRecord.columns)
+        events.retention_problem, events.photo_md5, events.event_id, events.mark, \(ObjectRecord.columns)
         """
 
     init(row: Row) throws {
@@ -62,10 +70,11 @@ extension EventRecord: FetchableRecord {
             let retention = EventRetention(rawValue: row[9])
         else { throw UnknownName() }
         self.init(
-            id: row[0], eventID: row[1], userID: row[2], profile: row[3], profileUUID: row[4], type: type,
+            id: row[0], eventID: row[1], name: row[13], mark: row[14], userID: row[2], profile: row[3],
+            profileUUID: row[4], type: type,
             createdAt: Date(milliseconds: row[6]), photoState: state,
             photoMD5: MD5Digest(blob: row[12]),
-            object: row.hasNull(atIndex: 13) ? nil : try ObjectRecord(row: row, from: 13), problem: row[8],
+            object: row.hasNull(atIndex: 15) ? nil : try ObjectRecord(row: row, from: 15), problem: row[8],
             retention: retention, triedAt: (row[10] as Int64?).map(Date.init(milliseconds:)),
             retentionProblem: row[11])
     }

@@ -7,28 +7,31 @@ extension Ledger {
     /// Notes the events of a file that is in hand, and that it is the file that holds them, in place of what it held
     /// before.
     ///
-    /// An id that is known stays the event that it was, whatever this file says of it: the first one wins. Only a photo
-    /// that is not stored yet is taken up again, and text that is back after it was deleted is due again. When the file is
-    /// no longer the one that was claimed, nothing is noted: what was read of it may be gone, and it will be read again.
-    /// - Parameter events: their ids may be there twice.
-    /// - Returns: what is known of each id.
+    /// An element is the event that is known under its id when profile, time and photo are the same. Any other is an event
+    /// of its own, whatever was seen first. Text that is back after it was deleted is due again. When the file is no longer
+    /// the one that was claimed, nothing is noted: what was read of it may be gone, and it will be read again.
+    /// - Parameters:
+    ///   - events: their ids may be there twice.
+    ///   - photos: the MD5 of each photo that stands in the file, by the index of its element.
+    /// - Returns: what is known of each event.
     package func noteEvents(
-        _ events: [GalleryEvent], of claim: Claim
-    ) throws(LedgerError) -> [String: EventRecord] {
+        _ events: [GalleryEvent], photos: [Int: MD5Digest] = [:], of claim: Claim
+    ) throws(LedgerError) -> NotedEvents {
         try write("note gallery events") { db in
             guard let row = try db.row(LedgerQuery.rowOfPhoto, [claim.photoID], as: PhotoRow.self),
                 row.generation == claim.generation, !row.isGone
-            else { return [:] }
+            else { return NotedEvents() }
+            let before = try db.rows(LedgerQuery.eventsOfFile, [claim.photoID], as: EventRecord.self)
             try db.run("DELETE FROM event_files WHERE photo_id = ?", [claim.photoID])
-            var known: [String: EventRecord] = [:]
-            for event in events where known[event.id] == nil {
-                try db.note(event)
-                let record = try db.row(LedgerQuery.event, [event.id], as: EventRecord.self)
-                guard let record else { throw UnknownName() }
-                try db.run("INSERT INTO event_files (event, photo_id) VALUES (?, ?)", [record.id, claim.photoID])
-                known[event.id] = record
+            var noted = NotedEvents()
+            for event in events {
+                let record = try db.note(EventIdentity(event: event, md5: photos[event.index]))
+                try db.run(
+                    "INSERT OR IGNORE INTO event_files (event, photo_id) VALUES (?, ?)", [record.id, claim.photoID])
+                noted.add(record)
             }
-            return known
+            try db.forgetCorrected(before, now: noted)
+            return noted
         }
     }
 
@@ -87,8 +90,19 @@ extension Ledger {
         }
     }
 
+    /// The first event that was seen with an id.
     package func event(_ id: String) throws(LedgerError) -> EventRecord? {
         try read("look up an event") { try $0.row(LedgerQuery.event, [id]) }
+    }
+
+    /// An event as it is known by now; `nil` when it is forgotten.
+    package func event(_ record: EventRecord) throws(LedgerError) -> EventRecord? {
+        try read("look up an event") { try $0.row(LedgerQuery.eventOfRow, [record.id]) }
+    }
+
+    /// All events with an id, the first that was seen first.
+    package func events(withID id: String) throws(LedgerError) -> [EventRecord] {
+        try read("look up the events of an id") { try $0.rows(LedgerQuery.eventsOfID, [id]) }
     }
 
     /// The events that a file was found to hold, in the order in which they became known.
@@ -119,23 +133,5 @@ package struct EventCounts: Hashable, Sendable {
     mutating func add(_ events: Int, _ photo: EventPhotoState, _ state: EventRetention) {
         photos[photo, default: 0] += events
         retention[state, default: 0] += events
-    }
-}
-
-extension Database {
-    fileprivate func note(_ event: GalleryEvent) throws {
-        let hasPhoto = event.photo != .none
-        try run(
-            """
-            INSERT INTO events (event_id, user_id, profile, type, created_at, photo_state)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (event_id) DO UPDATE SET
-                photo_state = CASE WHEN ?6 = 'pending' AND photo_state <> 'stored' THEN 'pending' ELSE photo_state END,
-                retention = CASE WHEN ?7 THEN retention ELSE 'kept' END
-            """,
-            [
-                event.id, event.userID, event.profileID, event.type.rawValue, event.createdAt.milliseconds,
-                hasPhoto ? "pending" : "none", event.isBare,
-            ])
     }
 }

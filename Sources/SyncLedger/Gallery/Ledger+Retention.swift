@@ -86,7 +86,7 @@ extension Ledger {
             try db.run(
                 "INSERT OR REPLACE INTO retention_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    event.eventID, user, profile, event.type.rawValue, event.createdAt.milliseconds,
+                    event.name, user, profile, event.type.rawValue, event.createdAt.milliseconds,
                     time.milliseconds, object?.key.rawValue, object?.sha256?.blob,
                 ])
             try db.run(

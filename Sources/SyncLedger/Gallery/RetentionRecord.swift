@@ -35,7 +35,8 @@ extension RetentionRecord: FetchableRecord {
             try SHA256Digest(blob: row[7]).map { ArchivedPhoto(key: try ObjectKey(key), sha256: $0) }
         }
         self.init(
-            eventID: row[0], userID: row[1], profile: row[2], type: type, createdAt: Date(milliseconds: row[4]),
+            eventID: String((row[0] as String).prefix { $0 != "\u{1F}" }), userID: row[1], profile: row[2], type: type,
+            createdAt: Date(milliseconds: row[4]),
             signedOffAt: Date(milliseconds: row[5]), photo: photo)
     }
 }

@@ -1,6 +1,18 @@
 extension LedgerQuery {
     // Gallery events
     package static let event = "SELECT \(EventRecord.columns) FROM \(EventRecord.source) WHERE events.event_id = ?"
+    package static let eventOfRow = "SELECT \(EventRecord.columns) FROM \(EventRecord.source) WHERE events.id = ?"
+    /// All events with an id, the first that was seen first.
+    package static let eventsOfID = """
+        SELECT \(EventRecord.columns) FROM events INDEXED BY events_by_given_id
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE events.given_id = ? ORDER BY events.id
+        """
+    package static let usesOfEventName = """
+        SELECT 1 WHERE EXISTS (SELECT 1 FROM events WHERE event_id = ?1)
+        OR EXISTS (SELECT 1 FROM retention_records WHERE event_id = ?1)
+        """
+    package static let firstFileOfEvent = "SELECT photo_id FROM event_files WHERE event = ? LIMIT 1"
     package static let eventsOfFile = """
         SELECT \(EventRecord.columns) FROM event_files
         CROSS JOIN events ON events.id = event_files.event
@@ -43,7 +55,8 @@ extension LedgerQuery {
         """
 
     static let ofGallery = [
-        event, eventsOfFile, eventsOfProfile, dueEvents, dueEventCount, generationOfPhoto, filesOfEvent, photoBeside,
+        event, eventOfRow, eventsOfID, firstFileOfEvent, eventsOfFile, eventsOfProfile, dueEvents, dueEventCount,
+        generationOfPhoto, filesOfEvent, photoBeside,
         eventTallies,
         newestRetentionRecords,
     ]

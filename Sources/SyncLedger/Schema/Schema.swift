@@ -42,6 +42,9 @@ enum Schema {
         migrator.registerMigration("what servers refused", foreignKeyChecks: .immediate) { db in
             for sql in QueueSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration(EventIdentitySchema.name, foreignKeyChecks: .immediate) { db in
+            for sql in EventIdentitySchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

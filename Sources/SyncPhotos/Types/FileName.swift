@@ -9,7 +9,7 @@ struct FileName {
         self.extension = path.extension?.lowercased() ?? ""
     }
 
-    var isJSON: Bool { self.extension == "json" }
+    var isJSON: Bool { ["json", "jsonl", "ndjson"].contains(self.extension) }
 
     /// Whether people and cameras give this name to photos and videos only.
     var promisesMedia: Bool {

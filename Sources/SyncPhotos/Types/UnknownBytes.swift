@@ -7,7 +7,8 @@ struct UnknownBytes: CustomStringConvertible {
     }
 
     var looksLikeJSON: Bool {
-        let text = head.drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        // Behind the mark of UTF-8, or that of UTF-16, in which every other byte is zero.
+        let text = head.drop { [0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
         return text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
     }
 

@@ -53,13 +53,44 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
-    @Test func `the first event with an id wins, and every file that has it is known`() throws {
+    @Test func `an event with an id that another one has is an event of its own`() throws {
         let first = try claim()
         try store(try world.ledger.noteEvents([event("e1")], of: first)["e1"])
         let copy: FilePath = "/pictures/gallery/copy.json"
         let again = try world.ledger.noteEvents([event("e1", profile: "other")], of: claim(copy))
-        #expect(again["e1"]?.photoState == .stored)
-        #expect(again["e1"]?.profile == "p1")
+        #expect(again["e1"]?.photoState == .pending)
+        #expect(again["e1"]?.profile == "other")
+        #expect(again["e1"]?.isOfUsedID == true)
+        #expect(try world.ledger.events(withID: "e1").map(\.profile) == ["p1", "other"])
+        let due = try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 10)
+        #expect(due.map(\.files) == [[Self.file], [copy]])
+        #expect(try world.ledger.eventCounts().retention == [.kept: 2])
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `what is corrected in the only file of an event takes its place`() throws {
+        let claim = try claim()
+        _ = try world.ledger.noteEvents([event("e1")], of: claim)
+        let corrected = try world.ledger.noteEvents([event("e1", profile: "other")], of: claim)
+        #expect(try world.ledger.events(withID: "e1").map(\.profile) == ["other"])
+        // A stored photo that the file no longer has comes into the archive in its time.
+        try store(corrected["e1"])
+        _ = try world.ledger.noteEvents([event("e1", profile: "third")], of: claim)
+        #expect(try world.ledger.events(withID: "e1").map(\.profile) == ["other", "third"])
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `ids that look alike and differ in bytes are two events`() throws {
+        let known = try world.ledger.noteEvents([event("caf\u{E9}"), event("cafe\u{301}")], of: claim())
+        #expect(Set(known.records.map(\.id)).count == 2)
+        #expect(known.records.allSatisfy { !$0.isOfUsedID })
+    }
+
+    @Test func `every file that has an event is known`() throws {
+        let first = try claim()
+        try store(try world.ledger.noteEvents([event("e1")], of: first)["e1"])
+        let copy: FilePath = "/pictures/gallery/copy.json"
+        #expect(try world.ledger.noteEvents([event("e1")], of: claim(copy))["e1"]?.photoState == .stored)
         let due = try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 10)
         #expect(due.map(\.files) == [[Self.file, copy]])
         #expect(try world.ledger.eventCounts().retention == [.kept: 1])

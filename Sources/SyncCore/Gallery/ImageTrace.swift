@@ -1,0 +1,118 @@
+/// Finds image data in JSON, in whatever form somebody may have put it there: base64, a data URL, hexadecimal digits, the
+/// bytes themselves in a text, or as numbers.
+///
+/// It errs on the side of finding: what it finds outside of a photo's field is never deleted.
+struct ImageTrace {
+    /// Characters of the shortest text that is looked at.
+    private static let shortest = 24
+    /// Bytes that tell what a file is, with those of a BMP's header.
+    private static let header = 18
+    /// Characters of a text from which its first bytes are read.
+    private static let start = 256
+
+    /// - Parameters:
+    ///   - element: of whole JSON.
+    ///   - photo: what is left aside, within the quotes of one text.
+    static func isIn(_ bytes: [UInt8], _ element: Range<Int>, except photo: Range<Int>?) -> Bool {
+        var index = element.lowerBound
+        var numbers: [UInt8] = []
+        while index < element.upperBound {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "\"") {
+                let end = endOfText(bytes, from: index + 1, to: element.upperBound)
+                let text = index + 1..<end
+                if let photo, text.lowerBound <= photo.lowerBound, photo.upperBound <= text.upperBound {
+                    numbers = []
+                } else if isImage(bytes[text]) {
+                    return true
+                }
+                index = end + 1
+            } else if byte == UInt8(ascii: "-") || byte.isDigit {
+                let end = bytes[index..<element.upperBound].firstIndex { !isOfNumber($0) } ?? element.upperBound
+                if let value = number(bytes[index..<end]) { numbers.append(value) } else { numbers = [] }
+                if numbers.count == header, isImage(first: numbers[...]) { return true }
+                index = end
+            } else {
+                // Numbers stand in a row, with or without names.
+                if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { numbers = [] }
+                index += 1
+            }
+        }
+        return false
+    }
+
+    // MARK: Texts
+
+    private static func isImage(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.count >= shortest else { return false }
+        if holdsDataURL(text) { return true }
+        let trimmed = text.drop { $0 <= 0x20 }.prefix(start)
+        return isImage(first: Base64Text(trimmed).leading[...]) || isImage(first: hexadecimal(trimmed)[...])
+            || isImage(first: trimmed) || isImage(first: latin(trimmed)[...])
+    }
+
+    private static func holdsDataURL(_ text: ArraySlice<UInt8>) -> Bool {
+        let wanted = Array("data:image".utf8)
+        var rest = text
+        while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+            if colon - text.startIndex >= 4, text.endIndex - colon >= 6,
+                text[colon - 4..<colon + 6].map({ $0 | 0x20 }) == wanted.map({ $0 | 0x20 })
+            {
+                return true
+            }
+            rest = rest[(colon + 1)...]
+        }
+        return false
+    }
+
+    private static func hexadecimal(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = text.prefix(2 * header)
+        while rest.count >= 2, let byte = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+
+    /// A text whose characters are bytes, as a "binary string" has them.
+    private static func latin(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        guard let string = JSONObject.text(Array(text.prefix(12 * header)), isCutOff: true) else { return [] }
+        return string.unicodeScalars.prefix(2 * header).map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+
+    private static func endOfText(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
+        var index = start
+        while index < end, bytes[index] != UInt8(ascii: "\"") {
+            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return min(index, end)
+    }
+
+    // MARK: Numbers
+
+    private static func isOfNumber(_ byte: UInt8) -> Bool {
+        byte.isDigit || "+-.eE".utf8.contains(byte)
+    }
+
+    /// A byte, with or without a sign.
+    private static func number(_ text: ArraySlice<UInt8>) -> UInt8? {
+        guard let value = Int(String(decoding: text, as: UTF8.self)), (-128...255).contains(value) else { return nil }
+        return UInt8(truncatingIfNeeded: value)
+    }
+
+    // MARK: First bytes
+
+    private static func isImage(first bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.count >= header else { return false }
+        let first = Array(bytes.prefix(header))
+        func has(_ text: StaticString, at offset: Int) -> Bool {
+            text.withUTF8Buffer { first[offset...].starts(with: $0) }
+        }
+        return first.starts(with: [0xFF, 0xD8, 0xFF]) || first.starts(with: [0x89, 0x50, 0x4E, 0x47])
+            || has("GIF8", at: 0)
+            || has("RIFF", at: 0) && has("WEBP", at: 8) || has("ftyp", at: 4)
+            || first.starts(with: [0x49, 0x49, 0x2A, 0]) || first.starts(with: [0x4D, 0x4D, 0, 0x2A])
+            || has("BM", at: 0) && first[6..<10].allSatisfy { $0 == 0 } && first[15..<18].allSatisfy { $0 == 0 }
+    }
+}
