@@ -19,6 +19,10 @@ struct CleanupCommand: AsyncParsableCommand {
             archived counts photos, deleted counts events whose text is gone, with or without a photo. Exit code 3 means \
             that some events could not be cleaned up; each is named with its reason.
 
+            A clock that is before the last cleanup, or more than a year after the newest file, event and cleanup, ends it \
+            with 1 before anything is done: texts that are not due would be deleted. If the clock is right (the machine was \
+            off for long, say), run it once with --trust-clock.
+
             EXAMPLES
               sync-agent cleanup --dry-run
               sync-agent cleanup --days-old 30
@@ -34,6 +38,9 @@ struct CleanupCommand: AsyncParsableCommand {
 
     @Flag(help: "Only say what would be done; nothing is stored, deleted or remembered.")
     var dryRun = false
+
+    @Flag(help: "The clock of this machine is right, though nothing else says so.")
+    var trustClock = false
 
     @Flag(help: "Show what is overdue and why, and the last runs; nothing is done.")
     var report = false
@@ -66,6 +73,10 @@ struct CleanupCommand: AsyncParsableCommand {
                 }
                 return
             }
+            let now = installation.time.now()
+            if !trustClock, let doubt = try await parts.ledger({ try ClockCheck($0).doubt(at: now) }) {
+                throw CommandFailure(.failed, "\(doubt)")
+            }
             let summary =
                 dryRun
                 ? try await parts.retention.preview(olderThan: days)
@@ -93,6 +104,9 @@ struct CleanupCommand: AsyncParsableCommand {
             throw CommandFailure(.locked, "another cleanup is at work (\(who)); wait for it")
         }
         defer { withExtendedLifetime(lock) {} }
+        // Before anything is done: with a clock that is wrong after all, the next one notices.
+        let now = installation.time.now()
+        try await parts.ledger.finish { try ClockCheck($0).accept(at: now) }
         let terminal = Terminal.standardError(installation.environment)
         guard terminal.isInteractive else { return try await parts.retention.run(olderThan: days) }
         let cutoff = parts.retention.cutoff(days: days)

@@ -30,7 +30,9 @@ struct Examination: Sendable {
         let machine = MachineExamination(location: location, checks: checks, pool: pool)
         let (ledger, agentRuns) = await pool.finish {
             machine.lookAtStateFolder()
-            return (machine.openLedger(), machine.lookAtAgent())
+            let ledger = machine.openLedger()
+            if let ledger { machine.lookAtClock(ledger) }
+            return (ledger, machine.lookAtAgent())
         }
         if let installation {
             await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)

@@ -86,6 +86,22 @@ struct MachineExamination: Sendable {
         }
     }
 
+    /// Only where there are texts that the clock decides about.
+    func lookAtClock(_ ledger: Ledger) {
+        let name = "system-clock"
+        do {
+            guard let kept = try ledger.eventCounts().retention[.kept], kept > 0 else { return }
+            guard let doubt = try ClockCheck(ledger).doubt(at: Date()) else {
+                return checks.add(.ok(name, "nothing seen here contradicts it"))
+            }
+            let parts = "\(doubt)".split(separator: "; ", maxSplits: 1).map { String($0) }
+            checks.add(.wrong(name, "no text is deleted: \(parts[0])", remedy: parts.last ?? "set it right"))
+        } catch {
+            checks.add(
+                .wrong(name, message: error.description, otherwise: "free the way to \(ledgerFile)", cause: error))
+        }
+    }
+
     /// - Returns: whether an agent is at work.
     @discardableResult
     func lookAtAgent() -> Bool {

@@ -40,7 +40,7 @@ struct MemoryReport: Encodable {
 extension MemoryReport.Photo {
     init(_ memory: ArchivedMemory) {
         self.init(
-            key: memory.key.rawValue, profile: memory.place.profile, eventId: memory.place.eventID,
+            key: memory.key.rawValue, profile: memory.place.profile, eventId: memory.eventID,
             eventType: memory.type?.rawValue, createdAt: memory.createdAt, archivedAt: memory.archivedAt,
             size: memory.size, storageClass: memory.storageClass.rawValue, badge: Badge(memory), title: memory.title,
             width: memory.width, height: memory.height)

@@ -35,14 +35,34 @@ struct StatusReader {
     func read() async throws -> Status {
         let (identity, error) = await lookAtStore()
         try ledger.expireRestores(at: installation.time.now())
-        let report = StatusReport(
+        var report = StatusReport(
             try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
             vacations: try ledger.vacations(), sharedVacations: try ledger.liveShares(),
             delayed: try ledger.delayedPhotos(limit: Self.failedShown), watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
+        try addNotes(to: &report)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown), now: installation.time.now(),
             home: installation.location.home?.string)
+    }
+
+    /// What of galleries and projects is left aside, and why.
+    private func addNotes(to report: inout StatusReport) throws {
+        let hasTexts = try (ledger.eventCounts().retention[.kept] ?? 0) > 0
+        let doubt = hasTexts ? try ClockCheck(ledger).doubt(at: installation.time.now()) : nil
+        for (index, folder) in installation.settings.watch.enumerated() {
+            switch folder.kind {
+            case .gallery:
+                if let doubt { report.folders[index].add(note: "texts of old events stay: \(doubt)") }
+            case .projects:
+                let count = try ledger.unrecordedProjects(in: folder.path).count
+                guard count > 0 else { continue }
+                let projects = Quantities.counted(count, "stored project")
+                report.folders[index].add(
+                    note: "\(projects) without a record in projects.json; see sync-agent projects list")
+            case .vacations: continue
+            }
+        }
     }
 
     private func backlog() throws -> ArchiveBacklog {

@@ -38,6 +38,8 @@ struct StatusReport: Encodable {
         @Nullable var note: String?
         /// What its last scan could not see, and the remedy.
         @Nullable var problem: String?
+
+        mutating func add(note more: String) { note = note.map { "\($0); \(more)" } ?? more }
     }
 
     struct Totals: Encodable {

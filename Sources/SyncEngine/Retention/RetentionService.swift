@@ -7,7 +7,7 @@ import SystemPackage
 
 /// ``RetentionPass`` once a day. A run that was missed is made up: the last scheduled moment that is done with is in the
 /// ledger.
-package struct RetentionService: Service {
+package final class RetentionService: Service {
     /// The name of the daily task in the ledger.
     package static let task = "retention"
     /// How often the clock is looked at: it may be set, and a machine that sleeps does not count.
@@ -24,6 +24,8 @@ package struct RetentionService: Service {
     private let patience: LedgerPatience
     private let time: TimeSource
     private let logger: Logger
+    /// Which doubt about the clock was told last.
+    private let told = Mutex<Bool?>(nil)
 
     /// - Parameter hold: takes the lock of cleanups, or throws ``AgentLock/Held``.
     package init(
@@ -42,7 +44,7 @@ package struct RetentionService: Service {
 
     package func run() async throws {
         do {
-            try await cancelWhenGracefulShutdown { try await keepTime() }
+            try await cancelWhenGracefulShutdown { try await self.keepTime() }
         } catch is CancellationError {
             // Every step is one that the next run repeats or finds done.
         }
@@ -69,6 +71,16 @@ package struct RetentionService: Service {
     /// - Returns: `false` when the store or the lock was not to be had: the run is not over.
     private func runIfDue() async throws -> Bool {
         let now = time.now()
+        if let doubt = try await ledger({ try ClockCheck($0).doubt(at: now) }) {
+            // Each kind of doubt is told once; the next look is at a clock that was set, maybe.
+            let isNews = told.withLock { told in
+                defer { told = doubt.isBefore }
+                return told != doubt.isBefore
+            }
+            if isNews { logger.warning("old gallery events wait: \(doubt)") }
+            return true
+        }
+        told.withLock { $0 = nil }
         let due = schedule.last(upTo: now)
         if let done = try await ledger({ try $0.dailyRun(Self.task) }) {
             // One beyond the next is of a clock that was set back since.
@@ -91,7 +103,10 @@ package struct RetentionService: Service {
             return false
         }
         let finished = time.now()
-        try await ledger.finish { try $0.noteDailyRun(Self.task, scheduledAt: due, at: finished) }
+        try await ledger.finish { ledger in
+            try ClockCheck(ledger).accept(at: finished)
+            try ledger.noteDailyRun(Self.task, scheduledAt: due, at: finished)
+        }
         return true
     }
 
