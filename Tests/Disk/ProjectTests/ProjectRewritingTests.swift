@@ -84,7 +84,7 @@ import Testing
         let file = ProjectListFile(in: bench.folder)
         for id in doomed {
             _ = try await BlockingPool(name: "remover", threads: 1).run {
-                try file.remove([id], isBeingWritten: scanner.isBeingWritten) { usleep(3_000) }
+                try file.remove([id.inBytes], isBeingWritten: scanner.isBeingWritten) { usleep(3_000) }
             }
         }
         try await app

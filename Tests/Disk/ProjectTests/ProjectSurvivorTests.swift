@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 /// What becomes of the duplicates of a project that is deleted.

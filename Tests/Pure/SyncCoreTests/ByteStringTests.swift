@@ -2,7 +2,8 @@ import SyncCore
 import Testing
 
 @Suite struct ByteStringTests {
-    private let (composed, decomposed): (ByteString, ByteString) = ("caf\u{E9}", "cafe\u{301}")
+    private let composed: ByteString = "caf\u{E9}"
+    private let decomposed: ByteString = "cafe\u{301}"
 
     @Test func `names that look alike and differ in bytes are two`() {
         #expect(composed.string == decomposed.string)

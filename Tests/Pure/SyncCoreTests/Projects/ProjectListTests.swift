@@ -107,7 +107,7 @@ import Testing
     func removing(ids: [String], expected: String) throws {
         let text =
             "{ \"v\": 1,\n \"projects\" : [\n  {\"id\":\"a\"} ,\n  {\"id\":\"b\", \"x\" : 1.50},\n  {\"id\":\"c\"} ] , \"w\":2}\n"
-        let rest = try #require(try list(text).removing(Set(ids)))
+        let rest = try #require(try list(text).removing(Set(ids.map(\.inBytes))))
         #expect(String(decoding: rest, as: UTF8.self) == expected)
         #expect(try list(text).removing(["z"]) == nil)
     }

@@ -75,14 +75,14 @@ import Testing
         #expect(book.keyNames(of: "grandma") == [Self.uuid, "grandma"])
         #expect(book.keyNames(of: "somebody") == ["somebody"])
         #expect(book.keyNames(of: "+4915112345678") == ["+4915112345678"])
-        #expect(book.names == [Self.uuid: "Grandma"])
+        #expect(book.names == [Self.uuid.inBytes: "Grandma"])
         let uses = [
             ProfileUse(profile: "+17788143739", uuid: Self.uuid, events: 2),
             ProfileUse(profile: "7788143739", uuid: nil, events: 3),
             ProfileUse(profile: Self.uuid, uuid: nil, events: 4),
             ProfileUse(profile: "other", uuid: nil, events: 5),
         ]
-        #expect(book.counts(uses) == [Self.uuid: 9])
+        #expect(book.counts(uses) == [Self.uuid.inBytes: 9])
     }
 
     // MARK: Archived photos
