@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func `two photos under one id are both archived, the second under a key of its own`() async throws {
-        let (one, two) = (try RetentionBench.photo(1), try RetentionBench.photo(2))
+        let (one, two) = (try RetentionBench.photo(1), try RetentionBench.photo(2, of: "sampling-1x1.jpg"))
         try bench.write("[\(bench.event("e1", photo: one)),\(bench.event("e1", photo: two))]", to: "one.json")
         try await bench.sync()
         let summary = try await bench.cleanUp()

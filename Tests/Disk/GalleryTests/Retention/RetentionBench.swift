@@ -69,11 +69,15 @@ struct RetentionBench {
     }
 
     /// A photo in base64; those with different numbers differ.
-    static func photo(_ number: Int) throws -> String { Data(try jpeg(number)).base64EncodedString() }
+    ///
+    /// Their stored copies are the same, unless they are made of different files.
+    static func photo(_ number: Int, of file: String = "sampling-2x2.jpg") throws -> String {
+        Data(try jpeg(number, of: file)).base64EncodedString()
+    }
 
-    static func jpeg(_ number: Int) throws -> [UInt8] {
+    static func jpeg(_ number: Int, of file: String = "sampling-2x2.jpg") throws -> [UInt8] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../PhotoFixtures")
-        let photo = Array(try Data(contentsOf: folder.appending(path: "sampling-2x2.jpg")))
+        let photo = Array(try Data(contentsOf: folder.appending(path: file)))
         let text = Array("photo \(number)".utf8)
         return photo.prefix(2) + [0xFF, 0xFE, 0, UInt8(text.count + 2)] + text + photo.dropFirst(2)
     }

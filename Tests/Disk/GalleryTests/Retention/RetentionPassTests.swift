@@ -82,7 +82,6 @@ import Testing
         try await bench.sync()
         let summary = try await bench.cleanUp()
         #expect((summary.archived, summary.deleted, summary.errors.count) == (2, 2, 0))
-        #expect(bench.memory.keys.count { $0.rawValue.hasPrefix("gallery-archive/") } == 2)
         #expect(try bench.ledger.events(withID: "e1").map(\.retention) == [.archived, .archived])
     }
 
