@@ -18,6 +18,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               sync-agent run       keep watching and storing
               sync-agent status    what is safe, what is not yet, and why
               sync-agent retry     try again what failed or waits
+              sync-agent verify    read back what is stored, and mend it
               sync-agent restore   bring archived photos back
 
             EXIT CODES
@@ -34,6 +35,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RetryCommand.self,
+            VerifyCommand.self,
             RestoreCommand.self, RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self,
             ProjectsCommand.self,
             ArchiveCommand.self,

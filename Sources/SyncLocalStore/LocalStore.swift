@@ -84,7 +84,9 @@ package final class LocalStore: ObjectStore {
 
     /// It keeps no rules: the agent carries them out by itself.
     package var capabilities: StoreCapabilities {
-        StoreCapabilities(lifecycle: .byAgent, restoresInLists: true, links: false, restoreDuration: restoreDuration)
+        StoreCapabilities(
+            lifecycle: .byAgent, restoresInLists: true, digestsInLists: true, links: false,
+            restoreDuration: restoreDuration)
     }
 
     /// Opens the store, or makes it, and sees that its folders can be written to.

@@ -43,7 +43,8 @@ struct RunCommand: AsyncParsableCommand {
                 // Stopped from the last to the first.
                 services: [
                     UploadService(parts.pipeline, patience: parts.restores.patience),
-                    UpkeepService(parts.upkeep, patience: parts.restores.patience, time: installation.time),
+                    UpkeepService(
+                        parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
                     parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
                     parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
                 ],

@@ -14,7 +14,7 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Without a path: an overview. With paths: every photo there, also those that were deleted on this machine. \
             Storage classes are those that the store told last; the agent asks it every day, --refresh does now, by one \
-            listing for each thousand objects.
+            listing for each thousand objects. It also finds what the store no longer has: the next sync stores it again.
 
               ❄️  archived    ⏳  retrieving    ✨  restored    ⭐  rush    ⚠️  error
 
@@ -82,9 +82,17 @@ struct StatusCommand: AsyncParsableCommand {
                 if terminal.isInteractive { line.show("the store has told of \(Quantities.counted(seen, "object"))") }
             }
         }
-        terminal.writeLine(
+        var summary =
             "the store has told of \(Quantities.counted(result.seen, "object")); \(Quantities.count(result.changed)) "
-                + "had changed")
+            + "had changed"
+        let broken = result.findings.broken
+        if broken.objects > 0 {
+            summary += "; \(Quantities.count(broken.objects)) are no longer there as they were stored "
+            summary += "(\(Quantities.counted(broken.pending, "photo")) to be stored again, "
+            summary += "\(Quantities.count(broken.lost)) lost)"
+        }
+        if result.findings.mended > 0 { summary += "; \(Quantities.count(result.findings.mended)) are there again" }
+        terminal.writeLine(summary)
         for problem in result.problems {
             terminal.writeLine("cannot be looked at: \(problem.key.rawValue.escapingControls): \(problem.reason)")
         }

@@ -15,8 +15,11 @@ struct SyncCommand: AsyncParsableCommand {
             Scans every watched folder, waits for files that are just being written, stores what the store does not have \
             yet, and ends. Ctrl-C lets the photos in flight finish; what is left is stored next time.
 
+            Before anything is sent, the store's listing is held against what is known (one request for each thousand \
+            objects): what it has lost is stored again.
+
             What the store refuses is tried again some times before the pass ends. Exit code 3 means that some photos could \
-            not be stored; each is named with its reason.
+            not be stored, or are lost; each is named with its reason.
 
             EXAMPLES
               sync-agent sync
@@ -107,6 +110,12 @@ private final class PassService: Service {
             return
         }
         try await parts.projectService.round()
+        do {
+            // What the store has lost comes into the queue of this very pass.
+            try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
+        } catch is CancellationError {
+            return
+        }
         // Somebody asked: what waits after an earlier failure is tried now.
         try parts.ledger.hurry(at: parts.time.now())
         progress.expect(try parts.ledger.overview().totals.waiting)
@@ -114,6 +123,10 @@ private final class PassService: Service {
         do {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             upkeep.withLock { $0 = moved }
+            // What the daily verification has found broken is mended at once.
+            if let due = try parts.ledger.nextTry(), due <= parts.time.now() {
+                try await parts.pipeline.run(.untilDone(patience: .zero))
+            }
             try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }
             try await cancelWhenGracefulShutdown { try await self.parts.restores.service.round(isUrgent: false) }
             try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }

@@ -25,6 +25,8 @@ struct AgentParts: Sendable {
 
     private let installation: Installation
 
+    var time: TimeSource { installation.time }
+
     /// - Parameter ledger: a lock holder's; whatever an earlier agent left in hand is put back into the queue.
     init(
         _ installation: Installation, ledger: Ledger, observe: @escaping @Sendable (PipelineEvent) -> Void
@@ -49,6 +51,10 @@ struct AgentParts: Sendable {
         retention = try RetentionParts(installation, ledger: restores.ledger, store: retrying)
         upkeep = StoreUpkeep(
             store: retrying, ledger: restores.ledger, keys: keys, policy: try installation.tierPolicy(),
+            verification: VerificationRule(
+                percentPerDay: settings.verify.percentPerDay,
+                maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
+                cost: VerificationCost(prices: try installation.pricesThatCount())),
             time: installation.time, logger: installation.logger)
         let done = Wakeup()
         vacations = VacationService(

@@ -31,7 +31,10 @@ struct Examination: Sendable {
         let (ledger, agentRuns) = await pool.finish {
             machine.lookAtStateFolder()
             let ledger = machine.openLedger()
-            if let ledger { machine.lookAtClock(ledger) }
+            if let ledger {
+                machine.lookAtClock(ledger)
+                machine.lookAtVerification(ledger, installation?.settings.verify, now: TimeSource.system.now())
+            }
             return (ledger, machine.lookAtAgent())
         }
         if let installation {

@@ -102,6 +102,43 @@ struct MachineExamination: Sendable {
         }
     }
 
+    /// - Parameter settings: `nil` where the configuration cannot be read.
+    func lookAtVerification(_ ledger: Ledger, _ settings: VerifySettings?, now: Date) {
+        let name = "verification"
+        guard let standing = try? ledger.verificationStanding(at: now) else { return }
+        let age = standing.oldest.map { now.timeIntervalSince($0) } ?? 0
+        let detail =
+            standing.oldest.map { "every stored object was proved since \($0.formatted(.iso8601))" }
+            ?? "nothing is stored yet"
+        if standing.damaged + standing.missing > 0 {
+            checks.add(
+                .wrong(
+                    name,
+                    "\(Quantities.counted(standing.damaged, "object")) damaged and \(Quantities.count(standing.missing)) "
+                        + "missing in the store",
+                    remedy: "sync-agent sync stores again what is on this machine; sync-agent status names what is lost"
+                ))
+        } else if let settings, settings.percentPerDay > 0 {
+            let days = Self.daySeconds * (100 / settings.percentPerDay + Self.graceDays)
+            checks.add(
+                age <= days
+                    ? .ok(name, detail)
+                    : .limited(
+                        name, detail + ", which is longer ago than verify.percent_per_day promises",
+                        instead:
+                            "it goes on as the agent runs and verify.max_usd_per_month allows; sync-agent verify --all")
+            )
+        } else {
+            checks.add(
+                .limited(
+                    name, detail + "; verify.percent_per_day is 0",
+                    instead: "nothing is read back; sync-agent verify --all"))
+        }
+    }
+
+    private static let daySeconds = 86_400.0
+    private static let graceDays = 30.0
+
     /// - Returns: whether an agent is at work.
     @discardableResult
     func lookAtAgent() -> Bool {

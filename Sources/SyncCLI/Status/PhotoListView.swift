@@ -22,7 +22,7 @@ struct PhotoListView {
         let style: Terminal.Style? =
             switch photo.state {
             case .uploaded: .green
-            case .failed: .red
+            case .failed, .lost: .red
             case .pending, .uploading: .yellow
             case .skipped, .missing: .dim
             }

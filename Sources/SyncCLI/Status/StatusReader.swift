@@ -11,11 +11,12 @@ struct StatusReader {
     struct Status {
         let report: StatusReport
         let failed: [PhotoStatus]
+        let lost: [PhotoStatus]
         let now: Date
         let home: String?
 
         func view(on terminal: Terminal) -> StatusView {
-            StatusView(report: report, failed: failed, terminal: terminal, now: now, home: home)
+            StatusView(report: report, failed: failed, lost: lost, terminal: terminal, now: now, home: home)
         }
     }
 
@@ -38,11 +39,13 @@ struct StatusReader {
         var report = StatusReport(
             try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
             vacations: try ledger.vacations(), sharedVacations: try ledger.liveShares(),
-            delayed: try ledger.delayedPhotos(limit: Self.failedShown), watched: installation.settings.watch,
+            delayed: try ledger.delayedPhotos(limit: Self.failedShown),
+            verification: try ledger.verificationStanding(at: installation.time.now()), watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
         try addNotes(to: &report)
         return Status(
-            report: report, failed: try ledger.failedPhotos(limit: Self.failedShown), now: installation.time.now(),
+            report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
+            lost: try ledger.lostPhotos(limit: Self.failedShown), now: installation.time.now(),
             home: installation.location.home?.string)
     }
 

@@ -34,6 +34,8 @@ struct StatusReport: Encodable {
         var pending: Int
         var failed: Int
         var skipped: Int
+        /// Neither on the disk nor in the store any more.
+        var lost: Int
         /// What is wrong with watching it, and the remedy.
         @Nullable var note: String?
         /// What its last scan could not see, and the remedy.
@@ -49,6 +51,7 @@ struct StatusReport: Encodable {
         var failed: Int
         var skipped: Int
         var missing: Int
+        var lost: Int
         /// Files and event elements that are not stored on purpose: ``notes`` names them.
         var leftOut: Int
         var bytesLocal: Int64
@@ -96,6 +99,24 @@ struct StatusReport: Encodable {
         @Nullable var nextTryAt: Date?
     }
 
+    /// Whether the bytes of what is stored are what they were.
+    struct Verification: Encodable {
+        /// When the bytes of the object that waits longest were proved last.
+        @Nullable var oldest: Date?
+        /// Objects that were looked at, ever.
+        var checked: Int
+        /// Objects that are known to be damaged, or gone, now.
+        var damaged: Int
+        var missing: Int
+
+        init(_ standing: VerificationStanding) {
+            oldest = standing.oldest
+            checked = standing.checked
+            damaged = standing.damaged
+            missing = standing.missing
+        }
+    }
+
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -113,6 +134,7 @@ struct StatusReport: Encodable {
     var vacations: [Vacation]
     /// The oldest of them; they count as pending.
     var delayed: [Delayed]
+    var verification: Verification
     @Nullable var oldestUnsynced: Unsynced?
     @Nullable var lastSyncAt: Date?
 }
@@ -143,6 +165,7 @@ extension StatusReport {
     init(
         _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
         vacations: [VacationRecord] = [], sharedVacations: Set<FilePath> = [], delayed: [PhotoStatus] = [],
+        verification: VerificationStanding = VerificationStanding(),
         watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
@@ -157,7 +180,8 @@ extension StatusReport {
                 path: folder.path.string, kind: folder.kind.rawValue, profile: folder.profile,
                 watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
-                skipped: tallies[.skipped].files, note: known.flatMap(Self.note), problem: known?.record.problem)
+                skipped: tallies[.skipped].files, lost: tallies[.lost].files, note: known.flatMap(Self.note),
+                problem: known?.record.problem)
         }
         totals = Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map(Note.init)
@@ -169,6 +193,7 @@ extension StatusReport {
         }
         restores = Restores(
             inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
+        self.verification = Verification(verification)
         self.vacations = Self.vacations(vacations, shared: sharedVacations)
         self.delayed = delayed.map { photo in
             Delayed(
@@ -190,7 +215,7 @@ extension StatusReport.Totals {
         self.init(
             files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
             failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
-            leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
+            lost: totals[.lost].files, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
     }
 }
 

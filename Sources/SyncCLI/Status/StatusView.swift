@@ -8,6 +8,8 @@ struct StatusView {
     let report: StatusReport
     /// Photos that failed, the oldest first; not all of them when there are many.
     let failed: [PhotoStatus]
+    /// Photos of which nothing is left, likewise.
+    var lost: [PhotoStatus] = []
     let terminal: Terminal
     let now: Date
     /// The user's home folder, shown as `~`.
@@ -88,6 +90,11 @@ struct StatusView {
                     + TextLayout.fitted(Quantities.bytes(tier.bytes), to: 12, alignRight: true))
             lines += expectation(of: tier)
         }
+        if let oldest = report.verification.oldest {
+            lines.append(
+                "Every stored object was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))"
+            )
+        }
         return lines + restoreLines
     }
 
@@ -119,7 +126,7 @@ struct StatusView {
     private var unsafeLines: [String] {
         let totals = report.totals
         let problems = report.folders.compactMap(\.problem)
-        guard totals.pending + totals.failed + problems.count > 0 else {
+        guard totals.pending + totals.failed + totals.lost + problems.count > 0 else {
             return totals.files > 0 && totals.leftOut == 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
@@ -135,6 +142,12 @@ struct StatusView {
         let unnamed = totals.failed - failed.count
         if unnamed > 0 {
             lines.append("  and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them")
+        }
+        for photo in lost { lines += item(photo.path.string, "lost: " + (photo.why ?? "")) }
+        if totals.lost > lost.count {
+            lines.append(
+                "  and \(Quantities.count(totals.lost - lost.count)) more that are lost: sync-agent status FOLDER lists them"
+            )
         }
         return lines
     }

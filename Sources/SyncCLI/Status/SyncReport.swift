@@ -16,6 +16,8 @@ struct SyncReport: Encodable {
     var skipped: Int
     /// Photos that still wait, from this pass or an earlier one.
     var pending: Int
+    /// Photos that are neither on the disk nor in the store any more.
+    var lost: Int
     var bytesRead: Int64
     var bytesSent: Int64
     /// In the files of gallery events that this pass has read, and what in them is no event.
@@ -43,8 +45,8 @@ struct SyncReport: Encodable {
     private static let notesShown = 10
 
     private enum CodingKeys: CodingKey {
-        case uploaded, alreadyStored, failed, skipped, pending, bytesRead, bytesSent, events, malformedEvents, archived,
-            problems
+        case uploaded, alreadyStored, failed, skipped, pending, lost, bytesRead, bytesSent, events, malformedEvents,
+            archived, problems
         case failures, delayed, totals, notes
     }
 
@@ -69,6 +71,7 @@ struct SyncReport: Encodable {
         failed = overview.totals[.failed].files
         skipped = summary.skipped
         pending = overview.totals.waiting
+        lost = overview.totals[.lost].files
         bytesRead = summary.bytesRead
         bytesSent = summary.bytesSent
         events = summary.events
@@ -81,7 +84,7 @@ struct SyncReport: Encodable {
     }
 
     /// Whether everything in the folders is safe now, but for what is not made yet.
-    var isComplete: Bool { failed == 0 && pending == unfinished && problems.isEmpty }
+    var isComplete: Bool { failed == 0 && lost == 0 && pending == unfinished && problems.isEmpty }
 
     var text: String {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
@@ -96,6 +99,7 @@ struct SyncReport: Encodable {
         if malformedEvents > 0 { line += ", \(Quantities.count(malformedEvents)) malformed" }
         if archived > 0 { line += ", \(Quantities.count(archived)) moved to the archive" }
         if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
+        if lost > 0 { line += ", \(Quantities.count(lost)) lost" }
         if pending > unfinished { line += ", \(Quantities.count(pending - unfinished)) waiting" }
         if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
         if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }

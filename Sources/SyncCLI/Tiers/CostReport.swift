@@ -25,6 +25,16 @@ struct CostReport: Encodable {
         var costUSD: Double
     }
 
+    /// What it costs that the agent reads back what is stored.
+    struct Verification: Encodable {
+        var percentPerDay: Double
+        /// At the present size, within the limit.
+        var monthlyUSD: Double
+        var limitUSD: Double
+        /// Of this month.
+        var spentUSD: Double
+    }
+
     /// When the prices held, such as `2026-07`.
     var asOf: String
     var region: String
@@ -45,6 +55,7 @@ struct CostReport: Encodable {
     /// How long its copies would stay.
     var restoreDays: Int
     var hints: [SuggestionReport.Album]
+    var verification: Verification
 }
 
 extension CostReport {
@@ -54,9 +65,9 @@ extension CostReport {
     init(_ installation: Installation, ledger: LedgerQueue) async throws {
         let (prices, now) = (try installation.prices(), installation.time.now())
         let days = installation.settings.restore.days
-        let (shares, refreshedAt) = try await ledger { ledger in
+        let (shares, refreshedAt, spent) = try await ledger { ledger in
             let shares = try ledger.tierReport(at: now) { prices.classes[$0]?.minimumDays ?? 0 }
-            return (shares, try ledger.classesRefreshedAt())
+            return (shares, try ledger.classesRefreshedAt(), try ledger.verificationStanding(at: now).spentUSD)
         }
         let cost = StorageCost(of: StoredLoad.byClass(shares), restoreDays: days, prices: prices)
         let suggestions = try await RestoreSuggestions(
@@ -64,13 +75,18 @@ extension CostReport {
         ).findOpened(at: now, limit: Self.hintsShown)
         self.init(
             cost, prices: prices, isBilled: try installation.pricesThatCount() != nil, refreshedAt: refreshedAt,
-            restoreDays: days, hints: SuggestionReport(suggestions).suggestions)
+            restoreDays: days, hints: SuggestionReport(suggestions).suggestions,
+            verification: Verification(
+                of: StoredLoad.byClass(shares), installation.settings.verify,
+                VerificationCost(prices: try installation.pricesThatCount()), spentUSD: spent))
     }
 
     init(
         _ cost: StorageCost, prices: PriceTable, isBilled: Bool, refreshedAt: Date?, restoreDays: Int,
-        hints: [SuggestionReport.Album]
+        hints: [SuggestionReport.Album],
+        verification: Verification = Verification(percentPerDay: 0, monthlyUSD: 0, limitUSD: 0, spentUSD: 0)
     ) {
+        self.verification = verification
         asOf = prices.asOf
         region = prices.region
         source = prices.source
@@ -94,6 +110,16 @@ extension CostReport {
         }
         self.restoreDays = restoreDays
         self.hints = hints
+    }
+}
+
+extension CostReport.Verification {
+    init(of loads: [StoredLoad], _ settings: VerifySettings, _ cost: VerificationCost, spentUSD: Double) {
+        let once = loads.reduce(0) { $0 + cost.usd(objects: $1.objects, bytes: $1.bytes, in: $1.storageClass) }
+        let monthly = once * settings.percentPerDay / 100 * PriceTable.daysInMonth
+        self.init(
+            percentPerDay: settings.percentPerDay, monthlyUSD: min(monthly, settings.maximumUSDPerMonth).roundedUSD,
+            limitUSD: settings.maximumUSDPerMonth, spentUSD: spentUSD.roundedUSD)
     }
 }
 

@@ -39,6 +39,14 @@ struct CostView {
         } else if report.savedMonthlyUSD < 0 {
             lines.append("Archiving costs \(Quantities.dollars(-report.savedMonthlyUSD)) a month more than it saves.")
         }
+        if report.isBilled, report.verification.percentPerDay > 0 {
+            let percent = report.verification.percentPerDay
+            let part = Int(exactly: percent).map { "\($0)" } ?? "\(percent)"
+            lines += TextLayout.wrapped(
+                "Reading it back (\(part) % a day) costs about "
+                    + "\(Quantities.dollars(report.verification.monthlyUSD)) a month, "
+                    + "\(Quantities.dollars(report.verification.limitUSD)) at most.", to: width)
+        }
         let young = report.inMinimumPeriod
         if young.objects > 0 {
             lines += TextLayout.wrapped(

@@ -156,6 +156,13 @@ enum ConfigKeys {
         "retention.keep_titles", .flag, default: true,
         "Whether an archived photo keeps the title of its event, as metadata of the object.")
 
+    static let verifyPercent = ConfigKey(
+        "verify.percent_per_day", .number(from: 0, to: 100), default: 1,
+        "How much of what is stored the agent reads back each day, the longest unproven first; 0 for nothing.")
+    static let verifyBudget = ConfigKey(
+        "verify.max_usd_per_month", .number(from: 0, to: 1_000_000), default: 1,
+        "What that may cost in a month, in US dollars, where Amazon bills it. What it leaves is for the next month.")
+
     static let projectVersions = ConfigKey(
         "projects.versions", .integer(1...100), default: 5,
         "How many earlier images of a project stay reachable in the store.")
@@ -183,6 +190,7 @@ enum ConfigKeys {
         restoreDays.description, restoreTier.description, restorePoll.description, maximumCost.description,
         prices.description,
         sharePhotos.description, shareDays.description, shareBaseURL.description, shareRegion.description,
+        verifyPercent.description, verifyBudget.description,
         projectVersions.description,
         notifyCommand.description, notifyWebhook.description,
     ]

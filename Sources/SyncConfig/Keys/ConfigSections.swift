@@ -10,6 +10,7 @@ enum ConfigSections {
         "restore": "How archived photos come back.",
         "cost": "What estimates of a bill are made from.",
         "share": "The bounds of a shared vacation.",
+        "verify": "How the agent sees that what is stored is whole.",
         "projects": "What is kept of projects.",
         "notify": "Who is told of restores that are ready, have failed, or end soon.",
     ]

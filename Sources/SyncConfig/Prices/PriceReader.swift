@@ -40,7 +40,7 @@ struct PriceReader {
             let storageClass = StorageClass(rawValue: name)
             let keys = [
                 "per_gb_month", "put_per_1000", "minimum_days", "minimum_bytes", "overhead_bytes",
-                "overhead_standard_bytes", "retrieval",
+                "overhead_standard_bytes", "get_per_1000", "read_per_gb", "retrieval",
             ]
             guard let section = child(name, of: all, keys: keys) else { continue }
             classes[storageClass] = ClassPrices(
@@ -49,6 +49,8 @@ struct PriceReader {
                 minimumBytes: Int64(count("minimum_bytes", in: section, upTo: 1 << 30)),
                 overheadBytes: Int64(count("overhead_bytes", in: section, upTo: 1 << 30)),
                 overheadStandardBytes: Int64(count("overhead_standard_bytes", in: section, upTo: 1 << 30)),
+                getPer1000: number("get_per_1000", in: section, default: ClassPrices.usualGetPer1000),
+                readPerGB: number("read_per_gb", in: section, default: 0),
                 retrieval: retrieval(of: storageClass, in: section))
         }
         return classes

@@ -14,6 +14,7 @@ package struct Settings: Hashable, Sendable {
     package var restore: RestoreSettings
     package var cost: CostSettings
     package var share: ShareSettings
+    package var verify: VerifySettings
     package var projects: ProjectSettings
     package var notify: NotifySettings
 }
@@ -30,6 +31,7 @@ extension Settings {
         restore = RestoreSettings(from: &reader)
         cost = CostSettings(from: &reader)
         share = ShareSettings(from: &reader)
+        verify = VerifySettings(from: &reader)
         projects = ProjectSettings(from: &reader)
         notify = NotifySettings(from: &reader)
     }

@@ -48,12 +48,17 @@ package struct ClassPrices: Hashable, Sendable {
     package var overheadBytes: Int64
     /// Bytes of its name and metadata that every object adds at the price of STANDARD (by the same page 8 KiB).
     package var overheadStandardBytes: Int64
+    /// A thousand objects read or asked for.
+    package var getPer1000: Double
+    /// A gigabyte that is read, besides what its way out costs.
+    package var readPerGB: Double
     /// Empty for a class that is read at once.
     package var retrieval: [RestoreTier: RetrievalPrices]
 
     package init(
         perGBMonth: Double, putPer1000: Double, minimumDays: Int = 0, minimumBytes: Int64 = 0,
-        overheadBytes: Int64 = 0, overheadStandardBytes: Int64 = 0, retrieval: [RestoreTier: RetrievalPrices] = [:]
+        overheadBytes: Int64 = 0, overheadStandardBytes: Int64 = 0, getPer1000: Double = usualGetPer1000,
+        readPerGB: Double = 0, retrieval: [RestoreTier: RetrievalPrices] = [:]
     ) {
         self.perGBMonth = perGBMonth
         self.putPer1000 = putPer1000
@@ -61,8 +66,13 @@ package struct ClassPrices: Hashable, Sendable {
         self.minimumBytes = minimumBytes
         self.overheadBytes = overheadBytes
         self.overheadStandardBytes = overheadStandardBytes
+        self.getPer1000 = getPer1000
+        self.readPerGB = readPerGB
         self.retrieval = retrieval
     }
+
+    /// Of STANDARD, for a table that does not tell it.
+    package static let usualGetPer1000 = 0.0004
 }
 
 /// What a restore costs in one tier, in US dollars, besides its temporary copy.

@@ -57,14 +57,21 @@ package struct PutReceipt: Hashable, Sendable {
     package var md5: MD5Digest?
     /// The SHA-256 that the store itself computed, where it says so.
     package var sha256: SHA256Digest?
+    /// As ``ObjectInfo/etag``.
+    package var etag: String?
+    /// Whether the answer proves the bytes by other digests than these two: those of all parts that they were sent in.
+    package var provesParts: Bool
     /// The class that the object is in now: another than was asked for where the store does not have that one.
     package var storageClass: StorageClass
 
     package init(
-        md5: MD5Digest? = nil, sha256: SHA256Digest? = nil, storageClass: StorageClass = .standard
+        md5: MD5Digest? = nil, sha256: SHA256Digest? = nil, etag: String? = nil, provesParts: Bool = false,
+        storageClass: StorageClass = .standard
     ) {
         self.md5 = md5
         self.sha256 = sha256
+        self.etag = etag
+        self.provesParts = provesParts
         self.storageClass = storageClass
     }
 }
@@ -75,6 +82,8 @@ package enum MetadataName {
     package static let sha256 = "sha256"
     /// MD5 of the photo on the disk (its identity), hexadecimal.
     package static let md5 = "md5"
+    /// MD5 of the stored bytes, hexadecimal: what an archived copy can be held against without a restore.
+    package static let storedMD5 = "stored-md5"
     /// Pixels of the stored copy.
     package static let width = "width"
     package static let height = "height"

@@ -9,6 +9,9 @@ package struct ObjectInfo: Hashable, Sendable {
     package var md5: MD5Digest?
     /// The SHA-256 of the stored bytes as the *store* computed it, else `nil`. What the writer claimed is in `metadata`.
     package var sha256: SHA256Digest?
+    /// The mark of this version, as the store writes it, without quotes; `nil` where there is none. That of an object in
+    /// parts, or encrypted, is no digest, and still another one when the bytes are others.
+    package var etag: String?
     package var storageClass: StorageClass
     package var restore: RestoreState
     /// Whether an INTELLIGENT_TIERING object is in one of its archive tiers (S3 API, `x-amz-archive-status`). A listing does
@@ -22,6 +25,7 @@ package struct ObjectInfo: Hashable, Sendable {
 
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest? = nil, sha256: SHA256Digest? = nil,
+        etag: String? = nil,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, isInArchiveTier: Bool = false,
         contentType: String? = nil,
         metadata: [String: String] = [:], modified: Date? = nil
@@ -30,6 +34,7 @@ package struct ObjectInfo: Hashable, Sendable {
         self.size = size
         self.md5 = md5
         self.sha256 = sha256
+        self.etag = etag
         self.storageClass = storageClass
         self.restore = restore
         self.isInArchiveTier = isInArchiveTier

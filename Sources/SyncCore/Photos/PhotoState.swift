@@ -12,4 +12,9 @@ package enum PhotoState: String, Hashable, Sendable, CaseIterable {
     case skipped
     /// Stored, and no longer on the disk.
     case missing
+    /// No longer on the disk, and what was stored of it is gone or damaged.
+    case lost
+
+    /// Whether the file is there, as far as is known.
+    package var isOnDisk: Bool { self != .missing && self != .lost }
 }

@@ -58,14 +58,17 @@ package struct EventFilePreparer: Sendable {
     /// - Parameters:
     ///   - range: as ``GalleryEvent/Photo/inline(_:)`` names it.
     ///   - known: of the photo that is stored of the event.
+    ///   - mayBeStored: whether what the ledger knows as stored need not be made ready.
     /// - Throws: ``PhotoError`` that quotes nothing of the event, ``LedgerError``.
-    func photo(_ range: Range<Int>, of claim: Claim, known: MD5Digest?) throws -> Photo {
+    func photo(_ range: Range<Int>, of claim: Claim, known: MD5Digest?, mayBeStored: Bool = true) throws -> Photo {
         let text = Base64Text(try reducer.eventText(of: claim.file, range, stamp: claim.stamp)[...])
         guard let bytes = text.decoded() else { throw PhotoError(.changed, "the file changed after it was examined") }
         let digest = ContentDigest(of: bytes)
         if digest.md5 == known { return .known }
         let key = try planner.pooled(PhotoID(digest.md5), .unknown).key
-        if let object = try ledger.object(key), object.md5 == digest.md5 { return .stored(digest.md5, object) }
+        if mayBeStored, let object = try ledger.object(key), object.md5 == digest.md5, object.problem == nil {
+            return .stored(digest.md5, object)
+        }
         let copy = try reducer.reduce(bytes, policy: policy)
         let plan = try planner.pooled(PhotoID(digest.md5), copy.type)
         let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)

@@ -91,9 +91,17 @@ struct EventFileUploader: Sendable {
         let (ledger, events) = (ledger, preparer.events)
         let md5: MD5Digest
         let object: ObjectRecord
-        switch try await pool.run({ try events.photo(range, of: claim, known: record.photoMD5) }) {
+        var photo = try await pool.run { try events.photo(range, of: claim, known: record.photoMD5) }
+        if case .stored(let known, let knownObject) = photo {
+            if let confirmed = try await sender.confirm(knownObject) {
+                photo = .stored(known, confirmed)
+            } else {
+                photo = try await pool.run { try events.photo(range, of: claim, known: nil, mayBeStored: false) }
+            }
+        }
+        switch photo {
         case .known: return .stored(record.object)
-        case .stored(let known, let knownObject): (md5, object) = (known, knownObject)
+        case .stored(let known, let confirmed): (md5, object) = (known, confirmed)
         case .ready(let photo):
             let receipt = try await sender.send(photo)
             if receipt.wasSent { sent = (sent ?? 0) + photo.body.size }

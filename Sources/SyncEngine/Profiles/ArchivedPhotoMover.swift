@@ -74,10 +74,13 @@ struct ArchivedPhotoMover: Sendable {
     private func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> Bool {
         do {
             let receipt = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
-            if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 { return true }
+            if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
+                return true
+            }
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
             // An earlier run came so far, or somebody else's photo is there.
         }
-        return try await store.head(key)?.holds(body) ?? false
+        guard let stored = try await store.head(key) else { return false }
+        return try await ObjectReadback(store).holds(body, as: stored)
     }
 }

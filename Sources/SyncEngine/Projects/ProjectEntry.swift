@@ -7,7 +7,7 @@ package import SystemPackage
 package struct ProjectEntry: Hashable, Sendable {
     package enum State: String, Hashable, Sendable, CaseIterable {
         // As for photos.
-        case pending, uploading, uploaded, failed, skipped, missing
+        case pending, uploading, uploaded, failed, skipped, missing, lost
         /// Another project stands for the same image.
         case duplicate
         /// It has been processing for too long.

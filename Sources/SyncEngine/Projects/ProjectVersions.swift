@@ -42,8 +42,17 @@ package struct ProjectVersions: Sendable {
     ) async throws -> Uploader.Receipt {
         guard let current = try await store.head(photo.plan.key) else { return try await upload(photo) }
         // It has come so far before; or it is the same image, reduced by other settings.
-        let isSame = current.metadata[MetadataName.md5] == "\(photo.examined.id)" && current.size > 0
-        if isSame || current.holds(photo.body) {
+        let isSame = current.metadata[MetadataName.md5] == "\(photo.examined.id)"
+        var isThere = current.proof(of: photo.body) == true
+        if isSame, !isThere {
+            switch try await ObjectReadback(store).claim(of: current) {
+            case .proven: isThere = true
+            // There is nothing in it to be kept.
+            case .contradicted, .none: return try await upload(photo)
+            case .unprovable: break
+            }
+        }
+        if isThere {
             var object = record(of: current, at: current.key)
             object.md5 = photo.examined.digest.md5
             return Uploader.Receipt(object: object, wasSent: false)
@@ -172,14 +181,7 @@ package struct ProjectVersions: Sendable {
             restore: info.restore, width: info.metadata[MetadataName.width].flatMap { Int($0) },
             height: info.metadata[MetadataName.height].flatMap { Int($0) },
             takenAt: info.metadata[MetadataName.takenAt].flatMap { try? Date($0, strategy: .iso8601) },
-            storedAt: info.modified ?? now())
-    }
-}
-
-extension ObjectInfo {
-    /// Whether it has to be restored before anything can be done with it.
-    fileprivate var isLocked: Bool {
-        if case .restored = restore { return false }
-        return storageClass.isArchive || isInArchiveTier
+            storedAt: info.modified ?? now(),
+            storedMD5: info.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) } ?? info.md5)
     }
 }

@@ -27,6 +27,7 @@ package struct RestoreDelivery: Sendable {
 
     private let ledger: LedgerQueue
     private let batch: DownloadBatch
+    private let audit: ObjectAudit
     private let pool: BlockingPool
     private let time: TimeSource
 
@@ -34,6 +35,7 @@ package struct RestoreDelivery: Sendable {
     package init(store: any ObjectStore, ledger: LedgerQueue, pool: BlockingPool, time: TimeSource) {
         self.ledger = ledger
         batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time))
+        audit = ObjectAudit(store: store, ledger: ledger, time: time)
         self.pool = pool
         self.time = time
     }
@@ -89,6 +91,7 @@ package struct RestoreDelivery: Sendable {
                 try? await ledger.finish { try $0.noteSaved(planned[index].item.id, at: now()) }
             })
         for ((item, task), outcome) in zip(planned, outcomes) {
+            if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
             switch outcome {
             case .success(.kept):
                 result.fail(

@@ -162,6 +162,8 @@ package struct RestoreDesk: Sendable {
             if case .found(let info) = finding { info } else { nil as ObjectInfo? }
         }
         // Where listings tell of restores, their silence means that there is none.
+        let audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        for case (let key, .missing) in findings { try await audit.recheck(key) }
         let tellsRestores = store.capabilities.restoresInLists == true
         let running = try await ledger { ledger in
             for page in stride(from: 0, to: reports.count, by: 1_000) {

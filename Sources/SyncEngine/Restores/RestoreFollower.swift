@@ -105,6 +105,8 @@ package struct RestoreFollower: Sendable {
             guard let finding = findings[item.key], let outcome = outcome(of: item, finding, at: now) else { continue }
             outcomes[outcome, default: []].append(item.id)
         }
+        let audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        for case (let key, .missing) in findings { try await audit.recheck(key) }
         let found = outcomes
         try await ledger { ledger in
             for (outcome, items) in found { try ledger.note(outcome, of: items, at: now) }

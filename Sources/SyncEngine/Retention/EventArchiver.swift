@@ -79,7 +79,7 @@ struct EventArchiver: Sendable {
         }
     }
 
-    /// The event's photo, if the store says that it holds it.
+    /// The event's photo, if the store proves that it holds it.
     private func archived(_ event: EventRecord, at place: EventArchiveKey) async throws -> ObjectRecord? {
         if let object = try await archived(event, under: place.key()) { return object }
         guard let md5 = event.photoMD5 else { return nil }
@@ -91,8 +91,7 @@ struct EventArchiver: Sendable {
         if event.photoMD5 == nil, event.isOfUsedID { return nil }
         guard let info = try await store.head(key), info.size > 0,
             info.metadata[MetadataName.eventID]?.inBytes == event.eventID.inBytes,
-            let sha256 = info.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) }),
-            info.sha256 == nil || info.sha256 == sha256,
+            case .proven(let sha256) = try await ObjectReadback(store).claim(of: info),
             let md5 = info.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }),
             event.photoMD5 == nil || event.photoMD5 == md5
         else { return nil }
@@ -100,7 +99,9 @@ struct EventArchiver: Sendable {
             key: key, size: info.size, md5: md5, sha256: sha256,
             contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
             width: info.metadata[MetadataName.width].flatMap { Int($0) },
-            height: info.metadata[MetadataName.height].flatMap { Int($0) }, storedAt: info.modified ?? time.now())
+            height: info.metadata[MetadataName.height].flatMap { Int($0) }, storedAt: info.modified ?? time.now(),
+            storedMD5: info.md5 ?? info.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) },
+            etag: info.etag)
     }
 
     // MARK: The photo

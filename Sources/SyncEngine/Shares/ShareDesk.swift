@@ -139,6 +139,7 @@ package struct ShareDesk: Sendable {
             guard Self.isJPEG(object) else { return .unfit(Self.unfit(object.contentType)) }
             if let md5 = photo.md5 ?? object.md5 { return .jpeg(md5) }
         }
+        if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }
         guard photo.state != .missing else { return .unfit("it is not on this machine, and not known to be a JPEG") }
         do {
             let examined = try await pool.run { [reducer] in try reducer.examine(photo.path) }
@@ -160,7 +161,7 @@ package struct ShareDesk: Sendable {
 
     private static func bytes(of photo: VacationPhoto, _ quality: ShareQuality) -> Int64 {
         let stored = photo.object?.size
-        return quality == .full && photo.state != .missing ? photo.stamp.size : stored ?? photo.stamp.size
+        return quality == .full && photo.state.isOnDisk ? photo.stamp.size : stored ?? photo.stamp.size
     }
 
     private static func change(

@@ -81,7 +81,10 @@ struct SharePhotoSender: Sendable {
         } catch let error as StoreError where error.code == .archived {
             try await noteClass(of: key)
             return .archived(key)
-        } catch let error as StoreError where error.code == .notFound || error.code == .tooLarge {
+        } catch let error as StoreError
+            where error.code == .notFound || error.code == .tooLarge || error.code == .badDigest
+        {
+            try await ObjectAudit(store: store, ledger: ledger, time: time).recheck(key, after: error)
             return .unfit("\(error)", isFinal: false)
         } catch let error as PhotoError {
             return .unfit("\(error)", isFinal: error.isPermanent)
@@ -123,7 +126,7 @@ struct SharePhotoSender: Sendable {
         var isThere = false
         // A copy takes the stored photo's metadata along: the digest of the original is to be that of these bytes.
         if let source, source.sha256 == copy.digest.sha256, photo.md5 == copy.digest.md5,
-            !source.storageClass.isArchive
+            !source.storageClass.isArchive, source.problem == nil
         {
             isThere = try await storage.copy(source.key, to: key, body)
         }

@@ -11,8 +11,10 @@ struct ShareStorage: Sendable {
     /// - Throws: ``StoreError``, also when the store does not hold what it took.
     func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws {
         let receipt = try await store.put(body, at: key, attributes: attributes, condition: .overwrite)
-        if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 { return }
-        guard let stored = try await store.head(key), stored.holds(body) else {
+        if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
+            return
+        }
+        guard let stored = try await store.head(key), try await ObjectReadback(store).holds(body, as: stored) else {
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,
                 message: "the store does not hold what it took; it will be sent again")
@@ -31,7 +33,8 @@ struct ShareStorage: Sendable {
     func copy(_ source: ObjectKey, to key: ObjectKey, _ body: ObjectBody) async throws -> Bool {
         do {
             try await store.copy(source, to: key, storageClass: .standard, condition: .overwrite)
-            return try await store.head(key)?.holds(body) ?? false
+            guard let copy = try await store.head(key) else { return false }
+            return try await ObjectReadback(store).holds(body, as: copy)
         } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
             return false
         }

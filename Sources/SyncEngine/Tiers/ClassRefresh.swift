@@ -1,8 +1,10 @@
+import FoundationEssentials
 package import SyncCore
 import SyncLedger
 
-/// Brings the ledger up to what the store reports of its objects: storage class, restore, size. One listing for each
-/// thousand objects, and nothing of them stays in memory.
+/// Holds the ledger against what the store lists: storage class and restore of each object, and whether it is there at all,
+/// with its size and ETag. One listing for each thousand objects; what it leaves out or contradicts is asked for by itself,
+/// since pages lose keys on some servers. A page of objects is in memory at a time.
 package struct ClassRefresh: Sendable {
     package struct Result: Hashable, Sendable {
         /// Objects of ours that the store told of.
@@ -15,19 +17,26 @@ package struct ClassRefresh: Sendable {
         package var problems: [ObjectProblem] = []
         /// How many there are of them.
         package var problemCount = 0
+        /// What the store no longer has, or has other than it was stored; and what it has again.
+        package var findings = ObjectAudit.Findings()
+        /// Manifests of vacations that are gone, and are written again.
+        package var manifests = 0
     }
 
     private static let problemsKept = 1_000
+    private static let pageSize = 1_000
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
-    private let prefixes: [String]
+    private let audit: ObjectAudit
+    private let keys: KeyLayout
     private let time: TimeSource
 
     package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
         self.store = store
         self.ledger = ledger
-        prefixes = keys.ownPrefixes
+        audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        self.keys = keys
         self.time = time
     }
 
@@ -35,15 +44,23 @@ package struct ClassRefresh: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`. What was merged by then stays.
     package func run(onPage: (Int) -> Void = { _ in }) async throws -> Result {
         var result = Result()
-        for prefix in prefixes {
+        var manifests = try await knownManifests()
+        for prefix in keys.ownPrefixes {
             var askedAt = time.now()
+            var last: ObjectKey?
             for try await page in store.listing(prefix: prefix) {
                 let objects = page.objects
                 let tellsRestores = store.capabilities.restoresInLists == true
                 let pageAskedAt = askedAt
+                let ends = [objects.last?.key, page.problems.map(\.key).max()].compactMap(\.self)
+                if let end = ends.max(), last.map({ $0 < end }) ?? true {
+                    try await compare(page, Span(prefix: prefix, after: last, through: end), at: askedAt, &result)
+                    last = end
+                }
                 let (changed, unknown) = try await ledger {
                     try $0.mergeReport(objects, tellsRestores: tellsRestores, at: pageAskedAt)
                 }
+                for key in objects.map(\.key) + page.problems.map(\.key) { manifests[key] = nil }
                 result.seen += objects.count
                 result.problems += page.problems.prefix(Self.problemsKept - result.problems.count)
                 result.problemCount += page.problems.count
@@ -52,9 +69,93 @@ package struct ClassRefresh: Sendable {
                 onPage(result.seen)
                 askedAt = time.now()
             }
+            try await compare(ObjectPage(objects: []), Span(prefix: prefix, after: last, through: nil), at: askedAt, &result)
         }
+        result.manifests = try await note(missing: manifests)
         let now = time.now()
         try await ledger { try $0.noteClassesRefreshed(at: now) }
         return result
+    }
+
+    // MARK: Both ways
+
+    /// The keys that a page of the listing stands for.
+    private struct Span {
+        let prefix: String
+        let after: ObjectKey?
+        let through: ObjectKey?
+    }
+
+    /// Holds what the ledger knows of a span against what was listed of it.
+    private func compare(
+        _ listing: ObjectPage, _ span: Span, at askedAt: Date, _ result: inout Result
+    ) async throws {
+        let unclear = Set(listing.problems.map(\.key))
+        let listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
+        let isTold = store.capabilities.digestsInLists
+        var last = span.after
+        while true {
+            let after = last
+            let page = try await ledger { ledger in
+                try ledger.objects(below: span.prefix, after: after, through: span.through, limit: Self.pageSize)
+            }
+            guard let end = page.last?.key else { return }
+            last = end
+            var suspects: [(record: ObjectRecord, isUnlisted: Bool)] = []
+            var tags: [(key: ObjectKey, etag: String)] = []
+            // What was stored since the page was asked for may be missing from it.
+            for record in page where record.storedAt <= askedAt {
+                guard let info = listed[record.key] else {
+                    if record.problem != .missing, !unclear.contains(record.key) { suspects.append((record, true)) }
+                    continue
+                }
+                if record.isSuspect(beside: info, isTold: isTold) {
+                    suspects.append((record, false))
+                } else if record.etag == nil, let etag = info.etag {
+                    tags.append((record.key, etag))
+                }
+            }
+            let learned = tags
+            try await ledger { try $0.noteTags(learned) }
+            try await audit.look(at: suspects, &result.findings)
+            if page.count < Self.pageSize { return }
+        }
+    }
+
+    // MARK: Manifests
+
+    private func knownManifests() async throws -> [ObjectKey: String] {
+        let names = try await ledger { try $0.storedManifests() }
+        return names.reduce(into: [:]) { manifests, name in
+            if let key = try? keys.vacation(name) { manifests[key] = name }
+        }
+    }
+
+    /// - Returns: how many vacations have to be stored again.
+    private func note(missing manifests: [ObjectKey: String]) async throws -> Int {
+        var count = 0
+        for (key, name) in manifests.sorted(by: { $0.key < $1.key }) {
+            // One that was written or removed meanwhile is no longer as it was known.
+            guard try await store.head(key) == nil else { continue }
+            count += try await ledger { try $0.noteManifestMissing(name) }
+        }
+        return count
+    }
+}
+
+extension ObjectRecord {
+    /// - Parameter isTold: whether listings of the store tell a digest of each object that is whole.
+    fileprivate func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {
+        switch problem {
+        case .missing: return true
+        // Its bytes were read and found wrong: only another version of it can be right.
+        case .damaged: return info.etag != etag || info.size != size
+        case nil: break
+        }
+        switch judged(by: info) {
+        case .other: return true
+        case .same: return false
+        case .silent: return isTold && info.md5 == nil && info.sha256 == nil
+        }
     }
 }

@@ -3,6 +3,7 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 import SyncLedger
+import SystemPackage
 
 /// What has to be done now and then for what is stored: leftovers taken back, the rules for old objects carried out where
 /// nobody else does, and the ledger brought up to what the store reports.
@@ -14,15 +15,20 @@ package struct StoreUpkeep: Sendable {
     private let ledger: LedgerQueue
     private let mover: TierMover?
     private let refresh: ClassRefresh
+    private let verifier: Verifier
+    private let verification: VerificationRule
     private let time: TimeSource
     private let logger: Logger
 
-    /// - Parameter policy: whose rules are carried out here in the mode `agent`, and in `bucket` where the store keeps no
-    ///   rules.
+    /// - Parameters:
+    ///   - policy: whose rules are carried out here in the mode `agent`, and in `bucket` where the store keeps no rules.
+    ///   - verification: how much is read back each day.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy, time: TimeSource,
-        logger: Logger
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
+        verification: VerificationRule = .none, time: TimeSource, logger: Logger
     ) {
+        self.verification = verification
+        verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
         self.store = store
         self.ledger = ledger
         let movesHere =
@@ -39,6 +45,43 @@ package struct StoreUpkeep: Sendable {
         self.logger = logger
     }
 
+    /// Holds the ledger against the store's listing now, so that what a pass calls safe is so at its time. What the store
+    /// has lost is in the queue after it. A store that is away is left to whoever uses it next.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func inspect() async throws {
+        // An empty ledger calls nothing safe.
+        let isNew = try await ledger { try $0.overview().tiers.allSatisfy { $0.objects == 0 } }
+        if isNew { return }
+        do {
+            try await compare()
+        } catch let error as StoreError {
+            if !error.concernsWholeStore { logger.warning("cannot compare with the store: \(error)") }
+        }
+    }
+
+    private func compare() async throws {
+        let result = try await refresh.run()
+        for problem in result.problems.prefix(Self.problemsTold) {
+            logger.warning("cannot be looked at in the store: \(problem.key): \(problem.reason)")
+        }
+        if result.problemCount > Self.problemsTold {
+            logger.warning("\(result.problemCount) objects cannot be looked at in the store")
+        }
+        if result.changed > 0 { logger.info("the store reports changes of \(result.changed) objects") }
+        let broken = result.findings.broken
+        if broken.objects > 0 {
+            logger.warning(
+                """
+                \(broken.objects) objects are no longer in the store as they were stored: \(broken.pending) photos are \
+                stored again, \(broken.lost) are lost
+                """)
+        }
+        if result.findings.mended > 0 { logger.notice("\(result.findings.mended) objects are in the store again") }
+        if result.manifests > 0 {
+            logger.warning("\(result.manifests) manifests of vacations are gone from the store, and are written again")
+        }
+    }
+
     /// One round. What fails is logged, and tried again with the next one.
     /// - Returns: what was moved to another class.
     /// - Throws: ``LedgerError``, `CancellationError`.
@@ -50,20 +93,41 @@ package struct StoreUpkeep: Sendable {
             let now = time.now()
             // A moment in the future is one from before the clock was set back.
             if let last, last <= now, now.timeIntervalSince(last) < Self.refreshEvery { return }
-            let result = try await refresh.run()
-            for problem in result.problems.prefix(Self.problemsTold) {
-                logger.warning("cannot be looked at in the store: \(problem.key): \(problem.reason)")
-            }
-            if result.problemCount > Self.problemsTold {
-                logger.warning("\(result.problemCount) objects cannot be looked at in the store")
-            }
-            if result.changed > 0 { logger.info("the store reports changes of \(result.changed) objects") }
+            try await compare()
         }
+        try await unlessStoreFails("verify what is stored") { try await verify() }
         let moved = try await unlessStoreFails("move old photos to the archive") { try await mover?.run() }
         guard let result = moved ?? nil else { return TierMover.Result() }
         if result.moved > 0 { logger.notice("\(result.moved) photos were moved to the archive") }
         for failure in result.failures { logger.warning("not moved to the archive: \(failure)") }
         return result
+    }
+
+    /// Once a day, so much of what was stored or looked at longest ago.
+    private func verify() async throws {
+        guard verification.percentPerDay > 0 else { return }
+        let now = time.now()
+        let (last, standing) = try await ledger { ledger in
+            (try ledger.verifiedAt(), try ledger.verificationStanding(at: now))
+        }
+        if let last, last <= now, now.timeIntervalSince(last) < Self.refreshEvery { return }
+        let budget = max(verification.maximumUSDPerMonth - standing.spentUSD, 0)
+        // What came today was proved today.
+        let result = try await verifier.run(
+            .percent(verification.percentPerDay), costingAtMost: budget,
+            provedBefore: now.addingTimeInterval(-Self.refreshEvery))
+        for broken in result.broken {
+            let what = broken.path?.string.escapingControls ?? broken.key.rawValue
+            switch broken.problem {
+            case .missing: logger.warning("verified: \(what) is no longer in the store (\(broken.key))")
+            case .damaged(let reason):
+                logger.warning("verified: \(what) is damaged in the store (\(broken.key)): \(reason)")
+            }
+        }
+        for failure in result.failures { logger.warning("not verified: \(failure)") }
+        if result.checked > 0 { logger.info("\(result.checked) objects were verified, \(result.intact) are whole") }
+        if result.isOverBudget { logger.info("verification has used up its budget of this month") }
+        try await ledger.finish { try $0.noteVerified(at: now) }
     }
 
     private func unlessStoreFails<Value>(_ what: String, _ work: () async throws -> Value) async throws -> Value? {
@@ -76,16 +140,37 @@ package struct StoreUpkeep: Sendable {
     }
 }
 
+/// How much the agent reads back by itself.
+package struct VerificationRule: Sendable {
+    package static let none = VerificationRule(
+        percentPerDay: 0, maximumUSDPerMonth: 0, cost: VerificationCost(prices: nil))
+
+    /// Of all objects.
+    package var percentPerDay: Double
+    package var maximumUSDPerMonth: Double
+    package var cost: VerificationCost
+
+    package init(percentPerDay: Double, maximumUSDPerMonth: Double, cost: VerificationCost) {
+        self.percentPerDay = percentPerDay
+        self.maximumUSDPerMonth = maximumUSDPerMonth
+        self.cost = cost
+    }
+}
+
 /// ``StoreUpkeep`` as a service: at the start, then every hour.
 package struct UpkeepService: Service {
     private static let interval = Duration.seconds(3_600)
 
     private let upkeep: StoreUpkeep
+    private let work: Wakeup?
     private let patience: LedgerPatience
     private let time: TimeSource
 
-    package init(_ upkeep: StoreUpkeep, patience: LedgerPatience, time: TimeSource) {
+    /// - Parameter work: signalled after each round: what the store has lost is in the queue, also what another process
+    ///   has found.
+    package init(_ upkeep: StoreUpkeep, work: Wakeup? = nil, patience: LedgerPatience, time: TimeSource) {
         self.upkeep = upkeep
+        self.work = work
         self.patience = patience
         self.time = time
     }
@@ -95,6 +180,7 @@ package struct UpkeepService: Service {
             try await cancelWhenGracefulShutdown {
                 while true {
                     try await patience.riding("the upkeep of the store") { _ = try await upkeep.run() }
+                    work?.signal()
                     try await time.sleep(Self.interval)
                 }
             }

@@ -23,6 +23,7 @@ package struct TierMover: Sendable {
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
+    private let audit: ObjectAudit
     private let rules: [TierRule]
     private let time: TimeSource
 
@@ -30,6 +31,7 @@ package struct TierMover: Sendable {
     package init(store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], time: TimeSource) {
         self.store = store
         self.ledger = ledger
+        audit = ObjectAudit(store: store, ledger: ledger, time: time)
         self.rules = rules
         self.time = time
     }
@@ -68,7 +70,10 @@ package struct TierMover: Sendable {
                 try await store.copy(
                     object.key, to: object.key, storageClass: storageClass, condition: .overwrite)
             } catch let error as StoreError where !error.concernsWholeStore && error.code != .unsupported {
-                guard try await isMoved(object.key, to: storageClass) else { return error as StoreError? }
+                guard try await isMoved(object.key, to: storageClass) else {
+                    try await audit.recheck(object.key, after: error)
+                    return error as StoreError?
+                }
             }
             let now = time.now()
             try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: now) }

@@ -61,7 +61,8 @@ package final class PhotoPipeline: Sendable {
         self.store = store
         self.preparer = preparer
         let sender = PhotoSender(
-            ledger: ledger, uploader: Uploader(store: store, versions: versions, now: time.now), pool: pool)
+            ledger: ledger, store: store, uploader: Uploader(store: store, versions: versions, now: time.now),
+            pool: pool, now: time.now)
         self.sender = sender
         events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool)
         self.pool = pool
@@ -237,6 +238,7 @@ package final class PhotoPipeline: Sendable {
         guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released, sentBytes: nil) }
         switch file.content {
         case .photo(let photo): try await upload(photo, claim, mode)
+        case .known(let digest, let object): try await confirm(object, digest, claim, mode)
         case .events(let events): try await upload(events, claim, mode)
         }
     }
@@ -250,6 +252,16 @@ package final class PhotoPipeline: Sendable {
                 sentBytes: receipt.wasSent ? photo.body.size : nil)
         } catch let error as StoreError {
             try await fail(claim, error, mode)
+        }
+    }
+
+    private func confirm(_ known: ObjectRecord, _ digest: ContentDigest, _ claim: Claim, _ mode: Mode) async throws {
+        do {
+            // What the store has lost is prepared anew: the ledger no longer says that it is known.
+            let object = try await sender.confirm(known)
+            try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released, sentBytes: nil)
+        } catch let error as StoreError {
+            try await fail(claim, digest, error, mode)
         }
     }
 

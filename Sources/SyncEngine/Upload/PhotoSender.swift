@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 package import SyncLedger
 
@@ -5,24 +6,51 @@ package import SyncLedger
 package struct PhotoSender: Sendable {
     private let ledger: Ledger
     private let uploader: Uploader
+    private let examiner: ObjectExaminer
     private let pool: BlockingPool
+    private let now: @Sendable () -> Date
     private let keys = KeyGuard<ObjectKey>()
 
-    package init(ledger: Ledger, uploader: Uploader, pool: BlockingPool) {
+    package init(
+        ledger: Ledger, store: any ObjectStore, uploader: Uploader, pool: BlockingPool,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.ledger = ledger
         self.uploader = uploader
+        examiner = ObjectExaminer(store)
         self.pool = pool
+        self.now = now
     }
 
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func send(_ photo: PreparedPhoto) async throws -> Uploader.Receipt {
         try await keys.withKey(photo.plan.key) {
-            // Its twin may have been stored while this one was prepared.
-            let known = try await pool.run { [ledger] in try ledger.object(photo.plan.key) }
-            if let known, known.md5 == photo.examined.digest.md5 {
-                return Uploader.Receipt(object: known, wasSent: false)
+            let known = try await object(photo.plan.key)
+            // Its twin may have been stored while this one was prepared; or somebody has mended what was broken.
+            if let known, known.md5 == photo.examined.digest.md5, let object = try await confirm(known) {
+                return Uploader.Receipt(object: object, wasSent: false)
             }
-            return try await uploader.upload(photo)
+            let problem = try await object(photo.plan.key)?.problem
+            return try await uploader.upload(photo, replacing: problem?.isDamage == true)
         }
+    }
+
+    /// Asks the store about what the ledger knows: what has got lost there is not "already stored". Then the ledger learns
+    /// it, too.
+    /// - Returns: `nil` when it has to be sent.
+    package func confirm(_ known: ObjectRecord) async throws -> ObjectRecord? {
+        switch try await examiner.look(at: known, reading: .inDoubt) {
+        case .intact(let object, _): return object
+        case .broken(let problem):
+            let time = now()
+            _ = try await pool.run { [ledger] in
+                try ledger.markBroken([BrokenObject(known, problem)], at: time)
+            }
+            return nil
+        }
+    }
+
+    private func object(_ key: ObjectKey) async throws -> ObjectRecord? {
+        try await pool.run { [ledger] in try ledger.object(key) }
     }
 }

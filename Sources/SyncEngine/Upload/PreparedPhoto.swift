@@ -41,6 +41,7 @@ package struct PreparedPhoto: Sendable {
         var metadata = [
             MetadataName.sha256: "\(copy.digest.sha256)",
             MetadataName.md5: "\(examined.id)",
+            MetadataName.storedMD5: "\(copy.digest.md5)",
         ]
         metadata[MetadataName.width] = copy.width.map(String.init)
         metadata[MetadataName.height] = copy.height.map(String.init)

@@ -79,8 +79,8 @@ package struct Preparer: Sendable {
             return .ready(PreparedFile(claim: claim, content: .events(file)))
         case .store(let upload):
             // The same bytes are stored already, under another name or from another day: nothing to reduce or send.
-            if let object = try ledger.object(upload.key), object.md5 == examined.digest.md5 {
-                return .done(.uploaded(examined.digest, object))
+            if let object = try ledger.object(upload.key), object.md5 == examined.digest.md5, object.problem == nil {
+                return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))
             }
             var typed = examined
             typed.type = upload.type

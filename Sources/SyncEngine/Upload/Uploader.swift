@@ -12,6 +12,7 @@ package struct Uploader: Sendable {
     }
 
     private let store: any ObjectStore
+    private let readback: ObjectReadback
     private let versions: ProjectVersions?
     private let now: @Sendable () -> Date
 
@@ -20,96 +21,132 @@ package struct Uploader: Sendable {
         store: any ObjectStore, versions: ProjectVersions? = nil, now: @escaping @Sendable () -> Date
     ) {
         self.store = store
+        readback = ObjectReadback(store)
         self.versions = versions
         self.now = now
     }
 
+    /// - Parameter replacing: whether what is stored under the key is known to be damaged.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
-    package func upload(_ photo: PreparedPhoto) async throws -> Receipt {
+    package func upload(_ photo: PreparedPhoto, replacing: Bool = false) async throws -> Receipt {
+        if replacing { return try await replace(photo, "what is stored under this key is damaged") }
         guard let versions, let project = photo.plan.project else { return try await put(photo) }
         return try await versions.store(photo, of: project, upload: put)
     }
 
     private func put(_ photo: PreparedPhoto) async throws -> Receipt {
-        let body = photo.body
-        let key = photo.plan.key
         do {
-            let receipt = try await store.put(
-                body, at: key, attributes: photo.attributes, condition: photo.plan.condition)
-            try await prove(receipt, of: body, at: key)
-            return Receipt(object: record(of: photo), wasSent: true)
+            return try await send(photo, photo.plan.condition)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
-            return Receipt(object: try await adopt(photo, after: error), wasSent: false)
+            return try await adopt(photo, after: error)
         }
     }
 
+    private func send(_ photo: PreparedPhoto, _ condition: PutCondition) async throws -> Receipt {
+        let (body, key) = (photo.body, photo.plan.key)
+        let receipt = try await store.put(body, at: key, attributes: photo.attributes, condition: condition)
+        let etag = try await prove(receipt, of: body, at: key)
+        return Receipt(object: record(of: photo, etag: etag), wasSent: true)
+    }
+
     /// A photo counts as stored only when the store's own words prove it: the digest in its answer, or what it reports
-    /// when asked.
-    private func prove(_ receipt: PutReceipt, of body: ObjectBody, at key: ObjectKey) async throws {
-        if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 { return }
+    /// when asked, or the bytes that it gives back.
+    /// - Returns: its ETag.
+    private func prove(_ receipt: PutReceipt, of body: ObjectBody, at key: ObjectKey) async throws -> String? {
+        if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
+            return receipt.etag
+        }
         guard let stored = try await store.head(key) else {
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
                 message: "the store took the photo and does not have it; it will be sent again")
         }
-        guard stored.holds(body) else {
+        guard try await readback.holds(body, as: stored) else {
             // We have just made this object and it is wrong. Left there, it would pass for the photo at the next try.
             try await store.delete(key)
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,
                 message: "the store holds other bytes than were sent; they were removed and will be sent again")
         }
+        return stored.etag
     }
 
-    /// Something is stored under the key already. It is the photo when the store proves equal bytes, or when it says of
-    /// itself that it was made from this photo (by a machine with other settings); it is never overwritten.
-    private func adopt(_ photo: PreparedPhoto, after error: StoreError) async throws -> ObjectRecord {
+    /// Puts the photo in the place of an object that is damaged.
+    /// - Parameter reason: why, in plain words.
+    private func replace(_ photo: PreparedPhoto, _ reason: String) async throws -> Receipt {
+        do {
+            return try await send(photo, .overwrite)
+        } catch let error as StoreError where error.code == .archived {
+            throw StoreError(
+                .archived, operation: "put", key: photo.plan.key.rawValue,
+                message: reason
+                    + ", and archived objects are never rewritten. Remove it from the store by hand, and the "
+                    + "photo is stored again", detail: error.detail)
+        }
+    }
+
+    /// Something is stored under the key already. It is the photo when the store proves equal bytes, or bytes of which it
+    /// was said when they were stored that they are made from this photo (by a machine with other settings). What was such
+    /// a copy once, and is damaged, is replaced; nothing else is overwritten.
+    private func adopt(_ photo: PreparedPhoto, after error: StoreError) async throws -> Receipt {
         let key = photo.plan.key
         guard let stored = try await store.head(key) else {
             throw StoreError(
                 .conflict, operation: "put", key: key.rawValue,
                 message: "the store says that it has it and then that it has not; it will be tried again")
         }
-        if stored.holds(photo.body) {
-            var object = record(of: photo)
-            object.storageClass = stored.storageClass
-            return object
+        let isNamed = stored.metadata[MetadataName.md5] == "\(photo.examined.id)"
+        if stored.proof(of: photo.body) == true { return adopted(photo, stored) }
+        guard photo.plan.condition == .ifAbsent, isNamed else {
+            if stored.proof(of: photo.body) == nil, try await readback.holds(photo.body, as: stored) {
+                return adopted(photo, stored)
+            }
+            throw Self.other(stored, error)
         }
-        guard photo.plan.condition == .ifAbsent, stored.size > 0,
-            stored.metadata[MetadataName.md5] == "\(photo.examined.id)",
-            let sha256 = stored.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) })
-        else {
+        switch try await readback.claim(of: stored) {
+        case .proven(let sha256):
+            let object = ObjectRecord(
+                key: key, size: stored.size, md5: photo.examined.digest.md5, sha256: sha256,
+                contentType: stored.contentType ?? photo.copy.type.name, storageClass: stored.storageClass,
+                width: stored.metadata[MetadataName.width].flatMap { Int($0) },
+                height: stored.metadata[MetadataName.height].flatMap { Int($0) },
+                takenAt: photo.copy.takenAt, storedAt: stored.modified ?? now(),
+                storedMD5: stored.md5 ?? stored.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) },
+                etag: stored.etag)
+            return Receipt(object: object, wasSent: false)
+        case .contradicted(let reason):
+            return try await replace(photo, "the copy that is stored under this key is damaged (\(reason))")
+        case .none where !stored.isLocked:
+            return try await replace(photo, "the copy that is stored under this key does not tell its digest")
+        case .unprovable, .none:
             throw StoreError(
-                error.code == .archived ? .archived : .invalidRequest, operation: "put", key: key.rawValue,
-                message: error.code == .archived
-                    ? "another version is archived under this key, and archived objects are never rewritten"
-                    : "another object (\(stored.size) bytes) is stored under this key; it was left as it is."
-                        + " Look at it, and remove it if it is not wanted"
-            )
+                .archived, operation: "put", key: key.rawValue,
+                message: "a copy of this photo is archived under this key, and nothing proves its bytes before it is "
+                    + "restored. Restore it (sync-agent restore \(key)), and it is tried again")
         }
-        return ObjectRecord(
-            key: key, size: stored.size, md5: photo.examined.digest.md5, sha256: sha256,
-            contentType: stored.contentType ?? photo.copy.type.name, storageClass: stored.storageClass,
-            width: stored.metadata[MetadataName.width].flatMap { Int($0) },
-            height: stored.metadata[MetadataName.height].flatMap { Int($0) },
-            takenAt: photo.copy.takenAt, storedAt: stored.modified ?? now())
     }
 
-    private func record(of photo: PreparedPhoto) -> ObjectRecord {
+    private func adopted(_ photo: PreparedPhoto, _ stored: ObjectInfo) -> Receipt {
+        var object = record(of: photo, etag: stored.etag)
+        object.storageClass = stored.storageClass
+        return Receipt(object: object, wasSent: false)
+    }
+
+    private static func other(_ stored: ObjectInfo, _ error: StoreError) -> StoreError {
+        StoreError(
+            error.code == .archived ? .archived : .invalidRequest, operation: "put", key: stored.key.rawValue,
+            message: error.code == .archived
+                ? "another version is archived under this key, and archived objects are never rewritten"
+                : "another object (\(stored.size) bytes) is stored under this key; it was left as it is."
+                    + " Look at it, and remove it if it is not wanted"
+        )
+    }
+
+    private func record(of photo: PreparedPhoto, etag: String?) -> ObjectRecord {
         ObjectRecord(
             key: photo.plan.key, size: photo.body.size, md5: photo.examined.digest.md5,
             sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: .standard,
-            width: photo.copy.width, height: photo.copy.height, takenAt: photo.copy.takenAt, storedAt: now())
-    }
-}
-
-extension ObjectInfo {
-    /// Whether the store proves that it holds these bytes: the size is right, and so is a digest that it computed. Where
-    /// it computes none (encrypted with a key of its own), the size and the digest in our metadata have to do.
-    package func holds(_ body: ObjectBody) -> Bool {
-        guard size == body.size else { return false }
-        if let sha256 { return sha256 == body.digest.sha256 }
-        if let md5 { return md5 == body.digest.md5 }
-        return metadata[MetadataName.sha256] == "\(body.digest.sha256)"
+            width: photo.copy.width, height: photo.copy.height, takenAt: photo.copy.takenAt, storedAt: now(),
+            storedMD5: photo.body.digest.md5, etag: etag)
     }
 }

@@ -9,7 +9,7 @@ package struct Vacation: Hashable, Sendable {
     package var folder: FilePath
     package var details: VacationDetails
     /// In order. Those on the disk that are stored or wait to be; or, when the whole folder is gone from the disk, those
-    /// that were stored last, each of them `.missing`.
+    /// that were stored last, each of them `.missing` or `.lost`.
     package var photos: [VacationPhoto]
     /// How many of its photos cannot be stored.
     package var failed: Int

@@ -30,7 +30,7 @@ struct VacationReader: Sendable {
             ? try await pool.run { [descriptions] in try descriptions.read(record.folder) } : VacationDescription()
         var photos = content.photos.filter { photo in
             record.isOnDisk
-                ? photo.isStored && photo.state != .missing || photo.state == .pending || photo.state == .uploading
+                ? photo.isStored && photo.state.isOnDisk || photo.state == .pending || photo.state == .uploading
                 : content.holds(photo)
         }
         photos = photos.map { (order: VacationOrder(takenAt: $0.takenAt, name: $0.name), photo: $0) }
@@ -53,7 +53,7 @@ struct VacationReader: Sendable {
 extension VacationContent {
     /// Whether a photo that is gone from the disk belonged to the vacation when it was stored last.
     func holds(_ photo: VacationPhoto) -> Bool {
-        guard photo.state == .missing else { return false }
+        guard !photo.state.isOnDisk else { return false }
         return record.stored == nil || photo.md5.map(storedPhotos.contains) ?? false
     }
 }

@@ -55,11 +55,12 @@ extension Ledger {
         }
     }
 
-    /// The files of a folder that the ledger believes to be on the disk: all but the missing. No walk.
+    /// The files of a folder that the ledger believes to be on the disk: all but the missing and the lost. No walk.
     package func knownFileCount(_ folder: FolderID) throws(LedgerError) -> Int {
         try read("count the files of a folder") { db in
             let count = try db.number(
-                "SELECT SUM(files) FROM photo_tallies WHERE folder_id = ? AND state <> 'missing'", [folder.rawValue])
+                "SELECT SUM(files) FROM photo_tallies WHERE folder_id = ? AND state NOT IN ('missing', 'lost')",
+                [folder.rawValue])
             return Int(count ?? 0)
         }
     }

@@ -21,7 +21,7 @@ struct PhotoRow {
     /// Whether the content that the file had last is the one that is stored.
     var isStored: Bool { objectID != nil && objectGeneration == generation }
     /// As far as is known.
-    var isOnDisk: Bool { state != .missing && !isGone }
+    var isOnDisk: Bool { state.isOnDisk && !isGone }
 }
 
 extension PhotoRow: FetchableRecord {

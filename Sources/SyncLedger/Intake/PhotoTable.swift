@@ -55,7 +55,7 @@ struct PhotoTable {
             UPDATE photos SET \(Self.pendingAgain)
             WHERE directory_id IN (
                 SELECT id FROM directories WHERE folder_id = (SELECT id FROM folders WHERE path = ?)
-            ) AND state <> 'missing' AND (NOT ? OR CAST(name AS TEXT) LIKE '%.json')
+            ) AND state NOT IN ('missing', 'lost') AND (NOT ? OR CAST(name AS TEXT) LIKE '%.json')
             """, [folder.blob, onlyJSON])
     }
 
@@ -64,7 +64,7 @@ struct PhotoTable {
     func bringBack(_ row: PhotoRow, at time: Date) throws -> Bool {
         if row.state == .uploading {
             try db.run("UPDATE photos SET gone = 0 WHERE id = ?", [row.id])
-        } else if row.isStored {
+        } else if try row.isStored && !db.isBroken(row.objectID) {
             try db.run("UPDATE photos SET state = 'uploaded' WHERE id = ?", [row.id])
         } else {
             try db.run(
@@ -89,8 +89,8 @@ struct PhotoTable {
         return try !row.isOnDisk && bringBack(row, at: time)
     }
 
-    /// The file is no longer there. What is stored is kept and known as missing; a photo of which nothing is stored is
-    /// forgotten; one in hand is settled when its upload is committed.
+    /// The file is no longer there. What is stored is kept and known as missing; where that is gone or damaged, the photo
+    /// is lost; one of which nothing was ever stored is forgotten; one in hand is settled when its upload is committed.
     func vanish(_ row: PhotoRow) throws {
         if row.state == .uploading {
             try db.run("UPDATE photos SET gone = 1, generation = generation + 1 WHERE id = ?", [row.id])
@@ -103,6 +103,7 @@ struct PhotoTable {
         if hasObject {
             try db.run(
                 "UPDATE photos SET state = 'missing', gone = 0, next_try_at = 0, error = NULL WHERE id = ?", [id])
+            if let object = try db.number(LedgerQuery.brokenObjectOfPhoto, [id]) { try db.lose(photosOf: object) }
         } else {
             try db.run("DELETE FROM photos WHERE id = ?", [id])
         }

@@ -31,14 +31,15 @@ extension Ledger {
     }
 
     /// Notes that an object was moved to another class by a copy in place. That leaves no readable copy of an archived
-    /// one, and its content and age as they were.
+    /// one, and its content and age as they were. Its ETag may be another one: the next listing tells it.
     package func setStorageClass(
         _ storageClass: StorageClass, of key: ObjectKey, at time: Date
     ) throws(LedgerError) {
         try write("note a storage class") { db in
             try db.run(
                 """
-                UPDATE objects SET storage_class = ?1, class_since = ?2, restore_state = 'none', restored_until = NULL
+                UPDATE objects SET storage_class = ?1, class_since = ?2, restore_state = 'none', restored_until = NULL,
+                    etag = NULL
                 WHERE key = ?3 AND storage_class <> ?1
                 """, [storageClass.rawValue, time.milliseconds, key.rawValue])
             return
@@ -54,22 +55,25 @@ extension Ledger {
 }
 
 extension Database {
-    /// Adds an object, or replaces all that was known of it.
+    /// Adds an object, or replaces all that was known of it. The store has proved it: what was wrong is no longer.
     func store(_ object: ObjectRecord) throws -> Int64 {
+        let isMended = try number(LedgerQuery.brokenObject, [object.key.rawValue]) != nil
         let id = try number(
             """
             INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, restored_until,
-                width, height, taken_at, stored_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                width, height, taken_at, stored_at, stored_md5, etag)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (key) DO UPDATE SET size = excluded.size, md5 = excluded.md5, sha256 = excluded.sha256,
                 content_type = excluded.content_type, storage_class = excluded.storage_class,
                 restore_state = excluded.restore_state, restored_until = excluded.restored_until,
                 width = excluded.width, height = excluded.height, taken_at = excluded.taken_at,
-                stored_at = excluded.stored_at,
+                stored_at = excluded.stored_at, stored_md5 = excluded.stored_md5, etag = excluded.etag,
+                problem = NULL, verified_at = NULL,
                 class_since = CASE WHEN storage_class = excluded.storage_class THEN class_since END
             RETURNING id
             """, object.arguments)
         guard let id else { throw UnknownName() }
+        if isMended { try takeBackAsStored(id) }
         return id
     }
 }

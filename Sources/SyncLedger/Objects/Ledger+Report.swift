@@ -3,7 +3,8 @@ import GRDB
 package import SyncCore
 
 extension Ledger {
-    /// Brings objects up to what a listing of the store says of them: class, restore, size. It costs a transaction only
+    /// Brings objects up to what a listing of the store says of them: class and restore. Another size is no news: it is
+    /// another object (``markBroken(_:at:)``). It costs a transaction only
     /// when something is new. What was put, or asked to be restored, since the listing was asked for is left as it is.
     /// - Parameters:
     ///   - page: bounded by the caller, to some thousand objects.
@@ -32,13 +33,13 @@ extension Ledger {
             try changes.count { known, now in
                 try db.run(
                     """
-                    UPDATE objects SET size = ?1, restore_state = ?2, restored_until = ?3, storage_class = ?4,
-                        class_since = IIF(storage_class <> ?4, ?5, class_since)
-                    WHERE id = ?6 AND size = ?7 AND restore_state = ?8 AND restored_until IS ?9 AND storage_class = ?10
+                    UPDATE objects SET restore_state = ?1, restored_until = ?2, storage_class = ?3,
+                        class_since = IIF(storage_class <> ?3, ?4, class_since)
+                    WHERE id = ?5 AND restore_state = ?6 AND restored_until IS ?7 AND storage_class = ?8
                     """,
                     [
-                        now.size, now.restore.name, now.restore.until, now.storageClass.rawValue, time.milliseconds,
-                        known.id, known.size, known.restore.name, known.restore.until, known.storageClass.rawValue,
+                        now.restore.name, now.restore.until, now.storageClass.rawValue, time.milliseconds,
+                        known.id, known.restore.name, known.restore.until, known.storageClass.rawValue,
                     ]) > 0
             }
         }
@@ -62,25 +63,23 @@ extension Ledger {
 
 /// What a report may change of an object.
 struct ReportedObject: FetchableRecord {
-    static let columns = "id, size, storage_class, restore_state, restored_until, stored_at"
+    static let columns = "id, storage_class, restore_state, restored_until, stored_at"
 
     let id: Int64
-    var size: Int64
     var storageClass: StorageClass
     var restore: RestoreState
     let storedAt: Date
 
     init(row: Row) {
         id = row[0]
-        size = row[1]
-        storageClass = StorageClass(rawValue: row[2])
-        restore = RestoreState(name: row[3], until: row[4])
-        storedAt = Date(milliseconds: row[5])
+        storageClass = StorageClass(rawValue: row[1])
+        restore = RestoreState(name: row[2], until: row[3])
+        storedAt = Date(milliseconds: row[4])
     }
 
     /// Compared as they are kept: the store may tell times finer than milliseconds.
     func isSame(_ other: ReportedObject) -> Bool {
-        size == other.size && storageClass == other.storageClass && restore.name == other.restore.name
+        storageClass == other.storageClass && restore.name == other.restore.name
             && restore.until == other.restore.until
     }
 }
@@ -95,7 +94,6 @@ private struct Report {
     ) throws -> ReportedObject? {
         guard known.storedAt <= time else { return nil }
         var now = known
-        now.size = info.size
         now.storageClass = info.storageClass
         now.restore = restore(info, known)
         guard !now.isSame(known) else { return nil }

@@ -20,11 +20,18 @@ package struct ObjectRecord: Hashable, Sendable {
     package var height: Int?
     package var takenAt: Date?
     package var storedAt: Date
+    /// Of the stored bytes; `nil` where it is not known.
+    package var storedMD5: MD5Digest?
+    /// As the store told it with the upload or in its first listing since; `nil` where it did not.
+    package var etag: String?
+    /// What is wrong with it; `nil` as long as nothing contradicts it.
+    package var problem: ObjectProblem?
 
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
-        takenAt: Date? = nil, storedAt: Date
+        takenAt: Date? = nil, storedAt: Date,
+        storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectProblem? = nil
     ) {
         self.key = key
         self.size = size
@@ -37,6 +44,9 @@ package struct ObjectRecord: Hashable, Sendable {
         self.height = height
         self.takenAt = takenAt
         self.storedAt = storedAt
+        self.storedMD5 = storedMD5
+        self.etag = etag
+        self.problem = problem
     }
 }
 
@@ -44,8 +54,9 @@ extension ObjectRecord: FetchableRecord {
     static let columns = """
         objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \
         objects.restore_state, objects.restored_until, objects.width, objects.height, objects.taken_at, \
-        objects.stored_at
+        objects.stored_at, objects.stored_md5, objects.etag, objects.problem
         """
+    static let columnCount = 15
 
     init(row: Row) throws {
         try self.init(row: row, from: 0)
@@ -60,13 +71,14 @@ extension ObjectRecord: FetchableRecord {
             contentType: row[first + 4], storageClass: StorageClass(rawValue: row[first + 5]), restore: restore,
             width: row[first + 8], height: row[first + 9],
             takenAt: (row[first + 10] as Int64?).map(Date.init(milliseconds:)),
-            storedAt: Date(milliseconds: row[first + 11]))
+            storedAt: Date(milliseconds: row[first + 11]), storedMD5: MD5Digest(blob: row[first + 12]),
+            etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectProblem.init(text:)))
     }
 
     var arguments: StatementArguments {
         [
             key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,
-            restore.until, width, height, takenAt?.milliseconds, storedAt.milliseconds,
+            restore.until, width, height, takenAt?.milliseconds, storedAt.milliseconds, storedMD5?.blob, etag,
         ]
     }
 }

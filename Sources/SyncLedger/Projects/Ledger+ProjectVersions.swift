@@ -50,7 +50,7 @@ extension Database {
     /// where they are on the disk.
     fileprivate func forgetObject(_ key: ObjectKey) throws {
         guard let id = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue]) else { return }
-        try run("DELETE FROM photos WHERE object_id = ? AND state = 'missing'", [id])
+        try run("DELETE FROM photos WHERE object_id = ? AND state IN ('missing', 'lost')", [id])
         try run(
             """
             UPDATE photos SET object_id = NULL, object_generation = NULL, uploaded_at = NULL,

@@ -151,7 +151,7 @@ private struct ProjectFile: FetchableRecord {
         if case .image = name { isStored } else { false }
     }
     var isImageOnDisk: Bool {
-        if case .image = name { state != PhotoState.missing.rawValue } else { false }
+        if case .image = name { PhotoState(rawValue: state)?.isOnDisk == true } else { false }
     }
 
     init(row: Row) {

@@ -40,7 +40,7 @@ extension LedgerQuery {
         JOIN photos ON photos.id = event_files.photo_id
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
-        WHERE event_files.event = ? AND photos.state <> 'missing' AND photos.gone = 0
+        WHERE event_files.event = ? AND photos.state NOT IN ('missing', 'lost') AND photos.gone = 0
         ORDER BY event_files.photo_id
         """
     package static let photoBeside = """

@@ -22,7 +22,7 @@ extension LedgerQuery {
     /// The last two arguments are `{id}.` and `{id}/`: names that begin with the id and a dot.
     package static let imagesOfProject = """
         SELECT CAST(name AS TEXT) FROM photos
-        WHERE directory_id = ? AND name >= ? AND name < ? AND state <> 'missing'
+        WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
         """
     package static let firstUnsynced = """
         SELECT 1 FROM photos WHERE folder_id = ? AND state = 'pending' AND error IS NOT ? LIMIT 1

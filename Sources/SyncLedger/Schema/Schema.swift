@@ -45,6 +45,9 @@ enum Schema {
         migrator.registerMigration(EventIdentitySchema.name, foreignKeyChecks: .immediate) { db in
             for sql in EventIdentitySchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration("lost photos, proofs", foreignKeyChecks: .immediate) { db in
+            try ProofSchema.migrate(db)
+        }
         return migrator
     }
 

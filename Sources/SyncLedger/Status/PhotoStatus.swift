@@ -49,7 +49,7 @@ package struct PhotoStatus: Hashable, Sendable {
         switch state {
         case .uploaded: note
         case .missing: nil
-        case .skipped, .failed: error
+        case .skipped, .failed, .lost: error
         case .pending: error ?? "it waits for its turn"
         case .uploading: "it is being uploaded"
         }
@@ -72,8 +72,8 @@ extension PhotoStatus: FetchableRecord {
         guard let state = PhotoState(rawValue: row[11]) else { throw UnknownName() }
         let place = try PhotoPlace(row: row)
         let stored = row.hasNull(atIndex: 21) ? nil : try ObjectRecord(row: row, from: 21)
-        let isMissing = state == .missing
-        let isStored = isMissing || state == .uploaded
+        let isMissing = !state.isOnDisk
+        let isStored = state == .missing || state == .uploaded
         let nextTry: Int64 = row[19]
         self.init(
             id: row[10], folder: place.folder, relativePath: place.path, state: state,
@@ -81,7 +81,7 @@ extension PhotoStatus: FetchableRecord {
             modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
-            error: row[17], note: row[33], attempts: row[18],
+            error: row[17], note: row[21 + ObjectRecord.columnCount], attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil)
     }
 }

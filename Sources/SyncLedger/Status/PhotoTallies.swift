@@ -26,9 +26,9 @@ package struct PhotoTallies: Hashable, Sendable {
         set { tallies[state] = newValue == Tally() ? nil : newValue }
     }
 
-    /// What is on the disk: all but the missing.
+    /// What is on the disk: all but the missing and the lost.
     package var onDisk: Tally {
-        tallies.reduce(Tally()) { $1.key == .missing ? $0 : $0 + $1.value }
+        tallies.reduce(Tally()) { $1.key.isOnDisk ? $0 + $1.value : $0 }
     }
 
     package static func + (left: PhotoTallies, right: PhotoTallies) -> PhotoTallies {

@@ -7,7 +7,8 @@ extension Ledger {
             UNION ALL SELECT id, 'failed', failed, 0 FROM vacations
             UNION ALL SELECT id, 'missing', missing, 0 FROM vacations
             UNION ALL
-            SELECT directories.vacation_id, CASE WHEN state IN ('pending', 'uploading') THEN 'waiting' ELSE state END,
+            SELECT directories.vacation_id,
+                CASE WHEN state IN ('pending', 'uploading') THEN 'waiting' WHEN state = 'lost' THEN 'missing' ELSE state END,
                 0, COUNT(*)
             FROM directories CROSS JOIN photos ON photos.directory_id = directories.id
             WHERE directories.vacation_id IS NOT NULL AND photos.state <> 'skipped'

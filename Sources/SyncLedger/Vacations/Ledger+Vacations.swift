@@ -45,6 +45,28 @@ extension Ledger {
         try read("look up a vacation") { try $0.rows(LedgerQuery.vacationsOfKey, [cacheKey]) }
     }
 
+    /// The cache keys under which manifests are stored of vacations that are on the disk.
+    package func storedManifests() throws(LedgerError) -> [String] {
+        try read("list the manifests of vacations") { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT cache_key FROM vacations
+                    WHERE cache_key IS NOT NULL AND manifest IS NOT NULL AND waiting + uploaded + failed > 0
+                    """)
+        }
+    }
+
+    /// Notes that the store has no manifest under a cache key any more: it is written again with the next round.
+    /// - Returns: how many vacations had it.
+    package func noteManifestMissing(_ cacheKey: String) throws(LedgerError) -> Int {
+        try write("note that a manifest is gone") { db in
+            // Another digest than that of any manifest.
+            try db.run(
+                "UPDATE vacations SET manifest = zeroblob(32), revision = revision + 1 WHERE cache_key = ?", [cacheKey])
+        }
+    }
+
     /// Notes that nothing has to be stored of a vacation as it was at `revision`.
     /// - Parameter details: `nil` where nobody knows a date.
     package func noteLooked(

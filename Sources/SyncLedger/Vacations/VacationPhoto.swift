@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// One photo of a vacation, as the ledger knows it.
 package struct VacationPhoto: Hashable, Sendable {
-    /// Absolute. The file is there unless ``state`` is `.missing`.
+    /// Absolute. The file is there unless ``state`` says that it is not.
     package let path: FilePath
     /// Below the folder of the vacation; what is no UTF-8 in it is shown as `U+FFFD`.
     package let name: String
@@ -52,11 +52,11 @@ struct VacationPhotoRow: FetchableRecord {
         self.state = state
         path = FilePath(directoryBlob: row[0]).pushing(FilePath(blob: row[1]))
         stamp = FileStamp(row: row, from: 3)
-        let isStored = (state == .uploaded || state == .missing) && !row.hasNull(atIndex: 10)
-        object = isStored ? try ObjectRecord(row: row, from: 10) : nil
+        let known = row.hasNull(atIndex: 10) ? nil : try ObjectRecord(row: row, from: 10)
+        object = state == .uploaded || state == .missing ? known : nil
         // What is stored may be of an earlier content than the one that was on the disk last.
         let digest = MD5Digest(blob: row[9])
-        md5 = state == .missing ? object?.md5 : digest ?? object?.md5
+        md5 = state.isOnDisk ? digest ?? object?.md5 : known?.md5
     }
 
     /// - Parameter vacation: the one in whose folder it is.

@@ -18,7 +18,7 @@ package enum VacationState: String, Hashable, Sendable, CaseIterable {
 extension VacationRecord {
     /// - Parameter isShared: whether others can see it now.
     package func state(isShared: Bool) -> VacationState {
-        if !isOnDisk { return stored == nil ? .incomplete : isShared ? .shared : .stored }
+        if !isOnDisk { return stored == nil || lost > 0 ? .incomplete : isShared ? .shared : .stored }
         if waiting > 0 {
             if stored != nil { return .changed }
             return uploaded == 0 ? .pending : .uploading

@@ -45,8 +45,10 @@ package struct VacationRecord: Hashable, Sendable {
     package let waiting: Int
     package let uploaded: Int
     package let failed: Int
-    /// Stored, and no longer on the disk.
+    /// No longer on the disk: stored, or ``lost``.
     package let missing: Int
+    /// Of the missing ones, those of which nothing is stored any more.
+    package let lost: Int
     /// Counts the changes of its photos and of its description.
     package let revision: Int64
     /// The revision at which it was looked at last; 0 before the first time.
@@ -76,7 +78,10 @@ extension VacationRecord: FetchableRecord {
         vacations.id, folders.path, vacations.name, vacations.waiting, vacations.uploaded, vacations.failed, \
         vacations.missing, vacations.revision, vacations.looked_revision, vacations.location, vacations.start_date, \
         vacations.end_date, vacations.shared_by, vacations.cache_key, vacations.photo_count, vacations.fingerprint, \
-        vacations.manifest, vacations.is_own, vacations.stored_at, vacations.has_moved, vacations.successor_id
+        vacations.manifest, vacations.is_own, vacations.stored_at, vacations.has_moved, vacations.successor_id, \
+        (SELECT COUNT(*) FROM directories CROSS JOIN photos INDEXED BY photos_lost
+            ON photos.directory_id = directories.id AND photos.state = 'lost'
+            WHERE directories.vacation_id = vacations.id)
         """
 
     init(row: Row) throws {
@@ -87,6 +92,7 @@ extension VacationRecord: FetchableRecord {
         uploaded = row[4]
         failed = row[5]
         missing = row[6]
+        lost = row[21]
         revision = row[7]
         lookedRevision = row[8]
         lookedDetails = Self.details(row)

@@ -64,7 +64,7 @@ package struct ListReply: Hashable, Sendable {
 
         func info(for key: ObjectKey) -> ObjectInfo {
             ObjectInfo(
-                key: key, size: size, md5: eTag.flatMap(ObjectReply.md5(eTag:)),
+                key: key, size: size, md5: eTag.flatMap(ObjectReply.md5(eTag:)), etag: eTag.flatMap(ObjectReply.etag),
                 storageClass: storageClass.flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) } ?? .standard,
                 restore: restoreStatus?.state ?? .none, modified: lastModified.flatMap(S3Date.iso8601))
         }

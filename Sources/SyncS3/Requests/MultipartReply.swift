@@ -26,7 +26,13 @@ package enum MultipartReply {
     /// `<CompleteMultipartUploadResult>`: only with it the object is there, whatever the status said before.
     /// - Throws: `XMLReply.Invalid`.
     package static func completed(_ body: [UInt8]) throws(XMLReply.Invalid) {
-        _ = try XMLReply.decode(Completed.self, root: "CompleteMultipartUploadResult", from: body)
+        _ = try completedTag(body)
+    }
+
+    /// As ``completed(_:)``.
+    /// - Returns: the object's ETag, as it is written.
+    package static func completedTag(_ body: [UInt8]) throws(XMLReply.Invalid) -> String {
+        try XMLReply.decode(Completed.self, root: "CompleteMultipartUploadResult", from: body).eTag
     }
 
     /// `<ListMultipartUploadsResult>`: those that began before a moment.

@@ -22,7 +22,7 @@ package struct ObjectReply: Hashable, Sendable {
     package func info(for key: ObjectKey) -> ObjectInfo? {
         guard let size else { return nil }
         return ObjectInfo(
-            key: key, size: size, md5: md5, sha256: sha256,
+            key: key, size: size, md5: md5, sha256: sha256, etag: etag,
             storageClass: headers["x-amz-storage-class"].map(StorageClass.init(rawValue:)) ?? .standard,
             restore: restore, isInArchiveTier: headers["x-amz-archive-status"] != nil,
             contentType: headers["Content-Type"], metadata: S3Metadata.values(in: headers),
@@ -45,6 +45,16 @@ package struct ObjectReply: Hashable, Sendable {
             return nil
         }
         return headers["ETag"].flatMap(Self.md5(eTag:))
+    }
+
+    /// Without quotes. A weak one names no bytes (RFC 9110, 8.8.1).
+    package var etag: String? {
+        headers["ETag"].flatMap(Self.etag)
+    }
+
+    package static func etag(_ text: String) -> String? {
+        let bare = text.filter { $0 != "\"" }
+        return bare.isEmpty || bare.hasPrefix("W/") ? nil : bare
     }
 
     /// The SHA-256 that the store computed of the whole object. That of an object in parts is one of their digests, and is

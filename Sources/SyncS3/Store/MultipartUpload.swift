@@ -1,4 +1,5 @@
 import SyncCore
+import SyncDigest
 import SystemPackage
 
 /// A file on its way in parts. The object comes into being when all are there; before that, a failure or cancellation
@@ -16,14 +17,28 @@ struct MultipartUpload: Sendable {
     let attributes: ObjectAttributes
     let parts: [Range<Int64>]
 
+    /// What the store says of the object that it has made of the parts.
+    struct Made: Sendable {
+        let etag: String?
+        /// Whether its ETag is that of the parts as they were sent.
+        let isProven: Bool
+    }
+
+    private struct SentPart: Sendable {
+        let tag: String
+        /// Of the bytes that were sent.
+        let md5: MD5Digest
+    }
+
     /// - Parameter wanted: features of the request that makes the object.
     /// - Throws: ``StoreError``, `CancellationError`.
-    func run(wanting wanted: PutFeatures) async throws {
+    func run(wanting wanted: PutFeatures) async throws -> Made {
         let upload = try await create()
         do {
-            let tags = try await sendParts(of: upload)
-            try await onceMore { try await complete(upload, tags, wanting: wanted) }
+            let parts = try await sendParts(of: upload)
+            let etag = try await onceMore { try await complete(upload, parts.map(\.tag), wanting: wanted) }
             await client.memory?.forget(upload)
+            return Made(etag: etag, isProven: etag == Self.expectedTag(of: parts.map(\.md5)))
         } catch {
             throw await abort(upload) ? error : Self.telling(of: upload, error)
         }
@@ -49,22 +64,23 @@ struct MultipartUpload: Sendable {
     }
 
     /// The parts follow each other from the disk, so that no more of the file is in memory than curl's buffers.
-    /// - Returns: the ETag of each part.
-    private func sendParts(of upload: MultipartID) async throws -> [String] {
+    private func sendParts(of upload: MultipartID) async throws -> [SentPart] {
         // Reading a file blocks. The thread ends with the pool.
         let pool = BlockingPool(name: "parts", threads: 1)
-        return try await withThrowingTaskGroup(of: (Int, String).self) { group in
-            var tags = [String](repeating: "", count: parts.count)
+        return try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
+            var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
                 let hasher = try await pool.run { [path, stamp] in try PartHasher(path, stamp: stamp) }
                 for (index, range) in parts.enumerated() {
                     let part = try await pool.run { try hasher.body(of: range) }
-                    if index >= Self.partsInFlight, let (sent, tag) = try await group.next() { tags[sent] = tag }
+                    if index >= Self.partsInFlight, let (index, sent) = try await group.next() {
+                        sentParts[index] = sent
+                    }
                     group.addTask {
                         (index, try await onceMore { try await send(part, number: index + 1, of: upload) })
                     }
                 }
-                for try await (sent, tag) in group { tags[sent] = tag }
+                for try await (index, sent) in group { sentParts[index] = sent }
                 guard hasher.finish() == body.digest else {
                     throw TransportError(
                         .digestMismatch, "the bytes that were read are not those that were hashed before")
@@ -72,28 +88,39 @@ struct MultipartUpload: Sendable {
             } catch let error as TransportError {
                 throw StoreError(error, in: context)
             }
-            return tags
+            return sentParts.compactMap(\.self)
         }
     }
 
-    private func send(_ part: HTTPBody, number: Int, of upload: MultipartID) async throws -> String {
+    private func send(_ part: HTTPBody, number: Int, of upload: MultipartID) async throws -> SentPart {
         let response = try await client.send(context) { $0.part(part, number: number, of: upload) }
         guard response.status == 200, !response.isErrorDocument else { throw client.failure(response, context) }
         guard let tag = response.headers["ETag"], !tag.isEmpty else {
             throw client.error(.invalidResponse, context, "the store took part \(number) and gave it no ETag")
         }
-        return tag
+        // One that looks like an MD5 and is not the part's: the bytes were changed on the way, behind what checks them.
+        if let md5 = ObjectReply(response).md5, md5 != part.digest.md5 {
+            throw client.error(
+                .badDigest, context, "the store has other bytes of part \(number) than were sent; it is sent again")
+        }
+        return SentPart(tag: tag, md5: part.digest.md5)
+    }
+
+    /// The ETag of an object in parts, where the store computes it as Amazon does: the MD5 of the parts' MD5s, and how many
+    /// there are.
+    private static func expectedTag(of parts: [MD5Digest]) -> String {
+        "\(ContentDigest(of: parts.flatMap(\.bytes)).md5)-\(parts.count)"
     }
 
     private func complete(
         _ upload: MultipartID, _ tags: [String], wanting wanted: PutFeatures
-    ) async throws {
+    ) async throws -> String? {
         let response = try await client.store(
             context, wanting: wanted, storageClass: attributes.storageClass, beforeUnconditional: {}
         ) { $0.complete(upload, tags: tags, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
         do {
-            try MultipartReply.completed(response.body)
+            return ObjectReply.etag(try MultipartReply.completedTag(response.body))
         } catch {
             throw StoreError(error, response, in: context)
         }

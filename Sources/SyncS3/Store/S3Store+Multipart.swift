@@ -19,9 +19,9 @@ extension S3Store {
         let upload = MultipartUpload(
             client: client, context: context, key: key, body: body, path: path, stamp: stamp, attributes: attributes,
             parts: sizes.parts(of: body.size))
-        try await upload.run(wanting: condition == .ifAbsent ? .condition : [])
-        // The ETag of an object in parts is no digest of its bytes.
-        return PutReceipt(storageClass: storedClass(attributes.storageClass))
+        let made = try await upload.run(wanting: condition == .ifAbsent ? .condition : [])
+        return PutReceipt(
+            etag: made.etag, provesParts: made.isProven, storageClass: storedClass(attributes.storageClass))
     }
 
     /// Takes back the parts of uploads that were begun and given up, by this process or an earlier one, as the memory

@@ -112,7 +112,7 @@ package final class S3Store: ObjectStore {
         }
         let reply = ObjectReply(response)
         return PutReceipt(
-            md5: reply.md5, sha256: reply.sha256, storageClass: storedClass(attributes.storageClass))
+            md5: reply.md5, sha256: reply.sha256, etag: reply.etag, storageClass: storedClass(attributes.storageClass))
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {

@@ -74,12 +74,13 @@ package final class InMemoryStore: ObjectStore {
         try entries.withLock { entries in
             try requireAllowed(condition, at: key, over: entries[key], "put")
             let info = ObjectInfo(
-                key: key, size: body.size, md5: digest.md5, sha256: digest.sha256,
+                key: key, size: body.size, md5: digest.md5, sha256: digest.sha256, etag: "\(digest.md5)",
                 storageClass: attributes.storageClass, contentType: attributes.contentType,
                 metadata: attributes.metadata, modified: now())
             entries[key] = Entry(bytes: bytes, info: info, digest: digest)
         }
-        return PutReceipt(md5: digest.md5, sha256: digest.sha256, storageClass: attributes.storageClass)
+        return PutReceipt(
+            md5: digest.md5, sha256: digest.sha256, etag: "\(digest.md5)", storageClass: attributes.storageClass)
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {

@@ -54,7 +54,7 @@ import Testing
         try await withStore(server.serve) { store in
             let receipt = try await store.put(
                 body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
-            #expect(receipt == PutReceipt(storageClass: .standardIA))
+            #expect(receipt == PutReceipt(etag: "x-3", storageClass: .standardIA))
             // The second one does not look for leftovers again.
             _ = try await store.put(
                 body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .overwrite)
@@ -76,6 +76,33 @@ import Testing
         #expect(part.headers["x-amz-content-sha256"] == "\(last.sha256)")
         #expect(part.headers["transfer-encoding"] == nil)
         #expect(server.head(of: "list")?.line.contains("prefix=f%2F&uploads=") == true)
+    }
+
+    @Test func `Parts are proven by their digests, and one that was changed on the way is sent again`() async throws {
+        let tree = try TemporaryTree()
+        let bytes = [UInt8].noise(Self.size)
+        let body = try file(tree, bytes)
+        let server = PartServer(["part 2": [.flip]], tellsDigests: true)
+        try await withStore(server.serve) { store in
+            let receipt = try await store.put(
+                body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
+            #expect(receipt.provesParts)
+        }
+        #expect(server.bytes == bytes)
+        #expect(server.steps.count { $0 == "part 2" } == 2)
+    }
+
+    @Test func `A part that is changed each time is not stored`() async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let server = PartServer(["part 3": [.flip, .flip]], tellsDigests: true)
+        try await withStore(server.serve) { store in
+            await #expect(throws: StoreError.self) {
+                _ = try await store.put(
+                    body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
+            }
+        }
+        #expect(server.steps.last == "abort")
     }
 
     @Test func `A file below the threshold, and bytes in memory, go in one piece`() async throws {

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import SyncDigest
 
 /// Takes an upload in parts over loopback connections. To chosen requests it does what a test scripts.
 final class PartServer: Sendable {
@@ -8,6 +9,8 @@ final class PartServer: Sendable {
         case reply(Int, String = "")
         /// Closes the connection when the request has arrived.
         case cut
+        /// Keeps a part with one bit of it flipped, and answers with the MD5 of that.
+        case flip
         /// Says that the request has arrived, and answers never.
         case silence(@Sendable () -> Void)
     }
@@ -21,6 +24,7 @@ final class PartServer: Sendable {
 
     private let state: Mutex<State>
     private let listing: String
+    private let tellsDigests: Bool
     private let confirmedEncryption: String?
     private let beforePart: @Sendable () -> Void
 
@@ -28,13 +32,15 @@ final class PartServer: Sendable {
     ///   - faults: by step (`create`, `part 2`, `complete`, `abort`, `list`, `head`), in the order of its requests.
     ///   - leftovers: `<Upload>` elements of the listing.
     ///   - confirmedEncryption: what the reply to `create` says of it.
+    ///   - tellsDigests: whether ETags are what Amazon's are.
     ///   - beforePart: called when a part has arrived, before it is answered.
     init(
         _ faults: [String: [Fault]] = [:], leftovers: String = "", confirmedEncryption: String? = nil,
-        beforePart: @escaping @Sendable () -> Void = {}
+        tellsDigests: Bool = false, beforePart: @escaping @Sendable () -> Void = {}
     ) {
         state = Mutex(State(faults: faults))
         self.confirmedEncryption = confirmedEncryption
+        self.tellsDigests = tellsDigests
         self.beforePart = beforePart
         listing = "<ListMultipartUploadsResult>\(leftovers)</ListMultipartUploadsResult>"
     }
@@ -54,8 +60,12 @@ final class PartServer: Sendable {
             let fault = state.withLock { state in
                 state.steps.append(step)
                 state.heads[step] = head
-                if let number = Self.partNumber(step) { state.parts[number] = body }
-                return state.faults[step]?.isEmpty == false ? state.faults[step]?.removeFirst() : nil
+                let fault = state.faults[step]?.isEmpty == false ? state.faults[step]?.removeFirst() : nil
+                if let number = Self.partNumber(step) {
+                    state.parts[number] = body
+                    if case .flip = fault { state.parts[number]?[body.count / 2] ^= 1 }
+                }
+                return fault
             }
             if Self.partNumber(step) != nil { beforePart() }
             switch fault {
@@ -64,7 +74,7 @@ final class PartServer: Sendable {
                 arrived()
                 return connection.waitForEnd()
             case .reply(let status, let text): Self.answer(connection, status, text)
-            case nil: answer(connection, step)
+            case .flip, nil: answer(connection, step)
             }
         }
     }
@@ -82,10 +92,22 @@ final class PartServer: Sendable {
         case "complete":
             Self.answer(
                 connection, 200,
-                "<CompleteMultipartUploadResult><ETag>\"x-3\"</ETag></CompleteMultipartUploadResult>")
+                "<CompleteMultipartUploadResult><ETag>\"\(wholeTag)\"</ETag></CompleteMultipartUploadResult>")
         default:
-            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nETag: \"tag of \(step)\"\r\n\r\n")
+            connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nETag: \"\(tag(of: step))\"\r\n\r\n")
         }
+    }
+
+    private func tag(of step: String) -> String {
+        guard tellsDigests, let number = Self.partNumber(step) else { return "tag of \(step)" }
+        return state.withLock { "\(ContentDigest(of: $0.parts[number] ?? []).md5)" }
+    }
+
+    /// The MD5 of the parts' MD5s, and how many there are.
+    private var wholeTag: String {
+        guard tellsDigests else { return "x-3" }
+        let parts = state.withLock { state in state.parts.sorted { $0.key < $1.key }.map(\.value) }
+        return "\(ContentDigest(of: parts.flatMap { ContentDigest(of: $0).md5.bytes }).md5)-\(parts.count)"
     }
 
     private static func answer(_ connection: Connection, _ status: Int, _ text: String, header: String = "") {

@@ -29,17 +29,18 @@ import Testing
         let answer = try await answer("status", "--json")
         expect(
             answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "delayed",
-            "oldestUnsynced", "lastSyncAt", "notes")
+            "verification", "oldestUnsynced", "lastSyncAt", "notes")
         expect(answer["agent"], has: "running", "pid", "since")
         expect(answer["store"], has: "type", "location", "reachable", "error", "since")
         for folder in try #require(answer["folders"] as? [Fields]) {
             expect(
-                folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped")
+                folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped",
+                "lost")
         }
         expect(
-            answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "leftOut",
-            "bytesLocal",
-            "bytesStored")
+            answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "lost", "leftOut",
+            "bytesLocal", "bytesStored")
+        expect(answer["verification"], has: "oldest", "checked", "damaged", "missing")
         expect(answer["restores"], has: "inProgress", "ready", "failed")
         #expect(answer["vacations"] as? [Fields] != nil)
         let tiers = try #require(answer["tiers"] as? [Fields])
@@ -50,7 +51,7 @@ import Testing
         } else {
             #expect(answer["oldestUnsynced"] is NSNull && answer["lastSyncAt"] is NSNull)
         }
-        #expect(times(in: answer).count == (isFilled ? 3 : 0))
+        #expect(times(in: answer).count == (isFilled ? 4 : 0))
         expectTimes(in: answer)
         agent?.send(SIGTERM)
     }
@@ -77,7 +78,7 @@ import Testing
         arguments: [
             ["sync", "--json"], ["sync", "--dry-run", "--json"], ["config", "reference", "--json"],
             ["status", "--refresh", "--json"], ["cost", "--json"], ["lifecycle", "show", "--json"],
-            ["lifecycle", "apply", "--json"], ["restore", "--suggest", "--json"],
+            ["lifecycle", "apply", "--json"], ["verify", "--json"], ["restore", "--suggest", "--json"],
         ])
     func oneObject(arguments: [String]) async throws {
         try home.gallery.appending("broken.jpg").create(SamplePhoto.truncated(2))

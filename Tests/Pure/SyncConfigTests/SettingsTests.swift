@@ -89,6 +89,8 @@ import Testing
         Row("restore.tier", "bulk", "bulk") { $0.restore.tier },
         Row("restore.poll_minutes", "2", "120.0 seconds") { $0.restore.poll },
         Row("restore.max_cost_usd", "5.5", "5.5") { $0.restore.maximumCostUSD },
+        Row("verify.percent_per_day", "2.5", "2.5") { $0.verify.percentPerDay },
+        Row("verify.max_usd_per_month", "0.25", "0.25") { $0.verify.maximumUSDPerMonth },
         Row("cost.prices", "~/prices.yaml", "/home/ana/prices.yaml") { $0.cost.prices },
         Row("share.max_photos", "12", "12") { $0.share.maximumPhotos },
         Row("share.expire_days", "1", "1") { $0.share.expireDays },

@@ -66,6 +66,48 @@ import Testing
         #expect(bench.memory.content(key) == Array("not ours".utf8))
     }
 
+    /// What this machine, or one with other settings, wrote beside a copy of the photo.
+    private func metadata(of text: String) -> [String: String] {
+        let digest = ContentDigest(of: Array(text.utf8))
+        return [
+            "md5": "\(ContentDigest(of: Array("sunset".utf8)).md5)", "sha256": "\(digest.sha256)",
+            "stored-md5": "\(digest.md5)",
+        ]
+    }
+
+    @Test(arguments: ["SUNSET", "Sunset, small"])
+    func `a copy whose bytes are not those that its own metadata names is replaced`(written: String) async throws {
+        try await put("rotten", metadata: metadata(of: written))
+        try await bench.pass()
+        #expect(bench.memory.content(key) == Array("SUNSET".utf8))
+        #expect(try bench.status(path)?.state == .uploaded)
+        #expect(bench.events.summary.uploaded == 1)
+    }
+
+    @Test func `a copy that rotted where it lies is replaced, though the store's digests do not tell`() async throws {
+        try await bench.pass()
+        bench.memory.damage(key)
+        let record = try #require(try bench.ledger.object(key))
+        let standing = try await ObjectExaminer(bench.memory).look(at: record, reading: .always)
+        guard case .broken(let problem) = standing else {
+            Issue.record("it passes for whole")
+            return
+        }
+        try bench.ledger.markBroken([BrokenObject(record, problem)], at: bench.time.now)
+        try await bench.pass()
+        #expect(bench.memory.content(key) == Array("SUNSET".utf8))
+    }
+
+    @Test func `an archived copy that other settings made counts when the store's MD5 is the one it was stored with`()
+        async throws
+    {
+        try await put("Sunset, small", metadata: metadata(of: "Sunset, small"))
+        bench.memory.setClass(.deepArchive, of: key)
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .uploaded)
+        #expect(bench.store.count(.get) == 0)
+    }
+
     @Test func `a project's file replaces its earlier version`() async throws {
         let path = Bench.projects.appending("projects.json")
         bench.disk.write("text [1]", to: path)

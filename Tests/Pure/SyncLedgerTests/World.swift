@@ -133,6 +133,11 @@ final class World {
         return ContentDigest(md5: md5, sha256: sha256)
     }
 
+    /// Of the stored copy of a file in a folder whose photos are pooled.
+    static func key(of stamp: FileStamp) throws -> ObjectKey {
+        try KeyLayout(user: "ana").photo(PhotoID(digest(of: stamp).md5))
+    }
+
     struct NoDigest: Error {}
 }
 
@@ -147,7 +152,7 @@ extension PhotoState {
         for claim in claims {
             switch self {
             case .pending, .uploading: break
-            case .uploaded, .missing:
+            case .uploaded, .missing, .lost:
                 try world.ledger.commit(claim, outcome: world.stored(claim), at: world.now)
             case .failed:
                 try world.ledger.commit(claim, outcome: .failed("the file is cut off", nil), at: world.now)
@@ -155,10 +160,13 @@ extension PhotoState {
                 try world.ledger.commit(claim, outcome: .skipped("no photo"), at: world.now)
             }
         }
-        guard self == .missing else { return }
+        guard !isOnDisk else { return }
         let stamp = world.disk[path]
         world.remove(path)
         try world.scan()
+        if self == .lost, let stamp, let record = try world.ledger.object(World.key(of: stamp)) {
+            try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        }
         world.put(stamp, at: path)
     }
 }

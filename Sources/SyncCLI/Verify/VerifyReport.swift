@@ -1,0 +1,102 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+
+/// `verify --json`: the fields are a contract (docs/design.md, section 7).
+struct VerifyReport: Encodable {
+    struct Damaged: Encodable {
+        @Nullable var path: String?
+        var key: String
+        var reason: String
+    }
+
+    struct Missing: Encodable {
+        @Nullable var path: String?
+        var key: String
+    }
+
+    /// Objects that were looked at.
+    var checked: Int
+    /// Bytes that were read.
+    var bytes: Int64
+    var ok: Int
+    var damaged: [Damaged]
+    var missing: [Missing]
+    /// Of the damaged and missing ones, those that were stored again in this run.
+    var repaired: Int
+    var costUSD: Double
+    /// When the object that waits longest was proved last.
+    @Nullable var oldestUnverified: Date?
+    /// Objects of which the store could not tell now, and why.
+    var undecided: Int
+    var errors: [String]
+    /// `budget` when the money was over before the objects were.
+    @Nullable var stoppedBy: String?
+    /// Photos that are neither on this machine nor in the store.
+    var lost: Int
+
+    /// Who stores again what is broken, when this command could not.
+    var leftToAgent = false
+
+    private enum CodingKeys: CodingKey {
+        case checked, bytes, ok, damaged, missing, repaired, costUSD, oldestUnverified, undecided, errors, stoppedBy
+        case lost
+    }
+
+    init(_ result: Verifier.Result, repaired: Int, oldest: Date?, lost: Int) {
+        checked = result.checked
+        bytes = result.bytes
+        ok = result.intact
+        damaged = result.broken.compactMap { broken in
+            guard case .damaged(let reason) = broken.problem else { return nil }
+            return Damaged(path: broken.path?.string, key: broken.key.rawValue, reason: reason)
+        }
+        missing = result.broken.compactMap { broken in
+            guard broken.problem == .missing else { return nil }
+            return Missing(path: broken.path?.string, key: broken.key.rawValue)
+        }
+        self.repaired = repaired
+        costUSD = result.costUSD.roundedUSD
+        oldestUnverified = oldest
+        undecided = result.undecided
+        errors = result.failures.map(\.description)
+        stoppedBy = result.isOverBudget ? "budget" : nil
+        self.lost = lost
+    }
+
+    /// Whether all that was looked at is as it was stored, and nothing is lost.
+    var isWell: Bool { damaged.isEmpty && missing.isEmpty && undecided == 0 && lost == 0 }
+
+    func text(now: Date) -> String {
+        var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason)" }
+        lines += missing.map { "missing: \(Self.name($0.path, $0.key))" }
+        lines += errors.map { "not known: \($0)" }
+        var line = "\(Quantities.counted(checked, "object")) checked (\(Quantities.bytes(bytes)) read), "
+        line += ok == checked ? "all as they were stored" : "\(Quantities.count(ok)) as they were stored"
+        if !damaged.isEmpty { line += ", \(Quantities.count(damaged.count)) damaged" }
+        if !missing.isEmpty { line += ", \(Quantities.count(missing.count)) missing" }
+        if repaired > 0 { line += ", \(Quantities.count(repaired)) stored again" }
+        if undecided > 0 { line += "; of \(Quantities.count(undecided)) the store could not tell" }
+        if costUSD > 0 { line += "; about \(Quantities.dollars(costUSD))" }
+        lines.append(line)
+        if stoppedBy != nil {
+            lines.append(
+                "It stopped at the budget: --budget USD sets another one, verify.max_usd_per_month the month's.")
+        }
+        if leftToAgent { lines.append("The agent that is running stores again what it can, within the hour.") }
+        if lost > 0 {
+            lines.append(
+                "\(Quantities.counted(lost, "photo")) \(lost == 1 ? "is" : "are") lost: sync-agent status names them.")
+        }
+        if let oldestUnverified {
+            lines.append("The object that waits longest was proved \(Quantities.ago(oldestUnverified, now: now)).")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func name(_ path: String?, _ key: String) -> String {
+        path.map { "\($0.escapingControls) (\(key))" } ?? key
+    }
+}

@@ -1,0 +1,190 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+/// What became of the photos of objects that are gone or damaged.
+package struct BrokenCount: Hashable, Sendable {
+    /// Objects of which that was not known before.
+    package var objects = 0
+    /// Photos that are stored again from their files.
+    package var pending = 0
+    /// Photos of which nothing is left, neither on the disk nor in the store.
+    package var lost = 0
+
+    package init() {}
+}
+
+/// An object, and what is wrong with it.
+package struct BrokenObject: Hashable, Sendable {
+    package var record: ObjectRecord
+    package var problem: ObjectProblem
+
+    package init(_ record: ObjectRecord, _ problem: ObjectProblem) {
+        self.record = record
+        self.problem = problem
+    }
+}
+
+extension Ledger {
+    /// Notes that objects are not what was stored, whoever has found out: a listing, a read, a restore, a copy or a
+    /// verification. This is the one way by which a photo stops being safe while its file is as it was.
+    ///
+    /// Photos whose file is on the disk are pending again; those whose file is gone are lost, but for files of events whose
+    /// photo is in the archive as well. Events whose photo it was have none stored, and their files are read again. An
+    /// object that was stored anew since it was looked at is left alone.
+    @discardableResult
+    package func markBroken(_ broken: [BrokenObject], at time: Date) throws(LedgerError) -> BrokenCount {
+        if broken.isEmpty { return BrokenCount() }
+        return try write("note what the store no longer has") { db in
+            var count = BrokenCount()
+            for object in broken { try db.markBroken(object, at: time, &count) }
+            return count
+        }
+    }
+
+    /// Notes that the bytes of an object were found to be right, and what was learned of it. Photos that were lost for want
+    /// of it are stored again; those that wait for their upload will find it.
+    /// - Parameter isRead: its bytes were read or, of an archived one, held against what the store says of them; else it
+    ///   was only asked for.
+    package func noteProof(_ object: ObjectRecord, isRead: Bool, at time: Date) throws(LedgerError) {
+        try write("note a proof") { try $0.noteProof(object, isRead: isRead, at: time) }
+    }
+
+    /// Notes the ETags that a listing told of objects that had none.
+    package func noteTags(_ tags: [(key: ObjectKey, etag: String)]) throws(LedgerError) {
+        if tags.isEmpty { return }
+        try write("note ETags") { db in
+            for tag in tags {
+                try db.run("UPDATE objects SET etag = ? WHERE key = ? AND etag IS NULL", [tag.etag, tag.key.rawValue])
+            }
+        }
+    }
+
+    /// A page of the objects below a prefix, in the order of keys.
+    /// - Parameters:
+    ///   - last: the page begins behind it; `nil` for the first one.
+    ///   - end: the last key of the page at most.
+    package func objects(
+        below prefix: String, after last: ObjectKey?, through end: ObjectKey?, limit: Int
+    ) throws(LedgerError) -> [ObjectRecord] {
+        let range = KeyRange(prefix: prefix, after: last)
+        let until = end.map { Data($0.rawValue.utf8) + [0] } ?? range.to
+        let upper = until.lexicographicallyPrecedes(range.to) ? until : range.to
+        return try read("list objects") { try $0.rows(LedgerQuery.objectsOfRange, [range.from, upper, limit]) }
+    }
+
+    /// Objects that are known to be gone or damaged, in the order of keys.
+    package func brokenObjects(after last: ObjectKey?, limit: Int) throws(LedgerError) -> [ObjectRecord] {
+        try read("list broken objects") {
+            try $0.rows(LedgerQuery.brokenObjects, [last?.rawValue ?? "", limit])
+        }
+    }
+
+    /// Photos of which nothing is left, those that were found first at the head.
+    package func lostPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
+        try read("list lost photos") { db in
+            try db.activeFolders().flatMap { folder in
+                try db.numbers(LedgerQuery.firstLost, [folder.id.rawValue, limit])
+            }.compactMap { try db.row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
+                .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
+                .prefix(limit).map(\.self)
+        }
+    }
+
+    /// Where the photos of an object are or were, whatever their state.
+    package func anyPhotoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
+        try read("look up the photos of an object") { db in
+            try db.rows(LedgerQuery.anyPhotosOfObject, [key.rawValue, limit], as: PhotoPlace.self).map(\.absolute)
+        }
+    }
+}
+
+extension Database {
+    func isBroken(_ object: Int64?) throws -> Bool {
+        guard let object else { return false }
+        return try number("SELECT 1 FROM objects WHERE id = ? AND problem IS NOT NULL", [object]) != nil
+    }
+
+    func noteProof(_ object: ObjectRecord, isRead: Bool, at time: Date) throws {
+        let id = try number(
+            """
+            UPDATE objects SET size = ?1, sha256 = ?2, stored_md5 = ?3, etag = ?4, width = ?5, height = ?6,
+                problem = NULL, verified_at = IIF(?7, ?8, verified_at)
+            WHERE key = ?9 AND stored_at = ?10 RETURNING id
+            """,
+            [
+                object.size, object.sha256?.blob, object.storedMD5?.blob, object.etag, object.width, object.height,
+                isRead, time.milliseconds, object.key.rawValue, object.storedAt.milliseconds,
+            ])
+        if let id, object.problem != nil { try takeBackAsStored(id) }
+    }
+
+    func markBroken(_ broken: BrokenObject, at time: Date, _ count: inout BrokenCount) throws {
+        let (key, problem) = (broken.record.key, broken.problem)
+        let id = try number(
+            "UPDATE objects SET problem = ? WHERE key = ? AND stored_at = ? AND problem IS NOT ? RETURNING id",
+            [problem.text, key.rawValue, broken.record.storedAt.milliseconds, problem.text])
+        guard let id else { return }
+        count.objects += 1
+        // Before its photos: the file of an event has the object of its first photo, and is read anew.
+        try unstoreEvents(of: id, problem)
+        count.pending += try run(
+            """
+            UPDATE photos SET state = 'pending', queued_at = ?, attempts = 0, next_try_at = 0, error = ?
+            WHERE object_id = ? AND state = 'uploaded'
+            """, [time.milliseconds, "what was stored of it \(problem.words); it is stored again", id])
+        try run("UPDATE photos SET queued_at = ? WHERE object_id = ? AND state = 'missing'", [time.milliseconds, id])
+        count.lost += try lose(photosOf: id)
+    }
+
+    /// Photos that are not on the disk, and of which this object, which is broken, was the stored copy.
+    @discardableResult
+    func lose(photosOf object: Int64) throws -> Int {
+        let problem = try String.fetchOne(self, sql: "SELECT problem FROM objects WHERE id = ?", arguments: [object])
+        guard let problem else { return 0 }
+        let words = ObjectProblem(text: problem).words
+        return try run(
+            """
+            UPDATE photos SET state = 'lost', error = ?
+            WHERE object_id = ? AND state = 'missing' AND NOT EXISTS (
+                SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
+                WHERE event_files.photo_id = photos.id AND events.object_id = photos.object_id
+                AND events.retention = 'archived'
+            )
+            """,
+            [
+                "its file is gone, and what was stored of it \(words); any copy of the photo in a watched folder brings "
+                    + "it back", object,
+            ])
+    }
+
+    /// The other way round: what was lost for want of an object that is there.
+    func takeBackAsStored(_ object: Int64) throws {
+        try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [object])
+        try run(
+            """
+            UPDATE events SET photo_state = 'stored', problem = NULL, photo_name = NULL,
+                photo_md5 = (SELECT md5 FROM objects WHERE id = ?1)
+            WHERE object_id = ?1 AND photo_state <> 'stored'
+            AND (SELECT md5 FROM objects WHERE id = ?1) IS NOT NULL
+            """, [object])
+    }
+
+    private func unstoreEvents(of object: Int64, _ problem: ObjectProblem) throws {
+        try run(
+            """
+            UPDATE photos SET state = CASE state WHEN 'uploading' THEN 'uploading' ELSE 'pending' END,
+                generation = generation + 1, attempts = 0, next_try_at = 0, error = NULL
+            WHERE state NOT IN ('missing', 'lost') AND id IN (
+                SELECT event_files.photo_id FROM events JOIN event_files ON event_files.event = events.id
+                WHERE events.object_id = ? AND events.photo_state = 'stored' AND event_files.clean = 0
+            )
+            """, [object])
+        try run(
+            """
+            UPDATE events SET photo_state = 'failed', photo_md5 = NULL, problem = ?
+            WHERE object_id = ? AND photo_state = 'stored'
+            """, ["what was stored of its photo \(problem.words)", object])
+    }
+}

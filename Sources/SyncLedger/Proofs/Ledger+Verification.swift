@@ -1,0 +1,130 @@
+package import FoundationEssentials
+import GRDB
+import SyncCore
+
+/// What came of looking at one object.
+package enum ObjectCheck: Hashable, Sendable {
+    /// As it is known now.
+    case intact(ObjectRecord)
+    case broken(BrokenObject)
+}
+
+/// Where verification stands.
+package struct VerificationStanding: Hashable, Sendable {
+    /// When the bytes of the object that waits longest were proved, or looked at, last; `nil` when there is none.
+    package var oldest: Date?
+    /// Objects that were looked at, ever; one that was looked at twice counts twice.
+    package var checked = 0
+    /// Objects that are known to be damaged, or gone, now.
+    package var damaged = 0
+    package var missing = 0
+    /// US dollars, in the month of the moment that was asked about.
+    package var spentUSD = 0.0
+
+    package init() {}
+}
+
+/// Where a page of objects begins, in the order in which they are verified.
+package struct ProofCursor: Hashable, Sendable {
+    fileprivate var provedAt: Int64
+    fileprivate var id: Int64
+
+    /// Before the first one.
+    package static let start = ProofCursor(provedAt: .min, id: 0)
+}
+
+extension Ledger {
+    /// A page of objects, the longest unproven first, of those that were proved before a moment.
+    /// - Returns: where the next page begins; `nil` when there is none.
+    package func longestUnproven(
+        before time: Date, after cursor: ProofCursor, limit: Int
+    ) throws(LedgerError) -> (objects: [ObjectRecord], next: ProofCursor?) {
+        try read("list what is to be verified") { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(sql: LedgerQuery.longestUnproven),
+                arguments: [time.milliseconds, cursor.provedAt, cursor.id, limit])
+            let next = rows.last.map {
+                ProofCursor(provedAt: $0[ObjectRecord.columnCount], id: $0[ObjectRecord.columnCount + 1])
+            }
+            return (try rows.map { try ObjectRecord(row: $0) }, rows.count == limit ? next : nil)
+        }
+    }
+
+    /// Notes what verification has found, and what it has cost: each object was looked at now, whatever came of it.
+    package func noteChecks(_ checks: [ObjectCheck], costUSD: Double, at time: Date) throws(LedgerError) {
+        try write("note a verification") { db in
+            var ignored = BrokenCount()
+            for check in checks {
+                switch check {
+                case .intact(let record):
+                    try db.noteProof(record, isRead: true, at: time)
+                    try db.count("ok", bytes: record.size)
+                case .broken(let broken):
+                    try db.markBroken(broken, at: time, &ignored)
+                    try db.run(
+                        "UPDATE objects SET verified_at = ? WHERE key = ? AND stored_at = ?",
+                        [time.milliseconds, broken.record.key.rawValue, broken.record.storedAt.milliseconds])
+                    try db.count(broken.problem.isDamage ? "damaged" : "missing", bytes: broken.record.size)
+                }
+            }
+            guard costUSD > 0 else { return }
+            try db.run(
+                """
+                INSERT INTO verification_costs VALUES (?, ?) ON CONFLICT DO UPDATE SET usd = usd + excluded.usd
+                """, [Self.month(time), costUSD])
+        }
+    }
+
+    package func verificationStanding(at time: Date) throws(LedgerError) -> VerificationStanding {
+        try read("read where verification stands") { db in
+            var standing = VerificationStanding()
+            standing.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
+            standing.checked = Int(try db.number("SELECT SUM(objects) FROM verified_objects") ?? 0)
+            standing.missing = Int(
+                try db.number(
+                    "SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND problem = 'missing'"
+                )
+                    ?? 0)
+            standing.damaged =
+                Int(
+                    try db.number("SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL")
+                        ?? 0)
+                - standing.missing
+            standing.spentUSD =
+                try Double.fetchOne(
+                    db, sql: "SELECT usd FROM verification_costs WHERE month = ?", arguments: [Self.month(time)]) ?? 0
+            return standing
+        }
+    }
+
+    /// When the agent verified by itself last; `nil` before the first time.
+    package func verifiedAt() throws(LedgerError) -> Date? {
+        try read("read when objects were verified") { db in
+            try db.number("SELECT finished_at FROM daily_runs WHERE name = 'verify'").map(Date.init(milliseconds:))
+        }
+    }
+
+    package func noteVerified(at time: Date) throws(LedgerError) {
+        try write("note when objects were verified") { db in
+            try db.run(
+                """
+                INSERT INTO daily_runs (name, scheduled_at, finished_at) VALUES ('verify', ?1, ?1)
+                ON CONFLICT DO UPDATE SET scheduled_at = ?1, finished_at = ?1
+                """, [time.milliseconds])
+            return
+        }
+    }
+
+    /// `2026-11`, UTC.
+    private static func month(_ time: Date) -> String { String(time.formatted(.iso8601).prefix(7)) }
+}
+
+extension Database {
+    fileprivate func count(_ result: String, bytes: Int64) throws {
+        try run(
+            """
+            INSERT INTO verified_objects VALUES (?, 1, ?)
+            ON CONFLICT DO UPDATE SET objects = objects + 1, bytes = bytes + excluded.bytes
+            """, [result, bytes])
+    }
+}

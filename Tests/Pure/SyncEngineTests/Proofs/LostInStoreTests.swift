@@ -1,0 +1,164 @@
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Photos that were stored, and of which the store has something else by now, or nothing.
+@Suite struct LostInStoreTests {
+    private let bench: Bench
+    private let path = Bench.gallery.appending("a.jpg")
+    private let key: ObjectKey
+
+    init() throws {
+        bench = try Bench()
+        bench.disk.write("sunset", to: path)
+        key = try ObjectKey("users/ana/photos/\(ContentDigest(of: Array("sunset".utf8)).md5).dat")
+    }
+
+    private func refresh() async throws -> ClassRefresh.Result {
+        await bench.time.advance(by: .seconds(1))
+        return try await ClassRefresh(
+            store: bench.store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            keys: try KeyLayout(user: "ana"), time: bench.time.source
+        ).run()
+    }
+
+    private func replace(by text: String) async throws {
+        _ = try await bench.memory.put(
+            ObjectBody(text), at: key, attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .overwrite)
+    }
+
+    @Test func `what a listing leaves out is pending again, and the next pass stores it`() async throws {
+        try await bench.pass()
+        try await bench.memory.delete(key)
+        let result = try await refresh()
+        #expect(result.findings.broken.pending == 1)
+        #expect(try bench.status(path)?.state == .pending)
+        try await bench.pass()
+        #expect(bench.memory.content(key) == Array("SUNSET".utf8))
+        #expect(try bench.status(path)?.state == .uploaded)
+        #expect(try bench.ledger.object(key)?.problem == nil)
+    }
+
+    @Test func `what is left out and whose file is gone is lost, and stored again when it is back in the store`()
+        async throws
+    {
+        try await bench.pass()
+        bench.disk.remove(path)
+        bench.disk.write("moon", to: Bench.gallery.appending("b.jpg"))
+        try await bench.pass()
+        try await bench.memory.delete(key)
+        #expect(try await refresh().findings.broken.lost == 1)
+        #expect(try bench.status(path)?.state == .lost)
+        try await replace(by: "SUNSET")
+        #expect(try await refresh().findings.mended == 1)
+        #expect(try bench.status(path)?.state == .missing)
+    }
+
+    @Test func `a page that loses a key costs a request and no photo`() async throws {
+        try await bench.pass()
+        let store = LeavingOut(bench.memory, key)
+        await bench.time.advance(by: .seconds(1))
+        let result = try await ClassRefresh(
+            store: store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            keys: try KeyLayout(user: "ana"), time: bench.time.source
+        ).run()
+        #expect(result.findings.broken == BrokenCount())
+        #expect(try bench.status(path)?.state == .uploaded)
+    }
+
+    @Test(arguments: ["other!", "x", ""])
+    func `an object of other bytes is stored again in its place`(text: String) async throws {
+        try await bench.pass()
+        try await replace(by: text)
+        #expect(try await refresh().findings.broken.pending == 1)
+        try await bench.pass()
+        #expect(bench.memory.content(key) == Array("SUNSET".utf8))
+        #expect(try bench.status(path)?.state == .uploaded)
+    }
+
+    @Test func `an object of other bytes that is archived is not rewritten, and what to do is said`() async throws {
+        try await bench.pass()
+        try await replace(by: "other!")
+        bench.memory.setClass(.deepArchive, of: key)
+        #expect(try await refresh().findings.broken.pending == 1)
+        try await bench.pass()
+        let photo = try #require(try bench.status(path))
+        #expect(photo.state == .failed)
+        #expect(photo.error?.contains("Remove it from the store by hand") == true)
+        #expect(bench.memory.content(key) == Array("other!".utf8))
+    }
+
+    @Test func `a listing is enough as long as nothing contradicts it`() async throws {
+        try await bench.pass()
+        let heads = bench.store.count(.head)
+        _ = try await refresh()
+        #expect(bench.store.count(.head) == heads)
+        #expect(bench.store.count(.get) == 0)
+    }
+
+    @Test func `a copy of a photo that the store has lost is no photo that is stored already`() async throws {
+        try await bench.pass()
+        try await bench.memory.delete(key)
+        bench.disk.write("sunset", to: Bench.gallery.appending("copy.jpg"))
+        try await bench.pass()
+        #expect(bench.memory.content(key) == Array("SUNSET".utf8))
+        #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
+    }
+
+    @Test func `a 404 for an object that is listed proves nothing`() async throws {
+        try await bench.pass()
+        let record = try #require(try bench.ledger.object(key))
+        await #expect(throws: StoreError.self) {
+            _ = try await ObjectExaminer(DenyingHead(bench.memory)).look(at: record, reading: .inDoubt)
+        }
+    }
+
+    @Test func `a photo of an event is sent again when the store has lost it`() async throws {
+        let file = Bench.gallery.appending("events.json")
+        // "c3Vu" is "sun".
+        bench.disk.write(
+            #"[{"id": "1", "profileId": "p", "eventType": "dailyPhoto", "createdAt": "2024-05-01T10:00:00Z", "#
+                + #""photoData": "c3Vu"}]"#, to: file)
+        try await bench.pass()
+        let sun = try ObjectKey("users/ana/photos/\(ContentDigest(of: Array("sun".utf8)).md5).dat")
+        #expect(bench.memory.content(sun) == Array("SUN".utf8))
+        try await bench.memory.delete(sun)
+        _ = try await refresh()
+        #expect(try bench.status(file)?.state == .pending)
+        try await bench.pass()
+        #expect(bench.memory.content(sun) == Array("SUN".utf8))
+        #expect(try bench.ledger.event("1")?.photoState == .stored)
+    }
+}
+
+/// A store whose listings lose a key.
+private struct LeavingOut: WrappedStore {
+    let base: InMemoryStore
+    let key: ObjectKey
+
+    init(_ base: InMemoryStore, _ key: ObjectKey) {
+        self.base = base
+        self.key = key
+    }
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        var page = try await base.list(prefix: prefix, after: after, limit: limit)
+        page.objects.removeAll { $0.key == key }
+        return page
+    }
+}
+
+/// A store whose HEADs are answered by a proxy that knows nothing.
+private struct DenyingHead: WrappedStore {
+    let base: InMemoryStore
+
+    init(_ base: InMemoryStore) {
+        self.base = base
+    }
+
+    func head(_ key: ObjectKey) async throws -> ObjectInfo? { nil }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Reading back what is stored.
+@Suite struct VerifierTests {
+    private let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+    }
+
+    private func store(_ names: String...) async throws -> [ObjectKey] {
+        for name in names {
+            bench.disk.write(name, to: Bench.gallery.appending("\(name).jpg"))
+            // Each of them is proved at another moment.
+            await bench.time.advance(by: .seconds(3_600))
+            try await bench.pass()
+        }
+        await bench.time.advance(by: .seconds(1))
+        return try names.map {
+            try ObjectKey("users/ana/photos/\(ContentDigest(of: Array($0.utf8)).md5).dat")
+        }
+    }
+
+    private func verifier(prices: PriceTable? = nil) -> Verifier {
+        Verifier(
+            store: bench.store,
+            ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            cost: VerificationCost(prices: prices), time: bench.time.source)
+    }
+
+    /// A dollar for each object that is read.
+    private let prices = PriceTable(
+        region: "r", asOf: "2026-07", source: "test",
+        classes: [.standard: ClassPrices(perGBMonth: 1, putPer1000: 1, getPer1000: 1_000)], egressPerGB: 0)
+
+    @Test func `what is as it was stored is proved anew`() async throws {
+        _ = try await store("sun", "moon")
+        let result = try await verifier().run(.percent(100), costingAtMost: nil)
+        #expect(result.checked == 2 && result.intact == 2 && result.broken.isEmpty)
+        #expect(result.bytes == 7)
+        let standing = try bench.ledger.verificationStanding(at: bench.time.now)
+        #expect(standing.checked == 2)
+        #expect(standing.oldest == bench.time.now)
+    }
+
+    @Test func `rot that no digest of the store tells is found, and the photo is stored again`() async throws {
+        let keys = try await store("sun", "moon")
+        bench.memory.damage(keys[0])
+        try await bench.memory.delete(keys[1])
+        let result = try await verifier().run(.percent(100), costingAtMost: nil)
+        #expect(result.checked == 2 && result.intact == 0)
+        #expect(Set(result.broken.map(\.key)) == Set(keys))
+        #expect(result.broken.first { $0.key == keys[0] }?.path == Bench.gallery.appending("sun.jpg"))
+        #expect(result.broken.first { $0.key == keys[0] }?.problem.isDamage == true)
+        #expect(result.broken.first { $0.key == keys[1] }?.problem == .missing)
+        let standing = try bench.ledger.verificationStanding(at: bench.time.now)
+        #expect(standing.damaged == 1 && standing.missing == 1)
+        try await bench.pass()
+        #expect(bench.memory.content(keys[0]) == Array("SUN".utf8))
+        #expect(bench.memory.content(keys[1]) == Array("MOON".utf8))
+        #expect(try bench.ledger.brokenObjects(after: nil, limit: 9).isEmpty)
+    }
+
+    @Test func `a listing does not call whole what was read and found damaged`() async throws {
+        let keys = try await store("sun")
+        bench.disk.remove(Bench.gallery.appending("sun.jpg"))
+        _ = try await store("moon")
+        bench.memory.damage(keys[0])
+        _ = try await verifier().run(.percent(100), costingAtMost: nil)
+        #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .lost)
+        await bench.time.advance(by: .seconds(1))
+        _ = try await ClassRefresh(
+            store: bench.store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            keys: try KeyLayout(user: "ana"), time: bench.time.source
+        ).run()
+        #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .lost)
+        // And it is told again, each time.
+        await bench.time.advance(by: .seconds(1))
+        let again = try await verifier().run(.percent(100), costingAtMost: nil)
+        #expect(again.broken.map(\.key) == keys)
+    }
+
+    @Test func `the longest unproven comes first, and a part of all is rounded up`() async throws {
+        let keys = try await store("sun", "moon", "stars")
+        _ = try await verifier().run(.percent(34), costingAtMost: nil)
+        #expect(bench.store.calls.filter { $0.operation == .get }.map(\.key) == [keys[0], keys[1]].map(\.rawValue))
+        await bench.time.advance(by: .seconds(1))
+        _ = try await verifier().run(.percent(1), costingAtMost: nil)
+        #expect(bench.store.calls.last { $0.operation == .get }?.key == keys[2].rawValue)
+    }
+
+    @Test func `the budget is kept, and what was spent is remembered for the month`() async throws {
+        _ = try await store("sun", "moon", "stars")
+        let result = try await verifier(prices: prices).run(.percent(100), costingAtMost: 2.5)
+        #expect(result.checked == 2 && result.isOverBudget)
+        #expect(result.costUSD == 2)
+        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        let nextMonth = bench.time.now.addingTimeInterval(32 * 86_400)
+        #expect(try bench.ledger.verificationStanding(at: nextMonth).spentUSD == 0)
+    }
+
+    @Test func `what is archived is held against what the store says, and never restored or read`() async throws {
+        let keys = try await store("sun", "moon")
+        for key in keys { bench.memory.setClass(.deepArchive, of: key) }
+        _ = try await verifier().run(.percent(100), costingAtMost: nil)
+        let gets = bench.store.count(.get)
+        await bench.time.advance(by: .seconds(1))
+        _ = try await bench.memory.put(
+            ObjectBody("XYZ"), at: try ObjectKey("users/ana/photos/other.dat"),
+            attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .ifAbsent)
+        let result = try await verifier().run(.keys(keys), costingAtMost: nil)
+        #expect(result.intact == 2)
+        #expect(bench.store.count(.get) - gets <= keys.count && bench.store.count(.restore) == 0)
+    }
+
+    @Test func `what the store cannot tell now is neither whole nor broken`() async throws {
+        let keys = try await store("sun")
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, numbers: 1...9, .failBefore(.serverFailed)))
+        let result = try await verifier().run(.percent(100), costingAtMost: nil)
+        #expect(result.undecided == 1 && result.checked == 0 && result.broken.isEmpty)
+        #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .uploaded)
+    }
+}

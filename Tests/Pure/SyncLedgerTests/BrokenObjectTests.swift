@@ -1,0 +1,110 @@
+import Foundation
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+/// What becomes of photos when the store no longer has what was stored of them.
+@Suite struct BrokenObjectTests {
+    private let world: World
+    private let path: FilePath = "/pictures/gallery/a.jpg"
+    private let twin: FilePath = "/pictures/gallery/old/a.jpg"
+
+    init() throws {
+        world = try World()
+    }
+
+    /// Stores a photo that has a twin of the same bytes, whose file is removed afterwards.
+    private func storeTwins() throws -> ObjectRecord {
+        let stamp = world.write(path)
+        try world.scan()
+        try world.storeAll()
+        let record = try #require(try world.ledger.object(World.key(of: stamp)))
+        world.write(twin)
+        try world.scan()
+        for claim in try world.ledger.claim(limit: 1, at: world.now) {
+            try world.ledger.commit(
+                claim, outcome: .uploaded(World.digest(of: stamp), record), at: world.now)
+        }
+        world.remove(twin)
+        try world.scan()
+        return try #require(try world.ledger.object(record.key))
+    }
+
+    @Test(arguments: [ObjectProblem.missing, .damaged("it has 1 bytes, and 500 were stored")])
+    func `a photo is pending again where its file is, and lost where it is not`(problem: ObjectProblem) throws {
+        let record = try storeTwins()
+        #expect(try world.state(path) == .uploaded)
+        #expect(try world.state(twin) == .missing)
+        let count = try world.ledger.markBroken([BrokenObject(record, problem)], at: world.now)
+        #expect(count.objects == 1 && count.pending == 1 && count.lost == 1)
+        #expect(try world.state(path) == .pending)
+        #expect(try world.status(path)?.why?.contains("what was stored of it is") == true)
+        #expect(try world.state(twin) == .lost)
+        #expect(try world.ledger.lostPhotos(limit: 9).map(\.path) == [twin])
+        #expect(try world.ledger.object(record.key)?.problem == problem)
+        #expect(try world.ledger.check() == [])
+        // Told twice, it is the same.
+        #expect(try world.ledger.markBroken([BrokenObject(record, problem)], at: world.now) == BrokenCount())
+    }
+
+    @Test func `what is stored anew brings a lost photo back as one that is stored`() throws {
+        let record = try storeTwins()
+        try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        try world.storeAll()
+        #expect(try world.state(path) == .uploaded)
+        #expect(try world.state(twin) == .missing)
+        #expect(try world.ledger.object(record.key)?.problem == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a proof does the same, and the file that waits is found as stored later`() throws {
+        let record = try storeTwins()
+        try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        var proven = try #require(try world.ledger.object(record.key))
+        proven.etag = "tag"
+        try world.ledger.noteProof(proven, isRead: true, at: world.now)
+        #expect(try world.state(twin) == .missing)
+        #expect(try world.ledger.object(record.key)?.problem == nil)
+        #expect(try world.ledger.object(record.key)?.etag == "tag")
+    }
+
+    @Test func `a file that goes away while nothing is stored of it is lost, and pending when it is back`() throws {
+        let stamp = world.write(path)
+        try world.scan()
+        try world.storeAll()
+        let record = try #require(try world.ledger.object(World.key(of: stamp)))
+        try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        world.remove(path)
+        try world.scan()
+        #expect(try world.state(path) == .lost)
+        world.put(stamp, at: path)
+        try world.scan()
+        #expect(try world.state(path) == .pending)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `an object that was stored anew since it was looked at is left alone`() throws {
+        var record = try storeTwins()
+        record.storedAt -= 1
+        #expect(try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now) == BrokenCount())
+        #expect(try world.state(path) == .uploaded)
+    }
+
+    @Test func `a vacation that is gone from the disk is incomplete when one of its photos is lost`() throws {
+        let path: FilePath = "/pictures/trips/Rome_2024-05-01/a.jpg"
+        let stamp = world.write(path)
+        try world.scan()
+        try world.storeAll()
+        world.remove(path)
+        try world.scan()
+        let before = try #require(try world.ledger.vacations().first)
+        #expect(before.missing == 1 && before.lost == 0)
+        let record = try #require(try world.ledger.object(World.key(of: stamp)))
+        try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        let vacation = try #require(try world.ledger.vacations().first)
+        #expect(vacation.isKnown && vacation.missing == 1 && vacation.lost == 1)
+        #expect(vacation.state(isShared: false) == .incomplete)
+        #expect(try world.ledger.check() == [])
+    }
+}
