@@ -38,7 +38,8 @@ import Testing
         #expect(
             info.metadata == [
                 "md5": "\(ContentDigest(of: Array("sunset".utf8)).md5)",
-                "sha256": "\(ContentDigest(of: Array("SUNSET".utf8)).sha256)", "width": "4", "height": "3",
+                "sha256": "\(ContentDigest(of: Array("SUNSET".utf8)).sha256)",
+                "stored-md5": "\(ContentDigest(of: Array("SUNSET".utf8)).md5)", "width": "4", "height": "3",
             ])
     }
 

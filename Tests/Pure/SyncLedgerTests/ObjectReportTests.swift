@@ -25,9 +25,11 @@ import Testing
         let merge = {
             try archive.ledger.mergeReport([info], tellsRestores: tellsRestores, at: archive.now)
         }
-        #expect(try merge() == (1, 0))
+        // Another size alone is no news: it is another object, which has to be asked for.
+        let isNews = storageClass != .deepArchive || before != after
+        #expect(try merge() == (isNews ? 1 : 0, 0))
         let object = try #require(try archive.ledger.object(key))
-        #expect(object.size == 1_234)
+        #expect(object.size == 1_000)
         #expect(object.storageClass == storageClass)
         #expect(object.restore.isAsKept(after))
         #expect(try merge() == (0, 0))
