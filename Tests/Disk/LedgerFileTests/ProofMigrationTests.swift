@@ -38,10 +38,13 @@ import Testing
         #expect(try ledger.check() == [])
         try ledger.close()
         let reopened = try DatabaseQueue(path: state.ledger.string)
-        try reopened.write { db in
-            #expect(try names(db).isSuperset(of: before))
-            #expect(try String.fetchOne(db, sql: "SELECT foreign_column FROM photos") == "kept")
-            #expect(throws: DatabaseError.self) { try db.execute(sql: "UPDATE photos SET state = 'nothing'") }
+        let (after, kept) = try reopened.read { db in
+            (try names(db), try String.fetchOne(db, sql: "SELECT foreign_column FROM photos"))
+        }
+        #expect(after.isSuperset(of: before))
+        #expect(kept == "kept")
+        #expect(throws: DatabaseError.self) {
+            try reopened.write { try $0.execute(sql: "UPDATE photos SET state = 'nothing'") }
         }
     }
 

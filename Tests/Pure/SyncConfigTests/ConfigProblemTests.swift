@@ -183,7 +183,7 @@ import Testing
             ),
             (
                 "? user.name\n: 1",
-                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, projects, notify"
+                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify"
             ),
         ])
     func unknownKeys(text: String, expected: String) {
