@@ -81,6 +81,9 @@ struct StatusCommand: AsyncParsableCommand {
             result = try await parts.refresh.run { seen in
                 if terminal.isInteractive { line.show("the store has told of \(Quantities.counted(seen, "object"))") }
             }
+        } catch let error as StoreError where error.code == .storeMissing {
+            guard try !ledger.knowsStore() else { throw error }
+            return terminal.writeLine("the store is not there yet; the first sync makes it")
         }
         var summary =
             "the store has told of \(Quantities.counted(result.seen, "object")); \(Quantities.count(result.changed)) "

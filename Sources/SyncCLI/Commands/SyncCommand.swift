@@ -124,7 +124,7 @@ private final class PassService: Service {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             upkeep.withLock { $0 = moved }
             // What the daily verification has found broken is mended at once.
-            if let due = try parts.ledger.nextTry(), due <= parts.time.now() {
+            if let due = try parts.ledger.nextTry(at: parts.time.now()), due <= parts.time.now() {
                 try await parts.pipeline.run(.untilDone(patience: .zero))
             }
             try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }

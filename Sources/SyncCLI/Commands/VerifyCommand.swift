@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 struct VerifyCommand: AsyncParsableCommand {
@@ -75,7 +76,7 @@ struct VerifyCommand: AsyncParsableCommand {
             lock = try installation.takeLock()
         } catch is AgentLock.Held {}
         defer { withExtendedLifetime(lock) {} }
-        let parts = try RestoreParts(installation, ledger: ledger)
+        let parts = try RestoreParts(installation, ledger: ledger, access: .reads)
         let verifier = Verifier(
             store: parts.store, ledger: parts.ledger,
             cost: VerificationCost(prices: try installation.pricesThatCount()),

@@ -78,8 +78,6 @@ struct AgentParts: Sendable {
             })
     }
 
-    var time: TimeSource { installation.time }
-
     var projectService: ProjectService {
         ProjectService(
             folders: folders, shelf: projects.shelf, pool: intakePool, work: work, patience: restores.patience,

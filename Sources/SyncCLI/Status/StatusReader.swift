@@ -40,7 +40,8 @@ struct StatusReader {
             try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
             vacations: try ledger.vacations(), sharedVacations: try ledger.liveShares(),
             delayed: try ledger.delayedPhotos(limit: Self.failedShown),
-            verification: try ledger.verificationStanding(at: installation.time.now()), watched: installation.settings.watch,
+            verification: try ledger.verificationStanding(at: installation.time.now()),
+            watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
         try addNotes(to: &report)
         return Status(

@@ -215,7 +215,8 @@ extension StatusReport.Totals {
         self.init(
             files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
             failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
-            lost: totals[.lost].files, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes, bytesStored: overview.bytesStored)
+            lost: totals[.lost].files, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes,
+            bytesStored: overview.bytesStored)
     }
 }
 

@@ -13,7 +13,7 @@ package struct ObjectExaminer: Sendable {
     package enum Standing: Hashable, Sendable {
         /// As it is known now. Read is also what was held against the store's words because it is archived.
         case intact(ObjectRecord, isRead: Bool)
-        case broken(ObjectProblem)
+        case broken(ObjectFault)
     }
 
     private let store: any ObjectStore

@@ -16,7 +16,7 @@ package struct Verifier: Sendable {
         package let key: ObjectKey
         /// Of a photo of it; `nil` where none is known.
         package let path: FilePath?
-        package let problem: ObjectProblem
+        package let problem: ObjectFault
     }
 
     package struct Result: Sendable {

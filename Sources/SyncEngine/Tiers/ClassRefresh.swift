@@ -69,7 +69,8 @@ package struct ClassRefresh: Sendable {
                 onPage(result.seen)
                 askedAt = time.now()
             }
-            try await compare(ObjectPage(objects: []), Span(prefix: prefix, after: last, through: nil), at: askedAt, &result)
+            try await compare(
+                ObjectPage(objects: []), Span(prefix: prefix, after: last, through: nil), at: askedAt, &result)
         }
         result.manifests = try await note(missing: manifests)
         let now = time.now()

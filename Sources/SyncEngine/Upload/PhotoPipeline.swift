@@ -261,7 +261,7 @@ package final class PhotoPipeline: Sendable {
             let object = try await sender.confirm(known)
             try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released, sentBytes: nil)
         } catch let error as StoreError {
-            try await fail(claim, digest, error, mode)
+            try await fail(claim, error, mode)
         }
     }
 

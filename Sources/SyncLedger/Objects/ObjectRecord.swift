@@ -25,13 +25,13 @@ package struct ObjectRecord: Hashable, Sendable {
     /// As the store told it with the upload or in its first listing since; `nil` where it did not.
     package var etag: String?
     /// What is wrong with it; `nil` as long as nothing contradicts it.
-    package var problem: ObjectProblem?
+    package var problem: ObjectFault?
 
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
         takenAt: Date? = nil, storedAt: Date,
-        storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectProblem? = nil
+        storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectFault? = nil
     ) {
         self.key = key
         self.size = size
@@ -72,7 +72,7 @@ extension ObjectRecord: FetchableRecord {
             width: row[first + 8], height: row[first + 9],
             takenAt: (row[first + 10] as Int64?).map(Date.init(milliseconds:)),
             storedAt: Date(milliseconds: row[first + 11]), storedMD5: MD5Digest(blob: row[first + 12]),
-            etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectProblem.init(text:)))
+            etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectFault.init(text:)))
     }
 
     var arguments: StatementArguments {

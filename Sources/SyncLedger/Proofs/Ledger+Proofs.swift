@@ -18,9 +18,9 @@ package struct BrokenCount: Hashable, Sendable {
 /// An object, and what is wrong with it.
 package struct BrokenObject: Hashable, Sendable {
     package var record: ObjectRecord
-    package var problem: ObjectProblem
+    package var problem: ObjectFault
 
-    package init(_ record: ObjectRecord, _ problem: ObjectProblem) {
+    package init(_ record: ObjectRecord, _ problem: ObjectFault) {
         self.record = record
         self.problem = problem
     }
@@ -143,7 +143,7 @@ extension Database {
     func lose(photosOf object: Int64) throws -> Int {
         let problem = try String.fetchOne(self, sql: "SELECT problem FROM objects WHERE id = ?", arguments: [object])
         guard let problem else { return 0 }
-        let words = ObjectProblem(text: problem).words
+        let words = ObjectFault(text: problem).words
         return try run(
             """
             UPDATE photos SET state = 'lost', error = ?
@@ -171,7 +171,7 @@ extension Database {
             """, [object])
     }
 
-    private func unstoreEvents(of object: Int64, _ problem: ObjectProblem) throws {
+    private func unstoreEvents(of object: Int64, _ problem: ObjectFault) throws {
         try run(
             """
             UPDATE photos SET state = CASE state WHEN 'uploading' THEN 'uploading' ELSE 'pending' END,

@@ -92,11 +92,14 @@ extension Ledger {
         }
     }
 
-    /// Looks whether the ledger can be written to.
+    /// Looks whether the ledger can be written to, and has room for more than a last few rows: a full disk still takes
+    /// what fits into the room that the log has already.
     package func checkWritable() throws(LedgerError) {
         try write("write") { db in
-            try db.run("UPDATE agent SET retries_asked = retries_asked", [])
-            return
+            try db.run(
+                "INSERT OR REPLACE INTO store_facts (place, fact, value) VALUES ('ledger', 'room', ?)",
+                [String(repeating: "-", count: 512 << 10)])
+            try db.run("DELETE FROM store_facts WHERE place = 'ledger'", [])
         }
     }
 }

@@ -22,7 +22,7 @@ import Testing
         tree = try TemporaryTree()
         let clock = time
         store = LocalStore(
-            root: tree.path("store"), now: { clock.now }, restoreDuration: .seconds(5), createsRoot: true)
+            root: tree.path("store"), now: { clock.now }, restoreDuration: .seconds(5))
         ledger = LedgerQueue(try Ledger.inMemory(), pool: BlockingPool(name: "ledger", threads: 1))
         folder = try tree.makeFolder("trips/Paris")
         try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")

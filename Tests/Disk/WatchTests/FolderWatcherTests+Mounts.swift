@@ -42,7 +42,7 @@ extension FolderWatcherTests {
         try await withWatcher([tree.root], checkInterval: .seconds(3_600)) { watcher, log in
             log.forget()
             try #require(mount("tmpfs", place.string, "tmpfs", 0, nil) == 0)
-            defer { umount2(place.string, Int32(MNT_DETACH.rawValue)) }
+            defer { umount2(place.string, Int32(MNT_DETACH)) }
             try await log.wait(for: .tree(tree.root))
             let photo = try tree.write("SD/a.jpg")
             try await log.wait(for: .file(photo))

@@ -122,7 +122,7 @@ import Testing
         if let list = value as? [Any] { return list.flatMap(times) }
         guard let object = value as? Fields else { return [] }
         return object.flatMap { name, value in
-            let isTime = name == "since" || name.hasSuffix("At") || name.hasSuffix("Until")
+            let isTime = name == "since" || name == "oldest" || name.hasSuffix("At") || name.hasSuffix("Until")
             return isTime ? [value as? String].compactMap(\.self) : times(in: value)
         }
     }

@@ -62,11 +62,11 @@ private final class Drive {
     }
 
     deinit {
-        if isMounted { umount2(place.string, Int32(MNT_DETACH.rawValue)) }
+        if isMounted { umount2(place.string, Int32(MNT_DETACH)) }
     }
 
     func unmount() throws {
-        guard umount2(place.string, Int32(MNT_DETACH.rawValue)) == 0 else { throw Errno(rawValue: errno) }
+        guard umount2(place.string, Int32(MNT_DETACH)) == 0 else { throw Errno(rawValue: errno) }
         isMounted = false
     }
 }

@@ -31,8 +31,8 @@ import Testing
         return try #require(try world.ledger.object(record.key))
     }
 
-    @Test(arguments: [ObjectProblem.missing, .damaged("it has 1 bytes, and 500 were stored")])
-    func `a photo is pending again where its file is, and lost where it is not`(problem: ObjectProblem) throws {
+    @Test(arguments: [ObjectFault.missing, .damaged("it has 1 bytes, and 500 were stored")])
+    func `a photo is pending again where its file is, and lost where it is not`(problem: ObjectFault) throws {
         let record = try storeTwins()
         #expect(try world.state(path) == .uploaded)
         #expect(try world.state(twin) == .missing)

@@ -17,7 +17,7 @@ import Testing
         return ArchivedMemory(info, at: try #require(MemoryPlace(key, of: KeyLayout(user: "ana"))))
     }
 
-    private func lines(_ page: MemoryPage, names: [String: String] = [:]) -> [String] {
+    private func lines(_ page: MemoryPage, names: [ByteString: String] = [:]) -> [String] {
         MemoryView(terminal: .standardOutput([:]), names: names).list(page)
     }
 
@@ -63,6 +63,9 @@ import Testing
                   "title" : "Pills",
                   "width" : 2048
                 }
+              ],
+              "problems" : [
+
               ]
             }
             """

@@ -87,7 +87,7 @@ import Testing
         #expect(try await refresh().findings.broken.pending == 1)
         try await bench.pass()
         let photo = try #require(try bench.status(path))
-        #expect(photo.state == .failed)
+        #expect(photo.state == .pending)
         #expect(photo.error?.contains("Remove it from the store by hand") == true)
         #expect(bench.memory.content(key) == Array("other!".utf8))
     }

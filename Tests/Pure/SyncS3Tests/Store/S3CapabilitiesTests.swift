@@ -63,8 +63,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([.reply(501), .reply(404), .reply(501), .reply(501)], .settingRefused),
-            ([.reply(501), .reply(404), .reply(405)], .settingRefused),
+            ([.reply(501), .reply(404), .reply(501), .reply(501)], .unsupported),
+            ([.reply(501), .reply(404), .reply(405)], .unsupported),
             ([.reply(501), .reply(404), .error(403, "AccessDenied")], .accessDenied),
             ([.reply(501), .reply(404), .error(503, "SlowDown")], .throttled),
         ] as [([Answer], StoreError.Code)])

@@ -42,7 +42,7 @@ import Testing
             (400, "InvalidStorageClass", .unsupported, "storage class"),
             (501, "NotImplemented", .unsupported, "operation"),
             (507, "XMinioStorageFull", .noSpace, "no space"), (400, "SomethingNew", .invalidRequest, "says: words"),
-            (403, "SomethingNew", .accessDenied, "says: words"), (404, nil, .notFound, "nothing is stored"),
+            (403, "SomethingNew", .accessDenied, "says: words"), (404, nil, .invalidResponse, "a proxy"),
             (403, nil, .accessDenied, "grant"), (412, nil, .alreadyExists, "already"), (429, nil, .throttled, "slow"),
             (500, nil, .serverFailed, "failed"), (504, nil, .serverFailed, "failed"),
             (418, nil, .invalidRequest, "accept"),

@@ -1,5 +1,5 @@
 /// What is wrong with a stored object.
-package enum ObjectProblem: Hashable, Sendable {
+package enum ObjectFault: Hashable, Sendable {
     /// The store does not have it any more.
     case missing
     /// The store has other bytes than were stored; the reason is in plain words.
