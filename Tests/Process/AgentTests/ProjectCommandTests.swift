@@ -78,7 +78,8 @@ import Testing
 
     /// Earlier lists left out.
     private func stored() throws -> Set<String> {
-        Set(try home.store.objects().filter { !$0.key.contains("/projects/versions/") }.map { String($0.key.dropFirst("users/ana/projects/".count)) })
+        let keys = try home.store.objects().map(\.key).filter { !$0.contains("/projects/versions/") }
+        return Set(keys.map { String($0.dropFirst("users/ana/projects/".count)) })
     }
 
     @Test func `images that are left out on purpose are counted and named, and not everything is called safe`()

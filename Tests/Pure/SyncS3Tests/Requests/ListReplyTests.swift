@@ -27,7 +27,8 @@ import Testing
             page.objects == [
                 ObjectInfo(
                     key: try ObjectKey("a b+c&ü"), size: 5, md5: MD5Digest(hex: "5d41402abc4b2a76b9719d911017c592"),
-                    etag: "5d41402abc4b2a76b9719d911017c592", storageClass: .glacier, restore: .restored(until: date), modified: date),
+                    etag: "5d41402abc4b2a76b9719d911017c592", storageClass: .glacier, restore: .restored(until: date),
+                    modified: date),
                 ObjectInfo(key: try ObjectKey(" x "), size: 6, etag: "5d41402abc4b2a76b9719d911017c592-2"),
             ])
         #expect(page.next == PageToken(rawValue: "1+/="))

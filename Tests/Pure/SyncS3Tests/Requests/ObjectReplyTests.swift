@@ -21,7 +21,8 @@ import Testing
         #expect(
             reply.info(for: key)
                 == ObjectInfo(
-                    key: key, size: 5, md5: MD5Digest(hex: Self.md5), etag: Self.md5, storageClass: .deepArchive, restore: .inProgress,
+                    key: key, size: 5, md5: MD5Digest(hex: Self.md5), etag: Self.md5, storageClass: .deepArchive,
+                    restore: .inProgress,
                     contentType: "image/jpeg", metadata: ["width": "2048"], modified: Self.date))
     }
 
