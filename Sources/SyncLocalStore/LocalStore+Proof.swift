@@ -97,7 +97,7 @@ extension LocalStore {
     func digest(
         of path: FilePath, _ flag: CancellationFlag
     ) throws -> (digest: ContentDigest, size: Int64, modified: Int64) {
-        let file = try OpenFile(path, .readAnything)
+        let file = try OpenFile(path, .read)
         let stamp = try file.stamp()
         let digest = try file.read(0..<stamp.size) { _ in try flag.check() }
         guard try file.stamp() == stamp else { throw FileError(call: "read", path: path, errno: .resourceBusy) }

@@ -49,11 +49,28 @@ struct GalleryEventReader {
                 throw EventFlaw(
                     text: "holds an image elsewhere than in photoData; it is left as it is", isAboutPhotos: true)
             }
+            guard !holdsEvent(object, in: bytes) else {
+                throw EventFlaw(text: "holds another event, which has a time of its own; it is left as it is")
+            }
             return GalleryEvent(
                 index: index, id: id, hasOuterID: object.all("id").allSatisfy { object.isNull($0.value) }, userID: user,
                 profileID: profile, type: type, createdAt: time, photo: photo,
                 isBare: object.members.allSatisfy { Self.bareNames.contains($0.name.inBytes) })
         }
+    }
+
+    /// Whether there is an event within an element, at any depth: cut with it, its text would go before its time.
+    private func holdsEvent(_ object: JSONObject, in bytes: [UInt8]) -> Bool {
+        object.members.contains { holdsEvent(at: $0.value, of: object, in: bytes) }
+    }
+
+    private func holdsEvent(at value: Range<Int>, of object: JSONObject, in bytes: [UInt8]) -> Bool {
+        if let inner = object.object(value) {
+            let isEvent = inner.members.count { ["id", "createdAt", "eventType"].contains($0.name.inBytes) } >= 3
+            return isEvent || holdsEvent(inner, in: bytes)
+        }
+        guard bytes[value.lowerBound] == UInt8(ascii: "[") else { return false }
+        return JSONScanner.items(of: bytes, at: value).contains { holdsEvent(at: $0, of: object, in: bytes) }
     }
 
     /// The value of a member; `nil` when it is missing or `null`.

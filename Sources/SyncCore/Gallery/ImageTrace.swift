@@ -1,8 +1,12 @@
 /// Finds image data in JSON, in whatever form somebody may have put it there: base64, a data URL, hexadecimal digits, the
 /// bytes themselves in a text, or as numbers.
 ///
-/// It errs on the side of finding: what it finds outside of a photo's field is never deleted.
+/// Encoded data of any kind counts, wherever in a text it begins: which formats there are is nobody's to know. It errs on
+/// the side of finding: what it finds outside of a photo's field is never deleted.
 struct ImageTrace {
+    /// Characters of base64 in a row that are no words any more, and those of them without a break.
+    private static let (longRun, longWord) = (256, 40)
+
     /// Characters of the shortest text that is looked at.
     private static let shortest = 24
     /// Bytes that tell what a file is, with those of a BMP's header.
@@ -45,10 +49,32 @@ struct ImageTrace {
 
     private static func isImage(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count >= shortest else { return false }
-        if holdsDataURL(text) { return true }
+        if holdsDataURL(text) || holdsEncodedData(text) { return true }
         let trimmed = text.drop { $0 <= 0x20 }.prefix(start)
         return isImage(first: Base64Text(trimmed).leading[...]) || isImage(first: hexadecimal(trimmed)[...])
             || isImage(first: trimmed) || isImage(first: latin(trimmed)[...])
+    }
+
+    /// Whether a part of the text is base64, of either alphabet. Escapes are taken along: an object that was written into a
+    /// text has a backslash before each slash of what is in it.
+    private static func holdsEncodedData(_ text: ArraySlice<UInt8>) -> Bool {
+        var (run, word, longest) = (0, 0, 0)
+        for byte in text {
+            if byte == UInt8(ascii: "\\") {
+                (run, word) = (run + 1, 0)
+            } else if isOfBase64[Int(byte)] {
+                (run, word) = (run + 1, word + 1)
+                longest = max(longest, word)
+            } else {
+                (run, word, longest) = (0, 0, 0)
+            }
+            if run >= longRun, longest >= longWord { return true }
+        }
+        return false
+    }
+
+    private static let isOfBase64: [Bool] = (0...255).map { byte in
+        UInt8(byte).isDigit || (0x41...0x5A).contains(byte & ~0x20) || "+/-_=".utf8.contains(UInt8(byte))
     }
 
     private static func holdsDataURL(_ text: ArraySlice<UInt8>) -> Bool {

@@ -9,9 +9,8 @@ final class OpenFile {
     private let descriptor: Int32
 
     enum Mode {
+        /// A pipe in the file's place does not make the call hang.
         case read
-        /// For reading; a pipe or device in the file's place does not make the call hang.
-        case readAnything
         /// For writing, and nothing may be there yet. Mode 0600.
         case create
         /// For locking; made where it is missing. Mode 0600.
@@ -20,8 +19,7 @@ final class OpenFile {
 
         fileprivate var flags: Int32 {
             switch self {
-            case .read: O_RDONLY
-            case .readAnything: O_RDONLY | O_NONBLOCK
+            case .read: O_RDONLY | O_NONBLOCK
             case .create: O_WRONLY | O_CREAT | O_EXCL
             case .lock: O_RDWR | O_CREAT
             case .folder: O_RDONLY | O_DIRECTORY

@@ -11,7 +11,7 @@ enum SourceFile {
         _ path: FilePath, stamp: FileStamp, for key: ObjectKey, into body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> ContentDigest {
         // Not to hang where a pipe has taken the file's place.
-        let file = try told(key) { () throws(FileError) in try OpenFile(path, .readAnything) }
+        let file = try told(key) { () throws(FileError) in try OpenFile(path, .read) }
         guard try told(key, { () throws(FileError) in try file.stamp() }) == stamp else { throw changed(path, key) }
         // Where the file is cut meanwhile, the read ends early with an I/O error; the stamp tells that from a bad disk.
         var bodyError: (any Error)?

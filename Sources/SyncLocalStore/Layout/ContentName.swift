@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SystemPackage
 
 /// Names below `objects/`, made for people: the key itself wherever a file system lets it be.
 ///
@@ -31,6 +32,27 @@ enum ContentName {
             ending = name[dot...]
         }
         return "\(shortened(stem, to: 200))~\(id.prefix(8))\(ending)"
+    }
+
+    /// Whether a path below `objects/` is one that the bytes of a key may have.
+    static func isPath(_ path: FilePath, of key: ObjectKey) -> Bool {
+        let segments = key.rawValue.split(separator: "/")
+        let names = path.components.map(\.string)
+        guard names.count == segments.count, let name = names.last, let segment = segments.last else { return false }
+        let folders = zip(names, segments).dropLast().allSatisfy { name, segment in
+            isSame(name, plain(segment)) || isSame(name, folderSubstitute(segment))
+        }
+        return folders && (isSame(name, plain(segment)) || isFileSubstitute(name, of: segment))
+    }
+
+    /// By bytes: two names that read alike are two files.
+    private static func isSame(_ name: String, _ other: String?) -> Bool {
+        other.map { name.utf8.elementsEqual($0.utf8) } ?? false
+    }
+
+    private static func isFileSubstitute(_ name: String, of segment: some StringProtocol) -> Bool {
+        guard let mark = name.lastIndex(of: "~") else { return false }
+        return isSame(name, fileSubstitute(segment, id: String(name[name.index(after: mark)...].prefix(8))))
     }
 
     private static func escaped(_ segment: some StringProtocol) -> String {

@@ -47,11 +47,12 @@ extension ObjectRecord {
         return try Array(encoder.encode(self))
     }
 
-    /// The record is a file that anyone may have edited; a path in it must not lead elsewhere.
+    /// The record is a file that anyone may have edited; a path in it must not lead elsewhere, and not to the bytes of
+    /// another key, which would go when this object is replaced.
     private var isSound: Bool {
         let path = FilePath(file)
         return path.isRelative && !path.isEmpty && path.components.allSatisfy { $0.kind == .regular }
-            && (try? ObjectKey(key)) != nil && size >= 0
+            && (try? ObjectKey(key)).map { ContentName.isPath(path, of: $0) } == true && size >= 0
     }
 
     func hasSameContent(_ other: ObjectRecord) -> Bool {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncDigest
 import SyncLocalStore
@@ -55,6 +56,34 @@ struct LocalStoreProofTests {
         case .truncated, .emptied, .flipped: try tree.age(file, bySeconds: 10)
         case .deleted, .folderDeleted: break
         }
+    }
+
+    @Test("a record that names the bytes of another key is no record, and takes nothing of theirs away")
+    func foreignFile() async throws {
+        let store = makeStore()
+        try await put(bytes, in: store)
+        let other = try ObjectKey("users/ana/photos/other.dat")
+        let others = [UInt8].noise(500)
+        _ = try await store.put(
+            ObjectBody(bytes: others, digest: ContentDigest(of: others)), at: other,
+            attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .ifAbsent)
+        try edit { $0.replacing("photos/photo.dat\",", with: "photos/other.dat\",") }
+        try await put(bytes, in: makeStore())
+        let whole = makeStore()
+        #expect(try await whole.head(other)?.sha256 == ContentDigest(of: others).sha256)
+        #expect(try await whole.head(key)?.sha256 == ContentDigest(of: bytes).sha256)
+    }
+
+    @Test("a pipe in the place of a record holds nobody up")
+    func pipe() async throws {
+        let store = makeStore()
+        try await put(bytes, in: store)
+        try FileManager.default.removeItem(atPath: tree.path(record).string)
+        #expect(mkfifo(tree.path(record).string, 0o600) == 0)
+        _ = try? await store.head(key)
+        let page = try await store.list(prefix: "", after: nil, limit: 10)
+        #expect(page.objects.isEmpty)
+        #expect(page.problems.map(\.key) == [key])
     }
 
     private func edit(_ change: (String) -> String) throws {

@@ -83,6 +83,34 @@ import Testing
     }
 
     @Test(
+        "encoded data anywhere in a text is taken for an image, whatever is around it and whatever it is",
+        arguments: [
+            (before: #"img: "#, slash: "/"), (before: #"{\"img\": \""#, slash: #"\\/"#), (before: "", slash: "_"),
+        ])
+    func encoded(before: String, slash: String) throws {
+        let data = (0..<120).map { "Zm9v\(slash)YmFy\(String(repeating: "QUJD", count: 12))\($0)" }.joined()
+        let found = try #require(file("[\(Self.flat("e1", #","payload":"\#(before)\#(data)""#))]"))
+        #expect(found.events.isEmpty)
+        #expect(found.malformed.first?.holdsPhoto == true)
+    }
+
+    @Test(
+        "an event within an event is not cut with it",
+        arguments: [
+            #","replies":[{"id":"c","eventType":"note","createdAt":"2026-11-20T00:00:00Z"}]"#,
+            #","next":{"id":"c","eventType":"note","createdAt":"2026-11-20T00:00:00Z"}"#,
+            #","data":{"history":[[{"id":"c","eventType":"note","createdAt":"2026-11-20T00:00:00Z"}]]}"#,
+        ])
+    func within(member: String) throws {
+        let found = try #require(file("[\(Self.flat("e1", member)),\(Self.flat("e2"))]"))
+        #expect(found.events.map(\.id) == ["e2"])
+        #expect(
+            found.malformed.map(\.reason) == [
+                "holds another event, which has a time of its own; it is left as it is"
+            ])
+    }
+
+    @Test(
         "what is only text is no image",
         arguments: [
             #""text":"He said that the dear diary is nothing but words, and BM is no picture at all""#,
