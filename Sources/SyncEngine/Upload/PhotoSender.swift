@@ -10,6 +10,7 @@ package struct PhotoSender: Sendable {
     private let pool: BlockingPool
     private let now: @Sendable () -> Date
     private let keys = KeyGuard<ObjectKey>()
+    private let underWay = ObjectsUnderWay()
 
     package init(
         ledger: Ledger, store: any ObjectStore, uploader: Uploader, pool: BlockingPool,
@@ -25,13 +26,15 @@ package struct PhotoSender: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func send(_ photo: PreparedPhoto) async throws -> Uploader.Receipt {
         try await keys.withKey(photo.plan.key) {
-            let known = try await object(photo.plan.key)
+            let known = try await object(photo.plan.key) ?? underWay.object(photo.plan.key)
             // Its twin may have been stored while this one was prepared; or somebody has mended what was broken.
             if let known, known.md5 == photo.examined.digest.md5, let object = try await confirm(known) {
                 return Uploader.Receipt(object: object, wasSent: false)
             }
             let problem = try await object(photo.plan.key)?.problem
-            return try await uploader.upload(photo, replacing: problem?.isDamage == true)
+            let receipt = try await uploader.upload(photo, replacing: problem?.isDamage == true)
+            underWay.note(receipt.object)
+            return receipt
         }
     }
 
@@ -52,5 +55,25 @@ package struct PhotoSender: Sendable {
 
     private func object(_ key: ObjectKey) async throws -> ObjectRecord? {
         try await pool.run { [ledger] in try ledger.object(key) }
+    }
+}
+
+/// Objects that were proved a moment ago, and that the ledger does not know yet: whoever sent them commits them after the
+/// key is free again.
+private final class ObjectsUnderWay: Sendable {
+    /// More than can be in flight.
+    private static let capacity = 64
+    private let objects = Mutex<[ObjectRecord]>([])
+
+    func object(_ key: ObjectKey) -> ObjectRecord? {
+        objects.withLock { objects in objects.first { $0.key == key } }
+    }
+
+    func note(_ object: ObjectRecord) {
+        objects.withLock { objects in
+            objects.removeAll { $0.key == object.key }
+            objects.append(object)
+            if objects.count > Self.capacity { objects.removeFirst() }
+        }
     }
 }
