@@ -227,7 +227,9 @@ import Testing
         let photo = home.gallery.appending("IMG.jpg")
         try photo.create(SamplePhoto.unique(2))
         #expect(try await agent.outcome(of: photo) == .stored)
-        let known = try await home.photos(at: home.gallery) { $0.allSatisfy { $0.state != "pending" } }
+        let known = try await home.photos(at: home.gallery) { seen in
+            seen.allSatisfy { !["pending", "uploading"].contains($0.state) }
+        }
         // The bytes decide, not the name: notes.txt is a photo.
         #expect(
             known.filter { $0.state == "uploaded" }.map(\.path).sorted()
