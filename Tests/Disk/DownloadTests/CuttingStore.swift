@@ -2,7 +2,7 @@ import SyncCore
 import SyncTestSupport
 
 /// A store in memory whose reads break off by script.
-final class CuttingStore: ObjectStore {
+final class CuttingStore: WrappedStore {
     private struct State {
         /// For each read, in their order: after how many bytes the connection is lost, `nil` for never.
         var cuts: [Int64?]
@@ -30,15 +30,7 @@ final class CuttingStore: ObjectStore {
         state.withLock { $0.knowsDigests = false }
     }
 
-    var identity: StoreIdentity { memory.identity }
-
-    func check() async throws {}
-
-    func put(
-        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
-    ) async throws -> PutReceipt {
-        try await memory.put(body, at: key, attributes: attributes, condition: condition)
-    }
+    var base: any ObjectStore { memory }
 
     func head(_ key: ObjectKey) async throws -> ObjectInfo? {
         state.withLock { $0.heads += 1 }
@@ -68,13 +60,5 @@ final class CuttingStore: ObjectStore {
         info.sha256 = nil
         info.metadata = [:]
         return info
-    }
-
-    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
-        try await memory.list(prefix: prefix, after: after, limit: limit)
-    }
-
-    func delete(_ key: ObjectKey) async throws {
-        try await memory.delete(key)
     }
 }

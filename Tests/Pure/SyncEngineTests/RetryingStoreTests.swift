@@ -130,9 +130,9 @@ extension StoreOperation {
 }
 
 /// Answers to deletions of many keys by script, and is unreachable afterwards.
-private final class RefusingDeletions: ObjectStore {
+private final class RefusingDeletions: WrappedStore {
     private let state: Mutex<(script: [[String: StoreError.Code]], asked: [[String]])>
-    private let memory = InMemoryStore()
+    let base: any ObjectStore = InMemoryStore()
 
     init(_ script: [[String: StoreError.Code]]) {
         state = Mutex((script, []))
@@ -152,26 +152,5 @@ private final class RefusingDeletions: ObjectStore {
                 StoreError($0, operation: "delete", key: key.rawValue, message: "scripted by the test")
             }
         }
-    }
-
-    var identity: StoreIdentity { memory.identity }
-    func check() async throws { try await memory.check() }
-    func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await memory.head(key) }
-    func delete(_ key: ObjectKey) async throws { try await memory.delete(key) }
-
-    func put(
-        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
-    ) async throws -> PutReceipt {
-        try await memory.put(body, at: key, attributes: attributes, condition: condition)
-    }
-
-    func get(
-        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) async throws -> ObjectInfo {
-        try await memory.get(key, range: range, into: sink)
-    }
-
-    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
-        try await memory.list(prefix: prefix, after: after, limit: limit)
     }
 }

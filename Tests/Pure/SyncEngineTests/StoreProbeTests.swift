@@ -124,8 +124,8 @@ import Testing
 }
 
 /// A store whose listings are empty.
-private final class HidingStore: ObjectStore {
-    private let base = InMemoryStore()
+private final class HidingStore: WrappedStore {
+    let base: any ObjectStore = InMemoryStore()
     private let keys = Mutex<Set<ObjectKey>>([])
     private let kept: String?
 
@@ -135,9 +135,6 @@ private final class HidingStore: ObjectStore {
     }
 
     var count: Int { keys.withLock { $0.count } }
-    var identity: StoreIdentity { base.identity }
-
-    func check() async throws {}
 
     func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
@@ -145,12 +142,6 @@ private final class HidingStore: ObjectStore {
         keys.withLock { keys in _ = keys.insert(key) }
         return try await base.put(body, at: key, attributes: attributes, condition: condition)
     }
-
-    func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await base.head(key) }
-
-    func get(
-        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) async throws -> ObjectInfo { try await base.get(key, range: range, into: sink) }
 
     func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage { ObjectPage(objects: []) }
 

@@ -137,7 +137,7 @@ import Testing
 
 /// A store whose listings lose a key.
 private struct LeavingOut: WrappedStore {
-    let base: InMemoryStore
+    let base: any ObjectStore
     let key: ObjectKey
 
     init(_ base: InMemoryStore, _ key: ObjectKey) {
@@ -154,7 +154,7 @@ private struct LeavingOut: WrappedStore {
 
 /// A store whose HEADs are answered by a proxy that knows nothing.
 private struct DenyingHead: WrappedStore {
-    let base: InMemoryStore
+    let base: any ObjectStore
 
     init(_ base: InMemoryStore) {
         self.base = base

@@ -260,19 +260,19 @@ final class FakeCopyMaker: SharedCopyMaker {
 
 /// A store in front of another that gives links, each with its number, as S3 does: for what is there, for so many whole
 /// seconds from the last whole one on.
-final class LinkingStore: ObjectStore {
+final class LinkingStore: WrappedStore {
     private struct State {
         var givesLinks: Bool
         var longest = Duration.seconds(7 * 86_400)
         var count = 0
     }
 
-    private let base: InMemoryStore
+    private let memory: InMemoryStore
     private let state: Mutex<State>
     private let now: @Sendable () -> Date
 
     init(_ base: InMemoryStore, givesLinks: Bool, now: @escaping @Sendable () -> Date) {
-        self.base = base
+        memory = base
         self.now = now
         state = Mutex(State(givesLinks: givesLinks))
     }
@@ -281,7 +281,7 @@ final class LinkingStore: ObjectStore {
     func setLongest(_ duration: Duration) { state.withLock { $0.longest = duration } }
     var count: Int { state.withLock { $0.count } }
 
-    var identity: StoreIdentity { base.identity }
+    var base: any ObjectStore { memory }
     var capabilities: StoreCapabilities {
         var capabilities = base.capabilities
         capabilities.links = state.withLock { $0.givesLinks }
@@ -289,7 +289,7 @@ final class LinkingStore: ObjectStore {
     }
 
     func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
-        guard base.info(key) != nil else {
+        guard memory.info(key) != nil else {
             throw StoreError(.notFound, operation: "link", key: key.rawValue, message: "nothing is there")
         }
         return state.withLock { state in
@@ -301,30 +301,5 @@ final class LinkingStore: ObjectStore {
                 endsAt: date.addingTimeInterval(life / .seconds(1)),
                 limit: life < duration ? "links are short here" : nil)
         }
-    }
-
-    func check() async throws { try await base.check() }
-    func put(
-        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
-    ) async throws -> PutReceipt {
-        try await base.put(body, at: key, attributes: attributes, condition: condition)
-    }
-    func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await base.head(key) }
-    func get(
-        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) async throws -> ObjectInfo { try await base.get(key, range: range, into: sink) }
-    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
-        try await base.list(prefix: prefix, after: after, limit: limit)
-    }
-    func delete(_ key: ObjectKey) async throws { try await base.delete(key) }
-    func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
-    ) async throws { try await base.copy(source, to: key, storageClass: storageClass, condition: condition) }
-    func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
-        try await base.restore(key, request)
-    }
-    func lifecycle() async throws -> LifecycleConfiguration { try await base.lifecycle() }
-    func setLifecycle(_ configuration: LifecycleConfiguration) async throws {
-        try await base.setLifecycle(configuration)
     }
 }

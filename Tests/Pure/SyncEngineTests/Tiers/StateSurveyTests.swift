@@ -116,8 +116,8 @@ import Testing
 }
 
 /// A store whose listings lose keys.
-private struct ForgetfulStore: ObjectStore {
-    private let base: any ObjectStore
+private struct ForgetfulStore: WrappedStore {
+    let base: any ObjectStore
     private let hidden: Set<ObjectKey>
 
     init(_ base: any ObjectStore, hidden: Set<ObjectKey>) {
@@ -125,32 +125,9 @@ private struct ForgetfulStore: ObjectStore {
         self.hidden = hidden
     }
 
-    var identity: StoreIdentity { base.identity }
-    var capabilities: StoreCapabilities { base.capabilities }
-
-    func check() async throws { try await base.check() }
-
-    func put(
-        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
-    ) async throws -> PutReceipt {
-        try await base.put(body, at: key, attributes: attributes, condition: condition)
-    }
-
-    func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await base.head(key) }
-
-    func get(
-        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) async throws -> ObjectInfo {
-        try await base.get(key, range: range, into: sink)
-    }
-
     func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
         var page = try await base.list(prefix: prefix, after: after, limit: limit)
         page.objects.removeAll { hidden.contains($0.key) }
         return page
     }
-
-    func delete(_ key: ObjectKey) async throws { try await base.delete(key) }
-
-    func tidy() async throws { try await base.tidy() }
 }

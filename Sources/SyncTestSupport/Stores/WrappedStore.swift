@@ -1,0 +1,55 @@
+package import SyncCore
+
+/// A store in front of another: a test's own answers stand in its type, all other calls go on to the one behind.
+package protocol WrappedStore: ObjectStore {
+    var base: any ObjectStore { get }
+}
+
+extension WrappedStore {
+    package var identity: StoreIdentity { base.identity }
+    package var capabilities: StoreCapabilities { base.capabilities }
+
+    package func check() async throws { try await base.check() }
+
+    package func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        try await base.put(body, at: key, attributes: attributes, condition: condition)
+    }
+
+    package func head(_ key: ObjectKey) async throws -> ObjectInfo? { try await base.head(key) }
+
+    package func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        try await base.get(key, range: range, into: sink)
+    }
+
+    package func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        try await base.list(prefix: prefix, after: after, limit: limit)
+    }
+
+    package func delete(_ key: ObjectKey) async throws { try await base.delete(key) }
+
+    package func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+    ) async throws {
+        try await base.copy(source, to: key, storageClass: storageClass, condition: condition)
+    }
+
+    package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
+        try await base.restore(key, request)
+    }
+
+    package func lifecycle() async throws -> LifecycleConfiguration { try await base.lifecycle() }
+
+    package func setLifecycle(_ configuration: LifecycleConfiguration) async throws {
+        try await base.setLifecycle(configuration)
+    }
+
+    package func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
+        try await base.link(to: key, lasting: duration)
+    }
+
+    package func tidy() async throws { try await base.tidy() }
+}
