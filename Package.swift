@@ -90,7 +90,7 @@ let package = Package(
             swiftSettings: strict
         ),
         module("SyncPhone", ["SyncCore", "CSyncPhone"]),
-        module("SyncArchive", ["SyncCore", "CSyncArchive", systemPackage]),
+        module("SyncArchive", ["SyncCore", "SyncSystem", "CSyncArchive", systemPackage]),
         module("SyncLedger", ["SyncCore", grdb, systemPackage]),
         .target(
             name: "SyncConfig",
@@ -112,7 +112,8 @@ let package = Package(
         module(
             "SyncCLI",
             [
-                "SyncCore", "SyncDigest", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3", "SyncLedger",
+                "SyncCore", "SyncDigest", "SyncSystem", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3",
+                "SyncLedger",
                 "SyncConfig", "SyncPages", "SyncPhone", "SyncArchive", "SyncEngine", systemPackage, logging,
                 serviceLifecycle,
                 unixSignals, argumentParser,

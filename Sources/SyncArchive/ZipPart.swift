@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The file that an archive grows in, hidden beside its path and locked: one writer at a time has it. What a killed process
@@ -90,13 +91,9 @@ final class ZipPart: Sendable {
     /// Gives the whole file its name, and sees to it that a power failure does not take it back.
     /// - Throws: `Errno`; EEXIST when something has got the name meanwhile.
     func place() throws(Errno) {
-        try Self.sync(descriptor)
+        try descriptor.sync()
         try takeName()
-        let number = destination.removingLastComponent().withFolderString { Glibc.open($0, O_DIRECTORY | O_CLOEXEC) }
-        guard number >= 0 else { throw Errno(rawValue: errno) }
-        let folder = FileDescriptor(rawValue: number)
-        defer { try? folder.close() }
-        try Self.sync(folder)
+        try Folder.sync(destination.removingLastComponent())
     }
 
     /// link(2) takes a name only where nothing has it, unlike rename(2).
@@ -137,19 +134,5 @@ final class ZipPart: Sendable {
     private static func unlink(_ path: FilePath) throws(Errno) {
         guard path.withPlatformString({ Glibc.unlink($0) }) != 0, errno != ENOENT else { return }
         throw Errno(rawValue: errno)
-    }
-
-    /// fsync(2), where there is something that can be synchronised: not all network mounts have that for folders.
-    private static func sync(_ file: FileDescriptor) throws(Errno) {
-        while fsync(file.rawValue) != 0, errno != EINVAL {
-            if errno != EINTR { throw Errno(rawValue: errno) }
-        }
-    }
-}
-
-extension FilePath {
-    /// The path for a call that wants a folder: that of a bare name is the working folder.
-    fileprivate func withFolderString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-        (isEmpty ? FilePath(".") : self).withPlatformString(body)
     }
 }

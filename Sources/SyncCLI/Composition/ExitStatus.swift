@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 
 /// The exit codes of the program. Numbers above 63 are those of sysexits.h.
 enum ExitStatus: Int32 {

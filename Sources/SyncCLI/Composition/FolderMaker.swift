@@ -1,5 +1,5 @@
 import Glibc
-import SyncEngine
+import SyncSystem
 import SystemPackage
 
 /// Makes the folders and the file that `init` promises. It never changes what is there.

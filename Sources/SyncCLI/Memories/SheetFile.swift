@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The file that a contact sheet becomes: whole or not at all, and never in the place of another one that was not to go.
@@ -32,9 +33,10 @@ struct SheetFile {
             defer { unlink(part.string) }
             try file.closeAfter {
                 _ = try file.writeAll(text.utf8)
-                guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+                try file.sync()
             }
             try place(part)
+            try Folder.sync(path.removingLastComponent())
         } catch let error as Errno {
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SyncSystem
 import SystemPackage
 
 extension PartFile {
@@ -10,9 +11,7 @@ extension PartFile {
         // File systems without times or modes of their own (FAT, SMB) refuse; the bytes count.
         if let modified { _ = futimens(descriptor.rawValue, [timespec(modified), timespec(modified)]) }
         _ = fchmod(descriptor.rawValue, Self.ordinaryMode())
-        while fsync(descriptor.rawValue) != 0 {
-            if errno != EINTR { throw Errno(rawValue: errno) }
-        }
+        try descriptor.sync()
         guard try overwrites ? replace(destination) : takeName(destination) else { return false }
         try Folder.sync(destination.removingLastComponent())
         return true

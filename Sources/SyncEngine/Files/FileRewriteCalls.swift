@@ -21,12 +21,7 @@ package struct FileRewriteCalls: Sendable {
         guard Glibc.unlink($0.string) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }
     /// fsync(2)
-    package var syncFolder: @Sendable (FilePath) throws -> Void = {
-        let folder = try FileDescriptor.open($0, .readOnly, options: [.directory, .closeOnExec])
-        defer { try? folder.close() }
-        // EINVAL: nothing that can be synchronised, as folders of some network mounts.
-        guard fsync(folder.rawValue) == 0 || errno == EINVAL else { throw Errno(rawValue: errno) }
-    }
+    package var syncFolder: @Sendable (FilePath) throws -> Void = { try Folder.sync($0) }
 
     package init() {}
 
@@ -41,9 +36,8 @@ package struct FileRewriteCalls: Sendable {
             try file.writeAll(bytes)
             // Another owner is kept where that is allowed; the mode always is.
             _ = fchown(file.rawValue, status.st_uid, status.st_gid)
-            guard fchmod(file.rawValue, status.st_mode & 0o7777) == 0, fsync(file.rawValue) == 0 else {
-                throw Errno(rawValue: errno)
-            }
+            guard fchmod(file.rawValue, status.st_mode & 0o7777) == 0 else { throw Errno(rawValue: errno) }
+            try file.sync()
             return try FileStatus(of: file).stamp
         } catch {
             _ = unlink(new.string)

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The folder that a share is mirrored into, locked while this lives. It stays the same folder, whatever has its path
@@ -81,14 +82,14 @@ final class MirrorFolder: Sendable {
         do {
             try file.closeAfter {
                 try file.writeAll(bytes)
-                try sync(file)
+                try file.sync()
             }
             guard rename(temporary.string, held.appending(name).string) == 0 else { throw Errno(rawValue: errno) }
         } catch {
             unlink(temporary.string)
             throw error
         }
-        try sync(descriptor)
+        try descriptor.sync()
     }
 
     /// Size and time of a regular file; `nil` when nothing has the name.
@@ -122,14 +123,6 @@ final class MirrorFolder: Sendable {
                 count += read
             }
             return Array(bytes[..<count])
-        }
-    }
-
-    private func sync(_ file: FileDescriptor) throws {
-        while fsync(file.rawValue) != 0 {
-            // EINVAL: nothing that can be synchronised (fsync(2)), as folders of some network mounts.
-            if errno == EINVAL { return }
-            if errno != EINTR { throw Errno(rawValue: errno) }
         }
     }
 }

@@ -103,7 +103,7 @@ struct FileCopy: Sendable {
         if let failure { throw failure }
         _ = futimens(output.rawValue, [status.st_atim, status.st_mtim])
         _ = fchmod(output.rawValue, status.st_mode & 0o777)
-        guard fsync(output.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        try output.sync()
         return hasher.finalize()
     }
 }

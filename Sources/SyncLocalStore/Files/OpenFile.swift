@@ -105,8 +105,10 @@ final class OpenFile {
     }
 
     func sync() throws(FileError) {
-        while fsync(descriptor) != 0 {
-            if errno != EINTR { throw failure("fsync") }
+        do throws(Errno) {
+            try FileDescriptor(rawValue: descriptor).sync()
+        } catch {
+            throw FileError(call: "fsync", path: path, errno: error)
         }
     }
 

@@ -60,13 +60,17 @@ import Testing
             _ = await task.result
             trip.beforeAnswer(nil)
             let there = Set(try trip.names().filter { $0.hasSuffix(".jpg") && !$0.hasPrefix(".") })
-            trip.server.forgetRequests()
-            let result = try await trip.mirror().run()
+            // By another name of the server: a request of the run that was cancelled may reach it only now.
+            let link = trip.link().replacing("127.0.0.1", with: "localhost")
+            let result = try await trip.mirror(link).run()
+            let asked = trip.server.requests.filter { $0.headers["host"]?.hasPrefix("localhost") == true }.map(\.target)
+            let photos = asked.filter { $0.hasSuffix(".jpg") }
+            #expect(asked.count > photos.count)
             #expect(result.isComplete && result.alreadyThere == there.count)
             #expect(Set(result.downloaded).isDisjoint(with: there) && result.downloaded.count == 7 - there.count)
             // One whose bytes had all arrived needs no request at all.
-            #expect(trip.photoRequests.count <= 7 - there.count)
-            #expect(Set(trip.photoRequests).count == trip.photoRequests.count)
+            #expect(photos.count <= 7 - there.count)
+            #expect(Set(photos).count == photos.count)
             for index in 0..<7 {
                 let bytes = try trip.read("00\(index + 1)_2024-06-15_Paris.jpg")
                 #expect(bytes == trip[SharedTrip.path(index)]?.body)

@@ -1,6 +1,6 @@
 import Glibc
 import SyncCore
-import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

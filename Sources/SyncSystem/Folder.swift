@@ -60,18 +60,15 @@ package enum Folder {
         return !missing.isEmpty
     }
 
-    /// Puts the names in a folder on the disk (fsync(2)).
+    /// Puts the names in a folder on the disk (fsync(2)); an empty path is the working folder.
     /// - Throws: `Errno`.
     package static func sync(_ folder: FilePath) throws(Errno) {
-        let descriptor = folder.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
-        defer { close(descriptor) }
-        while fsync(descriptor) != 0 {
-            // EINVAL: nothing that can be synchronised (fsync(2)), as folders of some network mounts. EROFS: nothing that
-            // could be missing.
-            if errno == EINVAL || errno == EROFS { return }
-            if errno != EINTR { throw Errno(rawValue: errno) }
-        }
+        // That of a bare name is the working folder.
+        let path: FilePath = folder.isEmpty ? "." : folder
+        let number = path.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard number >= 0 else { throw Errno(rawValue: errno) }
+        defer { close(number) }
+        try FileDescriptor(rawValue: number).sync()
     }
 
     private static func put(_ folder: FilePath, of path: FilePath, _ calls: Calls) throws(FolderError) {
