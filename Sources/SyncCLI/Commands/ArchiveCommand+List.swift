@@ -86,6 +86,11 @@ struct ArchiveListCommand: AsyncParsableCommand {
         }
         try file.write(try result.sheet.html())
         progress.finish()
+        if result.undrawn > 0 {
+            errors.writeLine(
+                "\(Quantities.counted(result.undrawn, "photo")) without a preview: pictures are made of JPEG files only"
+            )
+        }
         for (key, reason) in result.failures { errors.writeLine("\(key.rawValue.escapingControls): \(reason)") }
         return result.failures.count
     }

@@ -113,7 +113,7 @@ struct ProjectExportReport: Encodable {
         for (item, outcome) in zip(items, outcomes) {
             switch outcome {
             case .success(.saved): saved += 1
-            case .success(.alreadyThere): alreadyThere += 1
+            case .success(.alreadyThere), .success(.originalThere): alreadyThere += 1
             case .success(.kept): kept.append(item.id)
             case .failure(let error): failed.append(Failure(id: item.id, message: "\(error)"))
             }

@@ -29,7 +29,9 @@ struct RestoreParts: Sendable {
         self.store = store
         self.ledger = queue
         patience = LedgerPatience(ledger: queue, time: time, logger: installation.logger)
-        desk = RestoreDesk(store: store, ledger: queue, prices: try installation.prices(), time: time)
+        desk = RestoreDesk(
+            store: store, ledger: queue, prices: try installation.prices(),
+            pool: BlockingPool(name: "originals", threads: 1), time: time)
         sender = RestoreSender(store: store, ledger: queue, time: time)
         changer = RestoreChanger(store: store, ledger: queue, time: time)
         service = RestoreService(

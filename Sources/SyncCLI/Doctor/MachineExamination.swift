@@ -136,6 +136,24 @@ struct MachineExamination: Sendable {
         }
     }
 
+    /// Photos that are not safe, and will not be by waiting.
+    func lookAtPhotos(_ ledger: Ledger) {
+        let name = "photos"
+        guard let totals = try? ledger.overview().totals else { return }
+        let (failed, lost) = (totals[.failed].files, totals[.lost].files)
+        if failed + lost == 0 {
+            return checks.add(.ok(name, "none has failed, and none is lost"))
+        }
+        var parts: [String] = []
+        if failed > 0 { parts.append("\(Quantities.counted(failed, "photo")) failed") }
+        if lost > 0 { parts.append("\(Quantities.counted(lost, "photo")) \(lost == 1 ? "is" : "are") lost") }
+        checks.add(
+            .limited(
+                name, parts.joined(separator: ", "),
+                instead: "they are not stored; sync-agent status names them and says why, sync-agent retry tries again")
+        )
+    }
+
     private static let daySeconds = 86_400.0
     private static let graceDays = 30.0
 

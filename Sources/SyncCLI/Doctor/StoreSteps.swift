@@ -28,12 +28,12 @@ struct StoreSteps: Sendable {
             checks.add(try await probe.links(nil))
         }
         let classes = try await archive(probe)
-        checks.add(try await probe.lifecycle(policy))
-        if let s3 { await S3Examiner(s3).remember(classes) }
+        checks.add(try await probe.lifecycle(policy, classes: classes))
+        if let s3 { await S3Examiner(s3).remember(classes ?? []) }
     }
 
-    /// - Returns: the storage classes that were tried and are there.
-    private func archive(_ probe: StoreProbe) async throws -> [StorageClass] {
+    /// - Returns: the storage classes that were tried and are there; `nil` when none was tried.
+    private func archive(_ probe: StoreProbe) async throws -> [StorageClass]? {
         guard triesArchive else {
             checks.add(try await probe.copies(into: []))
             for name in ["storage-classes", "restores"] {
@@ -43,7 +43,7 @@ struct StoreSteps: Sendable {
                         "Amazon has them; not tried here: each object is billed for months. --archive tries, for about $0.02"
                     ))
             }
-            return []
+            return nil
         }
         let (finding, classes) = try await probe.storageClasses()
         checks.add(finding)

@@ -34,7 +34,7 @@ struct MemoryDownloadReport: Encodable {
         for (memory, outcome) in zip(memories, outcomes) {
             switch outcome {
             case .success(.saved): saved += 1
-            case .success(.alreadyThere): alreadyThere += 1
+            case .success(.alreadyThere), .success(.originalThere): alreadyThere += 1
             case .success(.kept): kept.append(memory.key.rawValue)
             case .failure(let error): note(error, memory)
             }

@@ -22,7 +22,10 @@ struct MemoryOptions: ParsableArguments {
     }
 
     func filter(_ book: ProfileBook) -> MemoryFilter {
-        MemoryFilter(profiles: profile.map(book.keyNames), from: from, to: to, type: type)
+        // The id of a known profile is in its one form already.
+        let ignoresCase = profile.map { !book.isKnown($0) } ?? false
+        return MemoryFilter(
+            profiles: profile.map(book.keyNames), ignoresCase: ignoresCase, from: from, to: to, type: type)
     }
 }
 

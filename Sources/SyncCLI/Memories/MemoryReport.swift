@@ -8,13 +8,13 @@ struct MemoryReport: Encodable {
         var key: String
         var profile: String
         var eventId: String
-        var eventType: String?
+        @Nullable var eventType: String?
         var createdAt: Date
         @Nullable var archivedAt: Date?
         var size: Int64
         var storageClass: String
         @Nullable var badge: Badge?
-        var title: String?
+        @Nullable var title: String?
         @Nullable var width: Int?
         @Nullable var height: Int?
     }

@@ -19,6 +19,7 @@ struct JobReport: Encodable {
         @Nullable var path: String?
         var key: String
         var state: String
+        var storageClass: String
         var tier: String
         var bytes: Int64
         @Nullable var readyAt: Date?
@@ -41,6 +42,8 @@ struct JobReport: Encodable {
     var done: Int
     var saved: Int
     var failed: Int
+    /// Archived again.
+    var expired: Int
     var bytes: Int64
     @Nullable var costUSD: Double?
     @Nullable var output: String?
@@ -61,6 +64,7 @@ struct JobReport: Encodable {
         done = (summary.counts[.restored] ?? 0) + (summary.counts[.expired] ?? 0)
         saved = summary.saved
         failed = summary.counts[.failed] ?? 0
+        expired = summary.counts[.expired] ?? 0
         bytes = summary.bytes
         costUSD = job.estimatedCostUSD.map(\.roundedUSD)
         output = job.output?.string
@@ -78,12 +82,13 @@ extension JobReport.State {
             self = .retrieving
         } else if failed == summary.total {
             self = .failed
-        } else if restored == 0, expired > 0 {
+        } else if summary.copies == 0, expired > 0 {
+            // What was never archived can be read all the same, and is not what anybody waits for.
             self = .expired
         } else if summary.job.output != nil, summary.saved < restored {
             self = .saving
         } else {
-            self = failed > 0 ? .partlyReady : .ready
+            self = failed + expired > 0 ? .partlyReady : .ready
         }
     }
 }
@@ -91,7 +96,8 @@ extension JobReport.State {
 extension JobReport.Item {
     fileprivate init(_ item: RestoreItem) {
         self.init(
-            path: item.path?.string, key: item.key.rawValue, state: item.state.rawValue, tier: item.tier.rawValue,
+            path: item.path?.string, key: item.key.rawValue, state: item.state.rawValue,
+            storageClass: item.storageClass.rawValue, tier: item.tier.rawValue,
             bytes: item.size, readyAt: item.readyAt, expiresAt: item.expiresAt, savedAt: item.savedAt,
             error: item.error, note: item.error == nil ? item.note : nil)
     }

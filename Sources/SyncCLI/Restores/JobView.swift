@@ -46,7 +46,11 @@ struct JobView {
     }
 
     private func symbol(_ item: JobReport.Item) -> String {
-        guard terminal.hasStyle else { return item.state }
+        // What was never archived was not restored: it could be read all along.
+        let isPlain =
+            item.state == RestoreItemState.restored.rawValue && !StorageClass(rawValue: item.storageClass).isArchive
+        guard terminal.hasStyle else { return isPlain ? "readable" : item.state }
+        if isPlain { return "" }
         return switch RestoreItemState(rawValue: item.state) {
         case .restored: "✨"
         case .failed: "⚠️"
@@ -79,7 +83,9 @@ struct JobView {
             "retrieving" + (job.readyAt.map { $0 > now ? ", by \(Quantities.time($0))" : ", any moment" } ?? "")
         case .saving: "ready, being saved"
         case .ready: "ready" + (job.expiresAt.map { " until \(Quantities.time($0))" } ?? "")
-        case .partlyReady: "\(job.failed) failed"
+        case .partlyReady:
+            [(job.failed, "failed"), (job.expired, "archived again")].filter { $0.0 > 0 }
+                .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         case .failed: "failed"
         case .expired: "archived again"
         }

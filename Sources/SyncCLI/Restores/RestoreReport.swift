@@ -18,7 +18,7 @@ struct RestoreReport: Encodable {
     struct Skipped: Encodable {
         @Nullable var path: String?
         @Nullable var key: String?
-        /// What it is instead: `retrieving`, `restored`, `readable`, `unknown`, `pending`.
+        /// What it is instead: `retrieving`, `restored`, `readable`, `original`, `unknown`, `pending`.
         var state: String
         var reason: String
     }
@@ -104,6 +104,7 @@ extension RestoreSkip {
         case .alreadyRetrieving: "retrieving"
         case .alreadyReadable: "restored"
         case .notArchived: "readable"
+        case .originalThere: "original"
         }
     }
 }

@@ -51,7 +51,9 @@ enum Badge: String, Encodable {
         }
         switch photo.restore {
         case .inProgress: self = restore.map { $0.isRush || $0.tier == .expedited } == true ? .rush : .retrieving
-        case .restored: self = .restored
+        // What is not archived is just there, whatever was asked for.
+        case .restored where photo.storageClass?.isArchive == true: self = .restored
+        case .restored: return nil
         case .none:
             guard photo.storageClass?.isArchive == true else { return nil }
             self = .archived

@@ -36,6 +36,8 @@ struct StatusReport: Encodable {
         var skipped: Int
         /// Neither on the disk nor in the store any more.
         var lost: Int
+        /// When all of it was looked at last; `null` when never.
+        @Nullable var scannedAt: Date?
         /// What is wrong with watching it, and the remedy.
         @Nullable var note: String?
         /// What its last scan could not see, and the remedy.
@@ -180,7 +182,8 @@ extension StatusReport {
                 path: folder.path.string, kind: folder.kind.rawValue, profile: folder.profile,
                 watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
-                skipped: tallies[.skipped].files, lost: tallies[.lost].files, note: known.flatMap(Self.note),
+                skipped: tallies[.skipped].files, lost: tallies[.lost].files,
+                scannedAt: known?.record.scannedAt, note: known.flatMap(Self.note),
                 problem: known?.record.problem)
         }
         totals = Totals(overview, leftOut: leftOut)

@@ -47,7 +47,24 @@ struct StatusView {
         if let lastSyncAt = report.lastSyncAt {
             lines.append("Synced  \(Quantities.ago(lastSyncAt, now: now)), the last whole pass")
         }
+        if let knowledge {
+            lines += TextLayout.wrapped(knowledge, to: width - 8).enumerated().map { index, line in
+                (index == 0 ? "Files   " : "        ") + terminal.styled(line, .yellow)
+            }
+        }
         return lines
+    }
+
+    /// How old what is told of the files is; `nil` while an agent looks at them.
+    private var knowledge: String? {
+        guard !report.agent.running, !report.folders.isEmpty else { return nil }
+        let times = report.folders.compactMap(\.scannedAt)
+        guard let oldest = times.min() else { return "not looked at yet; run sync-agent sync" }
+        let rest = report.folders.count - times.count
+        // Right after a pass there is nothing to tell.
+        if rest == 0, now.timeIntervalSince(oldest) < 60 { return nil }
+        return (rest > 0 ? "\(Quantities.counted(rest, "folder")) not looked at yet, the others " : "")
+            + "as of the last pass, \(Quantities.ago(oldest, now: now)); run sync-agent sync"
     }
 
     private var folderLines: [String] {

@@ -92,7 +92,9 @@ struct SyncReport: Encodable {
             "\($0.path.escapingControls): left out: \($0.reason.escapingControls)"
         }
         var line = "\(Quantities.counted(uploaded, "photo")) stored"
-        if uploaded > 0 { line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)" }
+        if uploaded > 0 || bytesSent > 0 {
+            line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)"
+        }
         if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }
         if skipped > 0 { line += ", \(Quantities.count(skipped)) skipped" }
         if events + malformedEvents > 0 { line += ", \(Quantities.counted(events, "event")) read" }

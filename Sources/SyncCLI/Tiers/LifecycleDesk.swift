@@ -50,10 +50,7 @@ struct LifecycleDesk {
             return try await editor.plan()
         } catch let error as StoreError where error.code == .unsupported {
             if policy.mode != .bucket { return nil }
-            throw CommandFailure(
-                .failed,
-                "\(error). Set tiers.mode: agent in the configuration: then the agent moves old photos to the archive "
-                    + "by itself, where the store has storage classes")
+            throw LifecycleEditor.withoutRules(error)
         }
     }
 }

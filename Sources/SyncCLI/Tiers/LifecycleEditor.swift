@@ -32,11 +32,16 @@ struct LifecycleEditor {
     /// Writes all rules at once, and reads them again.
     /// - Parameter current: what the plan was made from.
     /// - Returns: what the store did not keep of ours, where that does no harm, in plain words.
-    /// - Throws: ``Overtaken``, ``Altered``, ``StoreError``.
+    /// - Throws: ``Overtaken``, ``Altered``, ``CommandFailure`` where the store takes no rules, ``StoreError``.
     func carryOut(_ plan: LifecyclePlan, from current: LifecycleConfiguration) async throws -> [String] {
         // A person may have thought about the question for a while.
         guard try await store.lifecycle() == current else { throw Overtaken() }
-        try await store.setLifecycle(plan.configuration)
+        do {
+            try await store.setLifecycle(plan.configuration)
+        } catch let error as StoreError where error.code == .unsupported {
+            // Some stores have rules to read, and none to write.
+            throw Self.withoutRules(error)
+        }
         let kept = try await store.lifecycle()
         let sizeless = policy.floor.breakEven == .unknown ? Self.rulesWithoutTheirSize(plan.configuration, kept) : []
         let expected = LifecycleConfiguration(
@@ -46,6 +51,14 @@ struct LifecycleEditor {
         return sizeless.map {
             "\($0.id): this store keeps no limit of size, so that smaller objects move too"
         }
+    }
+
+    /// What people hear of a store that has no rules.
+    static func withoutRules(_ error: StoreError) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "\(error). Set tiers.mode: agent in the configuration: then the agent moves old photos to the archive "
+                + "by itself, where the store has storage classes")
     }
 
     /// Our rules that came back whole but for their limit of size, as they came. Where nobody bills for small objects as

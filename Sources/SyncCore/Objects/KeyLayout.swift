@@ -13,6 +13,9 @@ package struct KeyLayout: Hashable, Sendable {
         try ObjectKey(segments: ["users", user, "photos", "\(id).dat"])
     }
 
+    /// The beginning of the keys of all photos in the pool.
+    package var photos: String { "users/\(user)/photos/" }
+
     /// A vacation's manifest.
     /// - Parameter cacheKey: `{location}_{start}_{end}_{count}`.
     package func vacation(_ cacheKey: String) throws(InvalidName) -> ObjectKey {

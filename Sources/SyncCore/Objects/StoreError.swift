@@ -27,6 +27,8 @@ package struct StoreError: Error, Hashable, Sendable {
     package var message: String
     /// The HTTP status, S3 error code and request id, where there are any: `403 SignatureDoesNotMatch, request 4442587FB7D0A2F9`.
     package var detail: String?
+    /// Bytes of an object that went to the store for nothing.
+    package var sentBytes: Int64 = 0
 
     package init(
         _ code: Code, operation: String, key: String? = nil, message: String, detail: String? = nil

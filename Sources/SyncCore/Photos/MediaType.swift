@@ -25,4 +25,14 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package static let unknown = MediaType(.other, "application/octet-stream")
 
     package var description: String { name }
+
+    private static let endings = [
+        "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic", "image/heif": "heif",
+        "image/avif": "avif", "image/tiff": "tiff", "image/bmp": "bmp", "video/mp4": "mp4", "video/quicktime": "mov",
+    ]
+
+    /// What the name of a file ends with that has this `Content-Type`: `jpg` where nothing else is known.
+    package static func ending(ofContentType name: String?) -> String {
+        name.flatMap { endings[$0] } ?? "jpg"
+    }
 }

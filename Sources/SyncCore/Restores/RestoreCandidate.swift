@@ -15,6 +15,8 @@ package struct RestoreCandidate: Hashable, Sendable {
     package var sha256: SHA256Digest?
     /// As the person named or knows it.
     package var path: FilePath?
+    /// Where the photo itself is, if that is where the copy was to be saved.
+    package var original: FilePath?
 
     /// - Parameter isArchived: `nil` for what the class says.
     package init(

@@ -89,6 +89,7 @@ package struct RestorePlan: Hashable, Sendable {
     private static func decide(
         _ candidate: RestoreCandidate, wish: TierWish, days: Int, extends: Bool, now: Date
     ) throws(TierNotOffered) -> Decision {
+        if let original = candidate.original { return .skip(.originalThere(original)) }
         guard candidate.isArchived else { return .skip(.notArchived(candidate.storageClass)) }
         let stays = candidate.storageClass.makesTemporaryCopies ? days : nil
         switch candidate.restoreState {
@@ -104,7 +105,8 @@ package struct RestorePlan: Hashable, Sendable {
         case .restored(let end):
             // The copy is there: no tier makes it faster, and the slowest cannot be refused.
             let request = RestoreRequest(days: stays, tier: candidate.storageClass.offeredTiers.first ?? .standard)
-            guard extends, let end, let wanted = request.end(askedAt: now), end < wanted else {
+            // Where nobody tells when the copy ends, it is asked to stay all the same.
+            guard extends, let wanted = request.end(askedAt: now), end.map({ $0 < wanted }) ?? true else {
                 return .skip(.alreadyReadable(until: end))
             }
             return .send(.longer, request)

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import SystemPackage
 
 /// Why nothing is sent for an object that somebody wants back.
 package enum RestoreSkip: Hashable, Sendable {
@@ -7,6 +8,8 @@ package enum RestoreSkip: Hashable, Sendable {
     /// The end, where the store tells one.
     case alreadyReadable(until: Date?)
     case notArchived(StorageClass)
+    /// The photo itself is where its copy was to be saved.
+    case originalThere(FilePath)
 }
 
 extension RestoreSkip: CustomStringConvertible {
@@ -17,6 +20,7 @@ extension RestoreSkip: CustomStringConvertible {
         case .alreadyReadable(let end):
             "already restored" + (end.map { ", readable until \($0.formatted(.iso8601))" } ?? "")
         case .notArchived(let storageClass): "not archived: objects in \(storageClass) can be read at once"
+        case .originalThere(let place): "the original is there, and stays: \(place)"
         }
     }
 }

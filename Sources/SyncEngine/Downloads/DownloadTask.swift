@@ -10,6 +10,9 @@ package struct DownloadTask: Hashable, Sendable {
     package var name: FilePath.Component
     /// Of the object's bytes, as we know it ourselves; `nil` to go by what is stored with the object.
     package var sha256: SHA256Digest?
+    /// Of the photo of which the object is a copy: a file with these bytes is better than the copy. `nil` where it is not
+    /// known.
+    package var original: MD5Digest?
     /// What the file's modification time becomes; `nil` for that of the download.
     package var modified: Date?
     /// Whether another file of that name is replaced.
@@ -17,12 +20,13 @@ package struct DownloadTask: Hashable, Sendable {
 
     package init(
         _ key: ObjectKey, to folder: FilePath, name: FilePath.Component, sha256: SHA256Digest? = nil,
-        modified: Date? = nil, overwrites: Bool = false
+        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false
     ) {
         self.key = key
         self.folder = folder
         self.name = name
         self.sha256 = sha256
+        self.original = original
         self.modified = modified
         self.overwrites = overwrites
     }
@@ -36,6 +40,8 @@ package enum DownloadOutcome: Hashable, Sendable {
     case saved(isVerified: Bool)
     /// A file with these bytes was there.
     case alreadyThere
+    /// The photo itself was there, of which the object is a copy.
+    case originalThere
     /// Something else has the name, and was left as it is.
     case kept
 }

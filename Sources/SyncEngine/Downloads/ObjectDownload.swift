@@ -86,14 +86,17 @@ package struct ObjectDownload: Sendable {
                     .notFound, operation: "get", key: task.key.rawValue, message: "nothing is stored under this key")
             }
         }
-        let size = info?.size
+        // The photo has another size than its copy.
+        let size = task.original == nil ? info?.size : nil
         let digest = try await pool.runChecking { try FileDigest.of(task.destination, size: size, $0) }
         let isThere = digest.map { DownloadProof(expected: task.sha256, info: info).accepts($0) == true } ?? false
-        if !isThere, task.overwrites { return nil }
+        let isOriginal = digest.map { $0.md5 == task.original } ?? false
+        if !isThere, !isOriginal, task.overwrites { return nil }
         // Nobody goes on from a part whose file is there: that of a download that was killed between link and unlink, or
         // of one that somebody else has finished.
         try await pool.run { try PartFile.discard(for: task.destination) }
-        return isThere ? .alreadyThere : .kept
+        if isThere { return .alreadyThere }
+        return isOriginal ? .originalThere : .kept
     }
 
     private static func isTaken(_ path: FilePath) throws(Errno) -> Bool {

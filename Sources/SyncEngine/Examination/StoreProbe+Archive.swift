@@ -7,36 +7,58 @@ extension StoreProbe {
         .standardIA, .intelligentTiering, .glacierInstantRetrieval, .glacier, .deepArchive,
     ]
 
+    /// What a store made of a storage class.
+    private enum ClassTrial {
+        case taken
+        /// It says so of the object, and lists it in another class.
+        case listedElsewhere
+        case lacking
+    }
+
     /// - Returns: the finding, and the classes that the store has.
     package func storageClasses() async throws -> (Finding, [StorageClass]) {
         var found: [StorageClass] = []
         let finding = try await finding("storage-classes") { name in
-            var untold: [StorageClass] = []
-            for storageClass in Self.classes {
-                let key = try await stored("class-\(storageClass).txt", storageClass: storageClass)
-                guard try await store.head(key)?.storageClass == storageClass else { continue }
-                found.append(storageClass)
-                if try await listed(key)?.storageClass != storageClass { untold.append(storageClass) }
-            }
-            let missing = Self.classes.filter { !found.contains($0) }
-            if found.isEmpty {
-                return .limited(
-                    name, "the store has no class but STANDARD", instead: "everything is stored in it")
-            }
-            if !untold.isEmpty {
-                return .limited(
-                    name, "\(Self.names(found)) are taken; listings do not tell \(Self.names(untold))",
-                    instead: "the class of an object is known only after it was asked for by itself")
-            }
-            if !missing.isEmpty {
-                return .limited(
-                    name,
-                    "\(Self.names(found)) are taken; \(Self.names(missing)) \(missing.count == 1 ? "is" : "are") not",
-                    instead: "what is to go there is stored in STANDARD")
-            }
-            return .ok(name, "\(Self.names(found)) are taken and told")
+            var trials: [StorageClass: ClassTrial] = [:]
+            for storageClass in Self.classes { trials[storageClass] = try await tryClass(storageClass) }
+            found = Self.classes.filter { trials[$0] == .taken }
+            return Self.classFinding(name, trials)
         }
         return (finding, found)
+    }
+
+    /// A class that is refused says nothing of the next one: a store may have any of them.
+    private func tryClass(_ storageClass: StorageClass) async throws -> ClassTrial {
+        do {
+            let key = try await stored("class-\(storageClass).txt", storageClass: storageClass)
+            guard try await store.head(key)?.storageClass == storageClass else { return .lacking }
+            // What is listed is believed: by that the ledger goes, and nearly every bill.
+            return try await listed(key)?.storageClass == storageClass ? .taken : .listedElsewhere
+        } catch let error as StoreError where [.unsupported, .invalidRequest].contains(error.code) {
+            return .lacking
+        }
+    }
+
+    private static func classFinding(_ name: String, _ trials: [StorageClass: ClassTrial]) -> Finding {
+        let found = classes.filter { trials[$0] == .taken }
+        let untold = classes.filter { trials[$0] == .listedElsewhere }
+        let missing = classes.filter { trials[$0] == .lacking }
+        let follows =
+            found.contains(where: \.isArchive)
+            ? "what is to go there stays in STANDARD"
+            : "archiving is not possible there, everything stays in STANDARD; tiers.mode: off says so in the configuration"
+        if !untold.isEmpty {
+            return .limited(
+                name,
+                (found.isEmpty ? "" : "\(names(found)) are taken; ")
+                    + "the store says \(names(untold)) of an object, and lists it in another class; the listing is believed",
+                instead: follows)
+        }
+        if found.isEmpty { return .limited(name, "the store has no class but STANDARD", instead: follows) }
+        if missing.isEmpty { return .ok(name, "\(names(found)) are taken and told") }
+        return .limited(
+            name, "\(names(found)) are taken; \(names(missing)) \(missing.count == 1 ? "is" : "are") not",
+            instead: follows)
     }
 
     /// - Parameter classes: those that the store has.
@@ -73,7 +95,7 @@ extension StoreProbe {
             return [
                 .limited(
                     "restores", "not tried: the store has no archive class",
-                    instead: "nothing is archived, all is readable")
+                    instead: "nothing can be archived there, and all that is stored there can be read")
             ]
         }
         var answers: [RestoreTrial: StoreError?] = [:]

@@ -2,8 +2,14 @@ package import SyncCore
 
 extension StoreProbe {
     /// The store's rules are compared and not written: a change belongs to `lifecycle apply`.
-    package func lifecycle(_ policy: TierPolicy) async throws -> Finding {
+    /// - Parameter classes: those that the store turned out to have; `nil` where that was not tried.
+    package func lifecycle(_ policy: TierPolicy, classes: [StorageClass]? = nil) async throws -> Finding {
         try await finding("lifecycle") { name in
+            if let classes, let lacking = policy.archiveClasses.first(where: { !classes.contains($0) }) {
+                return .limited(
+                    name, "the store has no \(lacking), so that neither rules nor the agent can move photos there",
+                    instead: "they stay in STANDARD; set tiers.mode: off")
+            }
             guard store.capabilities.lifecycle == .byRules else {
                 return .ok(name, "the store keeps no rules; sync-agent carries ours out by itself")
             }
@@ -46,5 +52,12 @@ extension LifecyclePlan {
             case .unchanged: break
             }
         }
+    }
+}
+
+extension TierPolicy {
+    /// Where old photos are to go; none where nothing is archived.
+    fileprivate var archiveClasses: [StorageClass] {
+        mode == .off ? [] : archiveRules.compactMap { $0.own?.transition?.storageClass }
     }
 }

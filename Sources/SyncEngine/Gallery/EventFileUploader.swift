@@ -10,7 +10,9 @@ struct EventFileUploader: Sendable {
         let outcome: Outcome
         let note: EventFileNote
         /// `nil` when nothing was sent.
-        let sentBytes: Int64?
+        let wasSent: Bool
+        /// Needed or not.
+        let sentBytes: Int64
     }
 
     /// The ledger brings a file back when a photo beside it is done with; only one that was deleted meanwhile does not.
@@ -34,16 +36,23 @@ struct EventFileUploader: Sendable {
         self.pool = pool
     }
 
+    private struct Sent {
+        var isAny = false
+        var bytes: Int64 = 0
+    }
+
     /// A photo that the store does not take holds up none of the others: the error is thrown at the end.
     /// - Parameter isStopping: asked before each photo; when it is, the rest is left for the next time.
     /// - Throws: ``StoreError``, ``PhotoError`` about the file, ``LedgerError``.
     func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Result {
         var report = EventFileReport(malformed: file.malformed)
-        var sent: Int64?
+        var sent = Sent()
         var delayed: [StoreError] = []
         var refused = 0
         for entry in file.entries {
-            if isStopping() { return Result(outcome: .released, note: report.note, sentBytes: sent) }
+            if isStopping() {
+                return Result(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+            }
             do {
                 let result = try await events.withKey(entry.record.id) { try await photo(of: entry, claim, &sent) }
                 report.add(entry, result)
@@ -62,11 +71,11 @@ struct EventFileUploader: Sendable {
             : .waits(
                 "\(report.queued) of its photos are files that wait for their turn",
                 until: preparer.now() + Self.longestWait)
-        return Result(outcome: outcome, note: report.note, sentBytes: sent)
+        return Result(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
     }
 
     private func photo(
-        of entry: PreparedEvents.Entry, _ claim: Claim, _ sent: inout Int64?
+        of entry: PreparedEvents.Entry, _ claim: Claim, _ sent: inout Sent
     ) async throws -> EventPhotoResult {
         let ledger = ledger
         let record = try await pool.run { try ledger.event(entry.record) } ?? entry.record
@@ -86,7 +95,7 @@ struct EventFileUploader: Sendable {
 
     private func store(
         _ range: Range<Int>, of entry: PreparedEvents.Entry, _ record: EventRecord, _ claim: Claim,
-        _ sent: inout Int64?
+        _ sent: inout Sent
     ) async throws -> EventPhotoResult {
         let (ledger, events) = (ledger, preparer.events)
         let md5: MD5Digest
@@ -104,7 +113,8 @@ struct EventFileUploader: Sendable {
         case .stored(let known, let confirmed): (md5, object) = (known, confirmed)
         case .ready(let photo):
             let receipt = try await sender.send(photo)
-            if receipt.wasSent { sent = (sent ?? 0) + photo.body.size }
+            sent.isAny = sent.isAny || receipt.wasSent
+            sent.bytes += receipt.sentBytes
             (md5, object) = (photo.examined.digest.md5, receipt.object)
         }
         let isItsPhoto = try await pool.run {

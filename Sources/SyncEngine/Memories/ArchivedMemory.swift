@@ -24,6 +24,8 @@ package struct ArchivedMemory: Hashable, Sendable {
     package let title: String?
     /// Bytes.
     package let size: Int64
+    /// What the stored bytes are, as in `Content-Type`; `nil` where the store does not tell.
+    package let contentType: String?
     /// Of the stored bytes, as their writer noted it.
     package let sha256: SHA256Digest?
     package let storageClass: StorageClass
@@ -46,12 +48,13 @@ package struct ArchivedMemory: Hashable, Sendable {
         archivedAt = date(MetadataName.archivedAt)
         title = text(MetadataName.taskTitle)
         size = info.size
+        contentType = info.contentType
         sha256 = text(MetadataName.sha256).flatMap { SHA256Digest(hex: $0) }
         storageClass = info.storageClass
         standing =
             switch info.restore {
             case .inProgress: .retrieving
-            case .restored: .restored
+            case .restored: info.storageClass.isArchive ? .restored : .readable
             case .none: info.storageClass.isArchive || info.isInArchiveTier ? .archived : .readable
             }
         width = text(MetadataName.width).flatMap { Int($0) }

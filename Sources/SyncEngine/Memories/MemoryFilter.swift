@@ -4,15 +4,19 @@ package import SyncCore
 package struct MemoryFilter: Hashable, Sendable {
     /// As they are in keys; `nil` for all.
     package var profiles: [String]?
+    /// Whether the profiles are meant in upper and lower case alike.
+    package var ignoresCase: Bool
     /// The first and the last day on which the event was created, UTC.
     package var from: CalendarDay?
     package var to: CalendarDay?
     package var type: GalleryEventType?
 
     package init(
-        profiles: [String]? = nil, from: CalendarDay? = nil, to: CalendarDay? = nil, type: GalleryEventType? = nil
+        profiles: [String]? = nil, ignoresCase: Bool = false, from: CalendarDay? = nil, to: CalendarDay? = nil,
+        type: GalleryEventType? = nil
     ) {
         self.profiles = profiles
+        self.ignoresCase = ignoresCase
         self.from = from
         self.to = to
         self.type = type
@@ -20,7 +24,8 @@ package struct MemoryFilter: Hashable, Sendable {
 
     /// What the keys of such photos begin with, as far as that can be said.
     func prefixes(in keys: KeyLayout) -> [String] {
-        guard let profiles else { return [keys.galleryArchive] }
+        // Keys are in the order of their bytes: a name in any case may stand anywhere.
+        guard let profiles, !ignoresCase else { return [keys.galleryArchive] }
         return profiles.map { keys.galleryArchive + $0 + "/" + months }
     }
 
@@ -33,10 +38,14 @@ package struct MemoryFilter: Hashable, Sendable {
 
     /// Whether its key lets a photo be one of them.
     func mayAccept(_ place: MemoryPlace) -> Bool {
-        if let profiles, !profiles.contains(where: { $0.utf8.elementsEqual(place.profile.utf8) }) { return false }
+        if let profiles, !profiles.contains(where: { isSame($0, place.profile) }) { return false }
         if let from, (place.month.year, place.month.month) < (from.year, from.month) { return false }
         // A month is its first day.
         return to.map { place.month <= $0 } ?? true
+    }
+
+    private func isSame(_ profile: String, _ other: String) -> Bool {
+        profile.utf8.elementsEqual(other.utf8) || ignoresCase && profile.lowercased() == other.lowercased()
     }
 
     /// Whether all photos of a month are meant that have the right profile.

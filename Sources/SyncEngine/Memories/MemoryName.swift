@@ -3,6 +3,7 @@ import SyncDigest
 import SystemPackage
 
 /// Names of downloaded photos: `2025-10-20_{profile}_{eventId}.jpg`, the same for the same photo whatever else is saved.
+/// It ends as the photo's bytes want it, whatever the key ends with.
 enum MemoryName {
     /// Bytes of each part.
     private static let longest = 100
@@ -15,7 +16,8 @@ enum MemoryName {
             let digest = SHA256Digest(of: Array(memory.key.rawValue.utf8))
             name += "_" + digest.description.prefix(8)
         }
-        guard let component = FilePath.Component(name + ".jpg") else {
+        guard let component = FilePath.Component("\(name).\(MediaType.ending(ofContentType: memory.contentType))")
+        else {
             preconditionFailure("letters and digits make a name")
         }
         return component

@@ -6,6 +6,8 @@ package import SyncPages
 package struct MemorySheet: Sendable {
     package struct Result: Sendable {
         package let sheet: ContactSheet
+        /// How many photos can be read, and are of a kind of which no picture can be made.
+        package let undrawn: Int
         /// Photos that can be read, and of which there is no picture all the same.
         package let failures: [(key: ObjectKey, reason: String)]
     }
@@ -57,7 +59,7 @@ package struct MemorySheet: Sendable {
                 storageClass: memory.storageClass.rawValue, badge: picture.badge)
         }
         return Result(
-            sheet: ContactSheet(title: title, photos: photos),
+            sheet: ContactSheet(title: title, photos: photos), undrawn: pictures.count(where: \.isUndrawn),
             failures: zip(memories, pictures).compactMap { memory, picture in
                 picture.problem.map { (memory.key, $0) }
             })
@@ -68,12 +70,16 @@ package struct MemorySheet: Sendable {
         var width = 3
         var height = 2
         var badge: String?
+        var isUndrawn = false
         var problem: String?
+
+        static let undrawn = Picture(badge: "no preview", isUndrawn: true)
     }
 
     private func picture(of memory: ArchivedMemory) async throws -> Picture {
         let badge = memory.standing == .readable ? nil : memory.standing.rawValue
         guard memory.isReadable else { return Picture(badge: badge) }
+        if let type = memory.contentType, type.hasPrefix("image/"), type != MediaType.jpeg.name { return .undrawn }
         do {
             let bytes = try await reader.read(memory.key)
             let copy = try await pool.run { [maker] in try maker.thumbnail(of: .bytes(bytes), side: Self.side) }
@@ -83,6 +89,8 @@ package struct MemorySheet: Sendable {
             return Picture(
                 image: "data:image/jpeg;base64," + Data(picture).base64EncodedString(), width: copy.width ?? 3,
                 height: copy.height ?? 2, badge: badge)
+        } catch let error as PhotoError where error.code == .notAPhoto || error.code == .unsupported {
+            return .undrawn
         } catch let error as PhotoError {
             return Picture(badge: "no preview", problem: error.message)
         } catch let error as StoreError where error.code == .archived {

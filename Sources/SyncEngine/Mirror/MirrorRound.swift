@@ -148,7 +148,7 @@ struct MirrorRound {
         case .failure(let error):
             result.failures.append(MirrorResult.Failure(name: item.name.string, error: told(error)))
             return
-        case .success(.alreadyThere): result.alreadyThere += 1
+        case .success(.alreadyThere), .success(.originalThere): result.alreadyThere += 1
         case .success(.saved):
             result.downloaded.append(item.name.string)
             fetched.insert(index)

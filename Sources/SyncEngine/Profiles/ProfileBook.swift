@@ -39,6 +39,11 @@ package struct ProfileBook: Sendable {
         return named.map(\.uuid) + [text]
     }
 
+    /// Whether a profile is known by this id or number.
+    package func isKnown(_ text: String) -> Bool {
+        if case .known = owner(of: text) { true } else { false }
+    }
+
     /// Names for people, by what stands in keys.
     package var names: [ByteString: String] {
         profiles.reduce(into: [:]) { names, profile in

@@ -90,14 +90,20 @@ package struct ProjectGate: Sendable {
         return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)
     }
 
-    /// A project whose image came after the list was read: it may stand for one without an image.
+    /// A project whose image came after the list was read: it may stand for one without an image, or with a broken one.
     private func verdict(on project: KnownProject, _ claim: Claim, isImage: Bool) throws -> ProjectVerdict {
         let verdict = project.verdict(at: now())
         let folder = claim.folder.path
-        guard isImage, case .duplicate(let original) = verdict, try ledger.project(original, in: folder) != nil,
-            try !ledger.hasProjectImage(original, in: folder)
-        else { return verdict }
-        try ledger.reviewProjects(in: folder, at: now())
+        guard isImage, case .duplicate(let original) = verdict, try ledger.project(original, in: folder) != nil else {
+            return verdict
+        }
+        if try ledger.isProjectImageBroken(original, in: folder) {
+            try ledger.freeDuplicates(of: original, in: folder, at: now())
+        } else if try !ledger.hasProjectImage(original, in: folder) {
+            try ledger.reviewProjects(in: folder, at: now())
+        } else {
+            return verdict
+        }
         return try ledger.project(project.record.id, in: folder)?.verdict(at: now()) ?? verdict
     }
 

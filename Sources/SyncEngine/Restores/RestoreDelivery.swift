@@ -89,14 +89,24 @@ package struct RestoreDelivery: Sendable {
             finished: { index, outcome in
                 guard case .success(let done) = outcome, done != .kept else { return }
                 // Not noted is saved again, and found to be there already.
-                try? await ledger.finish { try $0.noteSaved(planned[index].item.id, at: now()) }
+                try? await ledger.finish { ledger in
+                    let item = planned[index].item.id
+                    if done == .originalThere {
+                        let note = "the original is there, and stays"
+                        try ledger.note(RestoreOutcome(state: .restored, note: note), of: [item], at: now())
+                    }
+                    try ledger.noteSaved(item, at: now())
+                }
             })
         for ((item, task), outcome) in zip(planned, outcomes) {
             if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
             switch outcome {
             case .success(.kept):
                 result.fail(
-                    item, "\(task.destination): something else has this name; move it away, and the photo is saved")
+                    item,
+                    // What has the name may be the photo, edited since: nothing may tell to put a reduced copy there.
+                    "\(task.destination): another file has this name, and stays; restore into another folder (--output)"
+                )
             case .success: result.saved += 1
             case .failure(let error as StoreError) where error.concernsWholeStore: throw error
             case .failure(is CancellationError): throw CancellationError()
@@ -128,12 +138,14 @@ package struct RestoreDelivery: Sendable {
     ) async throws -> DownloadTask? {
         guard let output, let destination = item.destination, let name = destination.lastComponent else { return nil }
         let folder = output.pushing(destination.removingLastComponent())
-        let times = try await ledger { ledger in
-            try item.path.flatMap { path in
+        let (times, original) = try await ledger { ledger in
+            let object = try ledger.object(item.key)
+            let time = try item.path.flatMap { path in
                 var time: Date?
                 try ledger.photos(at: path) { time = $0.modified }
                 return time
-            } ?? ledger.object(item.key).flatMap { $0.takenAt }
+            }
+            return (time ?? object?.takenAt, object?.md5)
         }
         if made.insert(folder).inserted {
             do {
@@ -144,6 +156,7 @@ package struct RestoreDelivery: Sendable {
                 throw error
             }
         }
-        return DownloadTask(item.key, to: folder, name: name, sha256: item.sha256, modified: times)
+        return DownloadTask(
+            item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times)
     }
 }

@@ -52,7 +52,7 @@ package struct RestoreProposal: Sendable {
             + plan.skipped.compactMap { skipped in
                 switch skipped.reason {
                 case .alreadyReadable, .notArchived: skipped.candidate
-                case .alreadyRetrieving: nil
+                case .alreadyRetrieving, .originalThere: nil
                 }
             }
     }
@@ -71,12 +71,17 @@ package struct RestoreDesk: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let prices: PriceTable
+    private let pool: BlockingPool
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, prices: PriceTable, time: TimeSource) {
+    /// - Parameter pool: for what waits for the disk.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, prices: PriceTable, pool: BlockingPool, time: TimeSource
+    ) {
         self.store = store
         self.ledger = ledger
         self.prices = prices
+        self.pool = pool
         self.time = time
     }
 
@@ -88,9 +93,15 @@ package struct RestoreDesk: Sendable {
         let now = time.now()
         _ = try await ledger { try $0.expireRestores(at: now) }
         let selection = try await RestoreSelection(of: order.names, in: places, ledger: ledger, store: store)
-        let known = selection.objects.map { $0.candidate(running: nil) }
+        let originals = try await originals(where: selection.objects, wouldBeSavedIn: order.output)
+        let known = selection.objects.map { object in
+            var candidate = object.candidate(running: nil)
+            candidate.original = originals[candidate.key]
+            return candidate
+        }
         _ = try RestorePlan(for: known, wish: order.wish, days: order.days, extends: order.extends, now: now)
-        let (candidates, missing, jobs) = try await weigh(selection.objects)
+        var (candidates, missing, jobs) = try await weigh(selection.objects)
+        for index in candidates.indices { candidates[index].original = originals[candidates[index].key] }
         let plan = try RestorePlan(
             for: candidates, wish: order.wish, days: order.days, extends: order.extends, now: now)
         let loads = Dictionary(grouping: plan.groups.filter { $0.purpose != .longer }, by: \.storageClass)
@@ -147,6 +158,27 @@ package struct RestoreDesk: Sendable {
             tier: tier)
     }
 
+    /// Photos that stand where their copies would be saved: nothing is to be paid for a copy of what is there, and least of
+    /// all put in its place.
+    private func originals(
+        where objects: [RestoreSelection.Object], wouldBeSavedIn output: FilePath?
+    ) async throws -> [ObjectKey: FilePath] {
+        guard let output else { return [:] }
+        return try await pool.runChecking { flag in
+            var originals: [ObjectKey: FilePath] = [:]
+            for object in objects {
+                let place = output.pushing(object.destination)
+                do {
+                    let digest = try FileDigest.of(place, size: nil, flag)
+                    if let digest, digest.md5 == object.record.md5 { originals[object.record.key] = place }
+                } catch is Errno {
+                    // Nothing is there; or nobody can tell what, and whoever saves the copy will.
+                }
+            }
+            return originals
+        }
+    }
+
     /// Asks the store how objects stand.
     /// - Returns: those that are there, what is to be said of the others, and the jobs that they are in.
     private func weigh(
@@ -157,7 +189,11 @@ package struct RestoreDesk: Sendable {
         let keys = Set(objects.map(\.record.key))
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let askedAt = time.now()
-        let findings = try await StateSurvey(store: store, knownObjects: known).look(at: keys, tellingRestores: false)
+        let running = try await running(keys)
+        // Of what is being retrieved, as far as the ledger knows, the store may know more: it may be there by now.
+        let survey = StateSurvey(store: store, knownObjects: known)
+        let findings = try await survey.look(at: keys.subtracting(running.keys), tellingRestores: false)
+            .merging(survey.look(at: Set(running.keys), tellingRestores: true)) { $1 }
         let reports = findings.values.compactMap { finding in
             if case .found(let info) = finding { info } else { nil as ObjectInfo? }
         }
@@ -165,14 +201,17 @@ package struct RestoreDesk: Sendable {
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
         for case (let key, .missing) in findings { try await audit.recheck(key) }
         let tellsRestores = store.capabilities.restoresInLists == true
-        let running = try await ledger { ledger in
+        let open = try await ledger { ledger in
             for page in stride(from: 0, to: reports.count, by: 1_000) {
                 let reports = Array(reports[page..<min(page + 1_000, reports.count)])
                 _ = try ledger.mergeReport(reports, tellsRestores: tellsRestores, at: askedAt)
             }
-            return try keys.reduce(into: [ObjectKey: RestoreItem]()) { running, key in
-                running[key] = try ledger.openRestoreItem(for: key)
+            for info in reports {
+                guard let item = running[info.key], item.state == .retrieving, case .restored(let end) = info.restore
+                else { continue }
+                try ledger.note(RestoreOutcome(state: .restored, expiresAt: end), of: [item.id], at: askedAt)
             }
+            return try Self.running(keys, in: ledger)
         }
         var candidates: [RestoreCandidate] = []
         var missing: [RestoreSelection.Problem] = []
@@ -190,11 +229,20 @@ package struct RestoreDesk: Sendable {
                 continue
             case .failed, nil: break
             }
-            var candidate = object.candidate(running: running[object.record.key])
+            var candidate = object.candidate(running: open[object.record.key])
             if case .found(let info) = findings[object.record.key], info.isInArchiveTier { candidate.isArchived = true }
             candidates.append(candidate)
         }
-        return (candidates, missing, Set(running.values.map(\.job)).sorted())
+        return (candidates, missing, Set(open.values.map(\.job)).sorted())
+    }
+
+    /// The open items of jobs that are bringing objects back.
+    private func running(_ keys: Set<ObjectKey>) async throws -> [ObjectKey: RestoreItem] {
+        try await ledger { try Self.running(keys, in: $0) }
+    }
+
+    private static func running(_ keys: Set<ObjectKey>, in ledger: Ledger) throws -> [ObjectKey: RestoreItem] {
+        try keys.reduce(into: [:]) { $0[$1] = try ledger.openRestoreItem(for: $1) }
     }
 }
 

@@ -216,16 +216,11 @@ extension RestoreSelection {
             let photos = records.filter { keys.insert($0.key).inserted }
             for (index, record) in photos.enumerated() {
                 let stem = (destination.stem ?? "") + (photos.count > 1 ? "-\(index + 1)" : "")
-                let name = FilePath.Component("\(stem).\(Self.ending(of: record.contentType))")
+                let name = FilePath.Component("\(stem).\(MediaType.ending(ofContentType: record.contentType))")
                 let place = name.map { destination.removingLastComponent().appending($0) } ?? destination
                 objects.append(Object(record: record, path: photo.path, destination: place))
             }
             return !photos.isEmpty && events.allSatisfy { $0.photoState == .stored || $0.photoState == .none }
-        }
-
-        private static func ending(of contentType: String) -> String {
-            let subtype = contentType.split(separator: "/").last ?? ""
-            return ["png", "gif", "webp", "heic", "heif", "avif", "tiff", "bmp"].first { $0 == subtype } ?? "jpg"
         }
     }
 }

@@ -12,9 +12,12 @@ struct PassRounds: Sendable {
 
     private static let most = 10
     private static let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(1), ceiling: .seconds(8))
-    /// What was refused more often than this does not hold up every pass: it has its pauses.
-    private static let mostAttempts = 8
+    /// What was refused more often than this before the pass began, by an earlier pass, is tried once in this one: a key that
+    /// a store never takes must not cost each pass its rounds. It has its pauses.
+    private static let mostAttemptsBefore = 2
 
+    /// The number of the first attempt in this pass, of each photo that was refused.
+    private var first: [Int64: Int] = [:]
     private var postponed: Set<Int64> = []
     private var begun = 0
     /// Photos of the last round that were stored.
@@ -22,12 +25,15 @@ struct PassRounds: Sendable {
     private var since: Duration?
 
     mutating func notePostponed(_ claim: Claim) {
-        if claim.attempts <= Self.mostAttempts { postponed.insert(claim.photoID) }
+        let first = self.first[claim.photoID] ?? claim.attempts
+        self.first[claim.photoID] = first
+        if first <= Self.mostAttemptsBefore + 1 { postponed.insert(claim.photoID) }
     }
 
     mutating func noteStored(_ photo: Int64) {
         stored += 1
         postponed.remove(photo)
+        first[photo] = nil
     }
 
     /// - Parameter random: 0.5..<1.

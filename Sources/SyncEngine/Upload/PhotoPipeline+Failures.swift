@@ -13,11 +13,11 @@ extension PhotoPipeline {
 
     private func settle(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
         if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
-            return try await commit(claim, .released, sentBytes: nil)
+            return try await commit(claim, .released, wasSent: false)
         }
-        if error.code != .sourceChanged { rounds.withLock { $0.notePostponed(claim) } }
+        if case .untilDone = mode, error.code != .sourceChanged { rounds.withLock { $0.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
-        try await commit(claim, .postponed("\(error)", until: time.now() + pause), sentBytes: nil)
+        try await commit(claim, .postponed("\(error)", until: time.now() + pause), wasSent: false)
     }
 
     /// The store has taken a photo, or shown that it has it.

@@ -228,14 +228,14 @@ package final class PhotoPipeline: Sendable {
         let preparer = preparer
         switch try await pool.run({ try preparer.prepare(claim) }) {
         case .ready(let file): await prepared.send(file)
-        case .done(let outcome): try await commit(claim, outcome, sentBytes: nil)
+        case .done(let outcome): try await commit(claim, outcome, wasSent: false)
         }
     }
 
     private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
         let claim = file.claim
         // It was made ready before the gate was closed.
-        guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released, sentBytes: nil) }
+        guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released, wasSent: false) }
         switch file.content {
         case .photo(let photo): try await upload(photo, claim, mode)
         case .known(let digest, let object): try await confirm(object, digest, claim, mode)
@@ -248,8 +248,8 @@ package final class PhotoPipeline: Sendable {
             let receipt = try await sender.send(photo)
             try await noteAccepted(claim, wasSent: receipt.wasSent)
             try await commit(
-                claim, .uploaded(photo.examined.digest, receipt.object),
-                sentBytes: receipt.wasSent ? photo.body.size : nil)
+                claim, .uploaded(photo.examined.digest, receipt.object), wasSent: receipt.wasSent,
+                sentBytes: receipt.sentBytes)
         } catch let error as StoreError {
             try await fail(claim, error, mode)
         }
@@ -259,7 +259,7 @@ package final class PhotoPipeline: Sendable {
         do {
             // What the store has lost is prepared anew: the ledger no longer says that it is known.
             let object = try await sender.confirm(known)
-            try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released, sentBytes: nil)
+            try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released, wasSent: false)
         } catch let error as StoreError {
             try await fail(claim, error, mode)
         }
@@ -268,13 +268,14 @@ package final class PhotoPipeline: Sendable {
     private func upload(_ file: PreparedEvents, _ claim: Claim, _ mode: Mode) async throws {
         do {
             let result = try await events.upload(file, claim) { isStopping.withLock { $0 } }
-            try await noteAccepted(claim, wasSent: result.sentBytes != nil)
-            try await commit(claim, result.outcome, note: result.note, sentBytes: result.sentBytes)
+            try await noteAccepted(claim, wasSent: result.wasSent)
+            try await commit(
+                claim, result.outcome, note: result.note, wasSent: result.wasSent, sentBytes: result.sentBytes)
         } catch let error as StoreError {
             try await fail(claim, error, mode)
         } catch let error as PhotoError {
             let outcome = try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
-            try await commit(claim, outcome, sentBytes: nil)
+            try await commit(claim, outcome, wasSent: false)
         }
     }
 
@@ -298,7 +299,7 @@ package final class PhotoPipeline: Sendable {
     // MARK: Committing
 
     func commit(
-        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, sentBytes: Int64?
+        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool, sentBytes: Int64 = 0
     ) async throws {
         let now = time.now()
         try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, note: note, at: now) }
@@ -308,16 +309,20 @@ package final class PhotoPipeline: Sendable {
         isBusy.withLock { $0 = true }
         work.signal()
         let event = PipelineEvent(
-            file: claim.file, result: result(of: outcome, claim, sentBytes), events: outcome.isFinal ? note : nil)
+            file: claim.file, result: result(of: outcome, claim, wasSent, sentBytes),
+            events: outcome.isFinal ? note : nil)
         logger.debug("\(event.file): \(event.result)")
         observe(event)
     }
 
-    private func result(of outcome: Outcome, _ claim: Claim, _ sentBytes: Int64?) -> PipelineEvent.Result {
+    private func result(of outcome: Outcome, _ claim: Claim, _ wasSent: Bool, _ sentBytes: Int64)
+        -> PipelineEvent.Result
+    {
         switch outcome {
         case .uploaded:
-            sentBytes.map { .stored(localBytes: claim.stamp.size, sentBytes: $0) }
-                ?? .alreadyStored(localBytes: claim.stamp.size)
+            wasSent
+                ? .stored(localBytes: claim.stamp.size, sentBytes: sentBytes)
+                : .alreadyStored(localBytes: claim.stamp.size, sentBytes: sentBytes)
         case .failed(let message, _): .failed(reason: message)
         case .skipped(let message, _): .skipped(reason: message)
         case .postponed(let message, _): .postponed(reason: message)
@@ -328,7 +333,7 @@ package final class PhotoPipeline: Sendable {
     /// What was claimed and not got to goes back to the queue, its attempt not counted.
     private func releaseAll() async throws {
         for claim in inHand.withLock({ Array($0.values) }) {
-            try await commit(claim, .released, sentBytes: nil)
+            try await commit(claim, .released, wasSent: false)
         }
     }
 

@@ -6,8 +6,8 @@ package struct PipelineEvent: Sendable {
     package enum Result: Sendable {
         /// - Parameters: bytes of the file on the disk, bytes that were sent.
         case stored(localBytes: Int64, sentBytes: Int64)
-        /// The store had it; nothing was sent.
-        case alreadyStored(localBytes: Int64)
+        /// The store had it; what was sent was not needed.
+        case alreadyStored(localBytes: Int64, sentBytes: Int64)
         case failed(reason: String)
         case skipped(reason: String)
         case postponed(reason: String)
@@ -43,9 +43,10 @@ package struct PassSummary: Hashable, Sendable, Codable {
             uploaded += 1
             bytesRead += local
             bytesSent += sent
-        case .alreadyStored(let local):
+        case .alreadyStored(let local, let sent):
             alreadyStored += 1
             bytesRead += local
+            bytesSent += sent
         case .failed: failed += 1
         case .skipped: skipped += 1
         case .postponed: postponed += 1

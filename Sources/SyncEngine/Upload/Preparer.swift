@@ -78,8 +78,7 @@ package struct Preparer: Sendable {
             }
             return .ready(PreparedFile(claim: claim, content: .events(file)))
         case .store(let upload):
-            // The same bytes are stored already, under another name or from another day: nothing to reduce or send.
-            if let object = try ledger.object(upload.key), object.md5 == examined.digest.md5, object.problem == nil {
+            if let object = try stored(upload, examined.digest) {
                 return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))
             }
             var typed = examined
@@ -90,6 +89,20 @@ package struct Preparer: Sendable {
             let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy)
             return .ready(PreparedFile(claim: claim, content: .photo(photo)))
         }
+    }
+
+    /// What is stored already of these bytes, so that there is nothing to reduce or send: the same photo under another
+    /// name or from another day; or, where they are a stored copy themselves (one that was restored, and put in the place
+    /// of its photo), the photo that they are the copy of.
+    private func stored(_ upload: PlannedUpload, _ digest: ContentDigest) throws -> ObjectRecord? {
+        if let object = try ledger.object(upload.key), object.problem == nil,
+            object.md5 == digest.md5 || object.sha256 == digest.sha256
+        {
+            return object
+        }
+        // What is not in the pool has a name of its own, and is stored under that.
+        guard upload.condition == .ifAbsent else { return nil }
+        return try ledger.object(storing: digest.sha256, below: planner.keys.photos)
     }
 
     /// What an error about a claimed file comes to.

@@ -9,6 +9,8 @@ package struct Uploader: Sendable {
         package let object: ObjectRecord
         /// `false` when the store had it already and nothing was sent or what was sent was not needed.
         package let wasSent: Bool
+        /// Bytes that went to the store, needed or not.
+        package var sentBytes: Int64 = 0
     }
 
     private let store: any ObjectStore
@@ -38,7 +40,9 @@ package struct Uploader: Sendable {
         do {
             return try await send(photo, photo.plan.condition)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
-            return try await adopt(photo, after: error)
+            var receipt = try await adopt(photo, after: error)
+            receipt.sentBytes += error.sentBytes
+            return receipt
         }
     }
 
@@ -46,7 +50,7 @@ package struct Uploader: Sendable {
         let (body, key) = (photo.body, photo.plan.key)
         let receipt = try await store.put(body, at: key, attributes: photo.attributes, condition: condition)
         let etag = try await prove(receipt, of: body, at: key)
-        return Receipt(object: record(of: photo, etag: etag), wasSent: true)
+        return Receipt(object: record(of: photo, etag: etag), wasSent: true, sentBytes: body.size)
     }
 
     /// A photo counts as stored only when the store's own words prove it: the digest in its answer, or what it reports
@@ -137,8 +141,9 @@ package struct Uploader: Sendable {
             error.code == .archived ? .archived : .invalidRequest, operation: "put", key: stored.key.rawValue,
             message: error.code == .archived
                 ? "another version is archived under this key, and archived objects are never rewritten"
-                : "another object (\(stored.size) bytes) is stored under this key; it was left as it is."
-                    + " Look at it, and remove it if it is not wanted"
+                : "another object (\(stored.size) bytes) is stored under this key; it was left as it is, and may be the"
+                    + " only copy of something: save it (sync-agent restore \(stored.key.rawValue) --output DIR) before you"
+                    + " remove it from the store"
         )
     }
 

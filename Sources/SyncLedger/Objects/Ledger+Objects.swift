@@ -9,6 +9,17 @@ extension Ledger {
         try read("look up an object") { try $0.row(LedgerQuery.object, [key.rawValue]) }
     }
 
+    /// An object whose stored bytes have this digest, and of which nothing is known to be wrong.
+    /// - Parameter prefix: what its key begins with.
+    package func object(
+        storing sha256: SHA256Digest, below prefix: String
+    ) throws(LedgerError) -> ObjectRecord? {
+        let range = KeyRange(prefix: prefix, after: nil)
+        return try read("look up an object by its bytes") { db in
+            try db.row(LedgerQuery.objectOfDigest, [sha256.blob, range.from, range.to])
+        }
+    }
+
     /// A page of the objects that may move to an archive class, in the order of keys: those whose key begins with
     /// `prefix`, of these classes, stored before a moment and larger than so many bytes. What is young, small or archived
     /// costs a step in an index.

@@ -54,6 +54,18 @@ extension Ledger {
         }
     }
 
+    /// Whether all images of a project in its folder have failed: it stands for no other project then.
+    package func isProjectImageBroken(_ id: String, in folder: FilePath) throws(LedgerError) -> Bool {
+        try read("look for the image of a project") { try $0.isImageBroken(of: id, in: folder) }
+    }
+
+    /// Lets the duplicates of a project be projects of their own, as long as nobody decides anew.
+    package func freeDuplicates(of id: String, in folder: FilePath, at time: Date) throws(LedgerError) {
+        try write("decide about projects") { db in
+            try ProjectTable(db: db, folder: folder, time: time).freeDuplicates(of: id)
+        }
+    }
+
     /// Ids of projects whose image is stored, and which `projects.json` does not name, by id. A folder without a list has
     /// none.
     package func unrecordedProjects(in folder: FilePath) throws(LedgerError) -> [String] {
@@ -164,5 +176,26 @@ extension Database {
     func rootDirectory(of folder: FilePath) throws -> Int64? {
         guard let id = try number("SELECT id FROM folders WHERE path = ?", [folder.blob]) else { return nil }
         return try DirectoryTable(self).find("", in: FolderID(rawValue: id))?.rawValue
+    }
+}
+
+extension Database {
+    fileprivate func isImageBroken(of id: String, in folder: FilePath) throws -> Bool {
+        guard let root = try rootDirectory(of: folder) else { return false }
+        let rows = try Row.fetchAll(
+            self, sql: LedgerQuery.statesOfProjectImages,
+            arguments: [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
+        let states = rows.filter { ProjectFileName($0[0] as String) == .image(id: id) }
+            .compactMap { PhotoState(rawValue: $0[1]) }
+        return !states.isEmpty && states.allSatisfy { $0 == .failed }
+    }
+
+    /// A project whose image cannot be stored stands for no other one: their images are tried.
+    func freeDuplicates(ofBroken claim: Claim, at time: Date) throws {
+        let folder = claim.folder.path
+        guard claim.folder.kind == .projects, case .image(let id) = ProjectFileName(below: claim.relativePath),
+            try isImageBroken(of: id, in: folder)
+        else { return }
+        try ProjectTable(db: self, folder: folder, time: time).freeDuplicates(of: id)
     }
 }

@@ -51,6 +51,7 @@ extension Ledger {
             } else {
                 try db.settle(row, as: outcome, at: time)
                 if outcome.isFinal { try db.setEventNote(note, of: row.id) }
+                if case .failed = outcome { try db.freeDuplicates(ofBroken: claim, at: time) }
             }
         }
     }

@@ -131,11 +131,13 @@ extension Database {
                 AND (restore_state = 'none' OR restore_state = 'restored' AND restored_until <= ?2)
                 """, [item, time.milliseconds])
         case .restored:
+            // Elsewhere there is no copy that ends: what was never archived, or has moved back for good, is just readable.
+            let isArchived = "storage_class IN ('GLACIER', 'DEEP_ARCHIVE')"
             try run(
                 """
-                UPDATE objects SET restore_state = 'restored',
-                    restored_until = (SELECT expires_at FROM restore_items WHERE id = ?1)
-                WHERE \(ofItem) AND storage_class <> 'STANDARD'
+                UPDATE objects SET restore_state = IIF(\(isArchived), 'restored', 'none'), restored_until =
+                    IIF(\(isArchived), (SELECT expires_at FROM restore_items WHERE id = ?1), NULL)
+                WHERE \(ofItem)
                 """, [item])
         case .failed:
             try run(

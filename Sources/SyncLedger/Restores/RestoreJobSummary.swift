@@ -14,6 +14,8 @@ package struct RestoreJobSummary: Hashable, Sendable {
     package let earliestExpiry: Date?
     /// When the last of those that came could be read.
     package let latestReadyAt: Date?
+    /// Copies of archived objects that can be read now. What was never archived needs none, and stays readable.
+    package let copies: Int
 
     /// - Parameter row: as ``LedgerQuery/progressOfJob`` gives it.
     init(job: RestoreJob, progress row: Row) {
@@ -26,5 +28,6 @@ package struct RestoreJobSummary: Hashable, Sendable {
         bytes = (row[6] as Int64?) ?? 0
         earliestExpiry = (row[7] as Int64?).map(Date.init(milliseconds:))
         latestReadyAt = (row[8] as Int64?).map(Date.init(milliseconds:))
+        copies = (row[9] as Int?) ?? 0
     }
 }

@@ -24,6 +24,11 @@ extension LedgerQuery {
         SELECT CAST(name AS TEXT) FROM photos
         WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
         """
+    /// Arguments as of ``imagesOfProject``.
+    package static let statesOfProjectImages = """
+        SELECT CAST(name AS TEXT), state FROM photos
+        WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
+        """
     package static let firstUnsynced = """
         SELECT 1 FROM photos WHERE folder_id = ? AND state = 'pending' AND error IS NOT ? LIMIT 1
         """
@@ -33,7 +38,7 @@ extension LedgerQuery {
         """
 
     static let ofProjects = [
-        projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, imagesOfProject, firstUnsynced,
-        unfinishedImages,
+        projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, imagesOfProject,
+        statesOfProjectImages, firstUnsynced, unfinishedImages,
     ]
 }

@@ -29,8 +29,13 @@ extension LedgerQuery {
         WHERE objects.key = ? ORDER BY photos.id LIMIT ?
         """
 
+    package static let objectOfDigest = """
+        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
+        WHERE sha256 = ? AND \(KeyRange.condition) AND problem IS NULL ORDER BY key LIMIT 1
+        """
+
     static let ofProofs = [
         brokenObject, brokenObjectOfPhoto, brokenObjects, firstLost, objectsOfRange, longestUnproven, oldestProof,
-        anyPhotosOfObject,
+        anyPhotosOfObject, objectOfDigest,
     ]
 }

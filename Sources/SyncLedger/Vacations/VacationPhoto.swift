@@ -12,7 +12,8 @@ package struct VacationPhoto: Hashable, Sendable {
     package let state: PhotoState
     /// The file as it was read last.
     package let stamp: FileStamp
-    /// Of the file as it is; `nil` while it was not read yet.
+    /// Of the photo: of the file as it is, and of the photo of which that is a restored copy; `nil` while it was not read
+    /// yet.
     package let md5: MD5Digest?
     /// What is stored of it as it is now (of a missing photo: as it was); `nil` while nothing is.
     package let object: ObjectRecord?
@@ -54,9 +55,10 @@ struct VacationPhotoRow: FetchableRecord {
         stamp = FileStamp(row: row, from: 3)
         let known = row.hasNull(atIndex: 10) ? nil : try ObjectRecord(row: row, from: 10)
         object = state == .uploaded || state == .missing ? known : nil
-        // What is stored may be of an earlier content than the one that was on the disk last.
+        // What is stored may be of an earlier content than the one that was on the disk last. Where it is of this one, it
+        // tells which photo it is: the file may be a restored copy.
         let digest = MD5Digest(blob: row[9])
-        md5 = state.isOnDisk ? digest ?? object?.md5 : known?.md5
+        md5 = object?.md5 ?? (state.isOnDisk ? digest : known?.md5)
     }
 
     /// - Parameter vacation: the one in whose folder it is.

@@ -34,9 +34,16 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
         for (word, feature) in Self.words where contains(feature) && words.contains(where: { $0.contains(word) }) {
             return feature
         }
+        // Ceph without the class: 400 InvalidArgument, and not a word more.
+        if response.saysNothingOfWhichArgument, contains(.storageClass) { return .storageClass }
         guard response.status == 501 else { return nil }
         let order = Self.words.map(\.feature).filter(contains)
         return order.first { !demanded.contains($0) } ?? order.first
+    }
+
+    /// Whether a request with a storage class was refused for the class, as far as a reply tells.
+    package static func isClassRefused(by response: HTTPResponse) -> Bool {
+        PutFeatures.storageClass.refused(by: response) == .storageClass
     }
 
     private static let words: [(word: String, feature: PutFeatures)] = [
@@ -51,5 +58,14 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
         case .encryption: ("x-amz-server-side-encryption", "store.encryption")
         default: nil
         }
+    }
+}
+
+extension HTTPResponse {
+    fileprivate var saysNothingOfWhichArgument: Bool {
+        guard status == 400 else { return false }
+        let reply = ErrorReply(self)
+        return reply.code == "InvalidArgument"
+            && [reply.message, reply.header, reply.argument].allSatisfy { $0?.isEmpty ?? true }
     }
 }

@@ -10,7 +10,7 @@ extension S3Capabilities {
     var facts: [String: String] {
         var facts = [
             "list-attributes": Self.text(takesListAttributes), "delete-many": Self.text(deletesMany),
-            "restore-tiers": Self.text(takesRestoreTiers),
+            "restore-tiers": Self.text(takesRestoreTiers), "copies-name-metadata": Self.text(namesMetadataInCopies),
         ]
         if !settled.contains(.condition) { facts["conditional-put"] = conditionalPut.rawValue }
         if !settled.contains(.checksum) { facts["checksums"] = Self.text(checksums) }
@@ -34,6 +34,7 @@ extension S3Capabilities {
             case "delete-many": deletesMany = Self.flag(text) ?? deletesMany
             case "restore-tiers": takesRestoreTiers = Self.flag(text) ?? takesRestoreTiers
             case "encrypted-copies": encryptsCopies = Self.flag(text)
+            case "copies-name-metadata": namesMetadataInCopies = Self.flag(text) ?? namesMetadataInCopies
             case "restores-in-lists": restoresInLists = Self.flag(text)
             default:
                 guard name.hasPrefix(Self.classPrefix), let isThere = Self.flag(text) else { continue }

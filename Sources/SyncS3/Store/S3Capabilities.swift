@@ -21,6 +21,8 @@ package struct S3Capabilities: Hashable, Sendable {
     package internal(set) var provenClasses: Set<StorageClass> = []
     /// Storage classes in which objects were seen after they were stored there. That says nothing of copies.
     package internal(set) var takenClasses: Set<StorageClass> = []
+    /// Whether a copy in place has to name type and metadata.
+    package internal(set) var namesMetadataInCopies = false
     /// Whether it takes the header that asks a listing for restores.
     package internal(set) var takesListAttributes = true
     /// Whether a listing has told of a restore: `nil` as long as none has.

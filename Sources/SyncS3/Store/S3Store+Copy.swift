@@ -14,21 +14,30 @@ extension S3Store {
             if capabilities.ignoresEncryption { throw client.unencrypted(context) }
             if capabilities.encryptsCopies == false { throw unencryptedCopy(context) }
         }
-        let original = try await readableSource(source)
+        let (original, reply) = try await readableSource(source)
         if key == source {
-            if original.storageClass == storageClass { return }
+            if original.storageClass == storageClass { return try await proveListing(of: storageClass, key, context) }
         } else {
             // Whatever a store makes of the condition in a put proves nothing of its copies.
             try await checkBeforePut(condition, key, context)
         }
-        try await sendCopy(
-            source, to: key, storageClass: storageClass, isConditional: condition == .ifAbsent && key != source,
-            context)
+        let copy = Copy(source: source, original: reply, key: key, storageClass: storageClass)
+        try await send(copy, isConditional: condition == .ifAbsent && key != source, context)
         try await proveClass(storageClass, of: key, context)
     }
 
+    private struct Copy {
+        let source: ObjectKey
+        /// What the store says of the source.
+        let original: ObjectReply
+        let key: ObjectKey
+        let storageClass: StorageClass
+
+        var isInPlace: Bool { source == key }
+    }
+
     /// The source, when it can be copied at all: not every store refuses what S3 refuses.
-    private func readableSource(_ source: ObjectKey) async throws -> ObjectInfo {
+    private func readableSource(_ source: ObjectKey) async throws -> (ObjectInfo, ObjectReply) {
         let context = client.context("copy", source)
         guard let reply = try await headReply(source, context) else {
             throw client.error(.notFound, context, "nothing is stored under this key")
@@ -41,25 +50,19 @@ extension S3Store {
             throw client.error(
                 .tooLarge, context, "the object has \(info.size) bytes, and S3 copies at most 5 GiB in one request")
         }
-        return info
+        return (info, reply)
     }
 
-    private func sendCopy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, isConditional: Bool,
-        _ context: S3RequestContext
-    ) async throws {
+    private func send(_ copy: Copy, isConditional: Bool, _ context: S3RequestContext) async throws {
+        let (key, storageClass) = (copy.key, copy.storageClass)
         let capabilities = client.knowledge.capabilities
         let isConditional = isConditional && capabilities.conditionalPut == .honoured
-        var response = try await client.send(context) {
-            $0.copy(source, to: key, storageClass: storageClass, isConditional: isConditional)
-        }
+        var response = try await request(copy, isConditional: isConditional, context)
         if isConditional, response.status == 501, !capabilities.demanded.contains(.condition) {
             // Stores have the condition for puts before they have it for copies.
-            response = try await client.send(context) {
-                $0.copy(source, to: key, storageClass: storageClass, isConditional: false)
-            }
+            response = try await request(copy, isConditional: false, context)
         }
-        if ErrorReply(response).code == "InvalidStorageClass" {
+        if copy.storageClass != .standard, PutFeatures.isClassRefused(by: response) {
             await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
             throw lacks(storageClass, context)
         }
@@ -69,7 +72,27 @@ extension S3Store {
         } catch {
             throw StoreError(error, response, in: context)
         }
-        try await proveEncryption(of: key, isInPlace: key == source, response, context)
+        try await proveEncryption(of: key, isInPlace: copy.isInPlace, response, context)
+    }
+
+    /// Some stores call a copy in place illegal that changes nothing but the class, unless it names type and metadata anew.
+    private func request(
+        _ copy: Copy, isConditional: Bool, _ context: S3RequestContext
+    ) async throws -> HTTPResponse {
+        func send(naming headers: HTTPHeaders?) async throws -> HTTPResponse {
+            try await client.send(context) {
+                $0.copy(
+                    copy.source, to: copy.key, storageClass: copy.storageClass, naming: headers,
+                    isConditional: isConditional)
+            }
+        }
+        let namesMetadata = client.knowledge.capabilities.namesMetadataInCopies && copy.isInPlace
+        let response = try await send(naming: namesMetadata ? copy.original.headers : nil)
+        guard !namesMetadata, copy.isInPlace, response.status == 400, ErrorReply(response).refusesCopyOntoItself
+        else { return response }
+        let second = try await send(naming: copy.original.headers)
+        if second.status == 200 { await client.learn { $0.capabilities.namesMetadataInCopies = true } }
+        return second
     }
 
     /// A copy in place that is not encrypted cannot be undone, and an archived one not even be seen to: one is enough, so
@@ -98,7 +121,8 @@ extension S3Store {
                 + "the tiers section, and let sync-agent doctor look again")
     }
 
-    /// Some stores say 200 and leave the object in their only class. Looked at once for each class; Amazon's word counts.
+    /// Some stores say 200 and leave the object in their only class; some tell the new class of the object, and list it in
+    /// the old one: what is listed is believed. Looked at once for each class; Amazon's word counts.
     private func proveClass(
         _ storageClass: StorageClass, of key: ObjectKey, _ context: S3RequestContext
     ) async throws {
@@ -110,7 +134,25 @@ extension S3Store {
             await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
             throw lacks(storageClass, context)
         }
+        try await proveListing(of: storageClass, key, context)
         await client.learn { $0.capabilities.provenClasses.insert(storageClass) }
+    }
+
+    private func proveListing(
+        of storageClass: StorageClass, _ key: ObjectKey, _ context: S3RequestContext
+    ) async throws {
+        let address = client.knowledge.address
+        guard storageClass != .standard, !address.isAmazon else { return }
+        let page = try await list(
+            prefix: key.rawValue, after: nil, limit: 1, restores: false, operation: context.operation)
+        guard let listed = page.objects.first(where: { $0.key == key }), listed.storageClass != storageClass else {
+            return
+        }
+        await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
+        throw client.error(
+            .unsupported, context,
+            "\(address.endpoint) says that the object is in \(storageClass), and lists it in \(listed.storageClass): the "
+                + "listing is believed, and nothing is archived there; set tiers.mode: off")
     }
 
     /// A copy may have no other purpose than its class: it is never made in another one instead.
@@ -118,5 +160,13 @@ extension S3Store {
         client.error(
             .unsupported, context,
             "\(context.address.endpoint) does not have the storage class \(storageClass); correct the tiers section")
+    }
+}
+
+extension ErrorReply {
+    /// "This copy request is illegal because it is trying to copy an object to itself without changing the object's
+    /// metadata, …": Amazon's words, and of those who do not count the class as a change.
+    fileprivate var refusesCopyOntoItself: Bool {
+        code == "InvalidCopyDest" || code == "InvalidRequest" || message?.contains("to itself") == true
     }
 }

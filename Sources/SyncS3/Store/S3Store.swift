@@ -208,7 +208,8 @@ extension S3Store {
 
     /// Whether a server takes no puts at all, or said so once, is for those to find out who send more of them.
     private func putFailure(_ response: HTTPResponse, _ context: S3RequestContext) -> StoreError {
-        let failure = client.failure(response, context)
+        var failure = client.failure(response, context)
+        failure.sentBytes = response.sentBytes
         guard response.status == 405 || response.status == 501, failure.code == .unsupported else { return failure }
         return failure.adding("where that is so for every photo, correct store.endpoint")
     }

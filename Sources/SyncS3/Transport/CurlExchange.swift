@@ -5,6 +5,8 @@ import SyncCore
 /// Belongs to the transport's thread.
 final class CurlExchange {
     var upload: UploadSource?
+    /// Bytes of the body that curl has taken to send.
+    private(set) var sentBytes: Int64 = 0
     private(set) var response = HTTPResponse(status: 0)
     /// Whether the reply's head has come to its end. curl takes a connection that is closed within it for a reply.
     private(set) var hasHead = false
@@ -43,7 +45,9 @@ final class CurlExchange {
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int64 {
         do throws(TransportError) {
-            return Int64(try upload?.read(into: buffer) ?? 0)
+            let count = Int64(try upload?.read(into: buffer) ?? 0)
+            sentBytes += count
+            return count
         } catch {
             failure = error
             return -1

@@ -51,6 +51,7 @@ final class CurlTransfer {
             return .failure(TransportError(.connectionLost, "the reply ended within its head"))
         }
         var response = exchange.response
+        response.sentBytes = exchange.sentBytes
         response.newConnections = Int(CSyncCurl_TransferNewConnections(handle))
         return .success(response)
     }

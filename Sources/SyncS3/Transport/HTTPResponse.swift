@@ -6,6 +6,8 @@ package struct HTTPResponse: Hashable, Sendable {
     package var body: [UInt8]
     /// Connections that had to be opened for it: 0 when one was reused.
     package var newConnections: Int
+    /// Bytes of the request's body that went out, in all tries of curl's.
+    package var sentBytes: Int64 = 0
 
     package init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], newConnections: Int = 0) {
         self.status = status

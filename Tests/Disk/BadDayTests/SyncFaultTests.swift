@@ -42,6 +42,17 @@ import Testing
         }
     }
 
+    @Test func `What was sent and turns out to be stored already is counted as sent`() async throws {
+        try await SyncBench.run(photos: 1) { bench in
+            // A condition that is honoured is not asked about first: the photo goes out, and the store answers 412.
+            bench.server.script(.cut(.beforeReply), on: .putObject)
+            try await bench.pass()
+            let counted = bench.summary.withLock { $0 }
+            #expect(counted.alreadyStored == 1)
+            #expect(counted.bytesSent >= Int64(bench.shelf.copy(of: 0).count))
+        }
+    }
+
     @Test func `A wrong digest in the answer is checked against what is stored`() async throws {
         try await SyncBench.run(photos: 1) { bench in
             bench.server.script(.wrongETag, on: .putObject)

@@ -122,7 +122,9 @@ import Testing
         let result = try await delivery.run()
         #expect(result.saved == 1)
         #expect(result.failures.count == 1)
-        #expect(result.failures.first?.hasPrefix("\(output)/1.jpg: something else has this name") == true)
+        #expect(
+            result.failures.first
+                == "\(output)/1.jpg: another file has this name, and stays; restore into another folder (--output)")
         #expect(try tree.read("out/1.jpg") == Array("precious".utf8))
         #expect(try saved(job) == 1)
         // Who moves it away gets the photo.
@@ -130,6 +132,27 @@ import Testing
         try tree.write("out of the way", to: "out/1.jpg")
         #expect(try await delivery.run(leavingOut: held).failures == [])
         #expect(try await delivery.run().failures.count == 1)
+    }
+
+    @Test func `the photo itself in the place of its copy stays, is told of, and is no failure`() async throws {
+        let original = Array("much more than the copy".utf8)
+        let object = ObjectRecord(
+            key: try key("1.jpg"), size: 1, md5: ContentDigest(of: original).md5, sha256: nil,
+            contentType: "image/jpeg", storageClass: .deepArchive, storedAt: time.now)
+        let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: 1)
+        _ = try ledger.sight(folder.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        for claim in try ledger.claim(limit: 1, at: time.now) {
+            try ledger.commit(claim, outcome: .uploaded(ContentDigest(of: original), object), at: time.now)
+        }
+        let job = try await restore(["1.jpg"], output: output)
+        try tree.write(original, to: "out/1.jpg")
+        let result = try await delivery.run()
+        #expect(result.failures == [])
+        #expect(try tree.read("out/1.jpg") == original)
+        #expect(store.count(.get) == 0)
+        #expect(try saved(job) == 1)
+        let item = try #require(try ledger.restoreItems(of: job, after: 0, limit: 1).first)
+        #expect(item.note == "the original is there, and stays")
     }
 
     @Test func `a file that another process is downloading is no failure`() async throws {

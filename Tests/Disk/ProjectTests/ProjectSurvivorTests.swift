@@ -72,3 +72,32 @@ import Testing
         #expect(try bench.entries().map(\.record.id.inBytes) == [Self.decomposed.inBytes])
     }
 }
+
+/// What becomes of the duplicates of a project whose image is broken: in these tests, one without a full stop.
+@Suite struct ProjectBrokenOriginalTests {
+    private func list(_ ids: [String], in bench: ProjectBench) throws {
+        try bench.list(ids.map { ProjectBench.record($0, template: $0 + "t", request: "one request") })
+    }
+
+    @Test func `a duplicate is stored where the image of the original is broken, now or later`() async throws {
+        let bench = try ProjectBench()
+        try bench.write("image a", to: "a.jpg")
+        try bench.write("image b.", to: "b.jpg")
+        try list(["a", "b"], in: bench)
+        try await bench.pass()
+        try await bench.pass()
+        #expect(bench.stored.contains("b.jpg"))
+        #expect(try bench.states() == ["a": "failed", "b": "uploaded"])
+    }
+
+    @Test func `two broken images of one request fail both, and end`() async throws {
+        let bench = try ProjectBench()
+        try bench.write("image a", to: "a.jpg")
+        try bench.write("image b", to: "b.jpg")
+        try list(["a", "b"], in: bench)
+        try await bench.pass()
+        try await bench.pass()
+        #expect(try bench.states() == ["a": "failed", "b": "failed"])
+        #expect(bench.stored.filter { $0.hasSuffix(".jpg") } == [])
+    }
+}

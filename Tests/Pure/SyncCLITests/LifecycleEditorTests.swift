@@ -35,6 +35,15 @@ import Testing
         #expect(try await editor.store.lifecycle() == theirs)
     }
 
+    @Test func `a store that has rules to read and none to write is told with the way that is left`() async throws {
+        let store = FaultyStore(
+            InMemoryStore(lifecycle: .byRules), faults: [StoreFault(.setLifecycle, .failBefore(.unsupported))])
+        let editor = LifecycleEditor(store: store, policy: policy)
+        let (current, plan) = try await editor.plan()
+        let failure = await #expect(throws: CommandFailure.self) { _ = try await editor.carryOut(plan, from: current) }
+        #expect("\(failure as Any)".contains("Set tiers.mode: agent"))
+    }
+
     private static let own = LifecycleRule(
         id: "sync-agent-shares", content: .own(TierRule(prefix: "shares/", expireAfterDays: 31)))
 

@@ -86,6 +86,34 @@ import Testing
         #expect(try await probe(store).0.lifecycle(policy).state == .limited)
     }
 
+    private static func lacking(_ classes: [StorageClass]) -> [StoreFault] {
+        classes.map {
+            StoreFault(.put, key: "users/ana/doctor-0000000000000007/class-\($0).txt", .failBefore(.invalidRequest))
+        }
+    }
+
+    @Test func `A class that is refused says nothing of the next one`() async throws {
+        let store = FaultyStore(InMemoryStore(), faults: Self.lacking([.intelligentTiering]))
+        let (finding, found) = try await probe(store).0.storageClasses()
+        #expect(finding.state == .limited)
+        #expect(found == StoreProbe.classes.filter { $0 != .intelligentTiering })
+        #expect(try await probe(store).0.restores(from: found).map(\.state) == [.ok, .ok])
+    }
+
+    @Test func `A store without classes is limited, and what follows for the archive is said`() async throws {
+        let policy = TierPolicy(
+            user: "ana", mode: .bucket, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
+            shareExpireDays: 30)
+        let store = FaultyStore(InMemoryStore(lifecycle: .byRules), faults: Self.lacking(StoreProbe.classes))
+        let (finding, found) = try await probe(store).0.storageClasses()
+        #expect(finding.state == .limited)
+        #expect(finding.remedy?.contains("archiving is not possible there") == true)
+        #expect(found == [])
+        let rules = try await probe(store).0.lifecycle(policy, classes: found)
+        #expect(rules.state == .limited)
+        #expect(rules.detail.contains("has no DEEP_ARCHIVE"))
+    }
+
     @Test func `What earlier doctors left is removed when it is an hour old`() async throws {
         let store = InMemoryStore()
         let body = ObjectBody(bytes: [1], digest: ContentDigest(of: [1]))

@@ -23,7 +23,8 @@ struct MemoryBench {
     @discardableResult
     func put(
         _ id: String, _ created: String, profile: String = "p1", type: String? = "taskResponse", title: String? = nil,
-        class storageClass: StorageClass = .standard, restore: RestoreState = .none, noting: Bool = true
+        class storageClass: StorageClass = .standard, restore: RestoreState = .none, noting: Bool = true,
+        contentType: String = "image/jpeg"
     ) async throws -> ObjectKey {
         let date = try Self.date(created)
         let key = try keys.archivedPhoto(profile: profile, month: CalendarDay(date), event: id)
@@ -37,7 +38,7 @@ struct MemoryBench {
         metadata[MetadataName.taskTitle] = title
         _ = try await memory.put(
             ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: key,
-            attributes: ObjectAttributes(contentType: "image/jpeg", metadata: noting ? metadata : [:]),
+            attributes: ObjectAttributes(contentType: contentType, metadata: noting ? metadata : [:]),
             condition: .ifAbsent)
         memory.setClass(storageClass, restore: restore, of: key)
         return key

@@ -47,6 +47,7 @@ import Testing
 
     @Test(arguments: [
         (MemoryFilter(profiles: ["p1"]), ["b", "d", "f"]),
+        (MemoryFilter(profiles: ["P1"]), []), (MemoryFilter(profiles: ["P1"], ignoresCase: true), ["b", "d", "f"]),
         (MemoryFilter(profiles: ["p"]), []), (MemoryFilter(profiles: ["p3", "p1"]), ["b", "d", "e", "f"]),
         (MemoryFilter(from: CalendarDay("2025-03-10")), ["a", "b", "c"]),
         (MemoryFilter(to: CalendarDay("2025-03-10")), ["b", "c", "d", "e", "f"]),

@@ -36,6 +36,16 @@ import Testing
         #expect(name.dropLast(4).suffix(8).allSatisfy { $0.isHexDigit })
     }
 
+    @Test(arguments: [
+        ("image/png", "png"), ("image/heic", "heic"), ("image/jpeg", "jpg"), ("application/octet-stream", "jpg"),
+    ])
+    func `a name ends as the bytes want it`(contentType: String, ending: String) async throws {
+        let bench = try MemoryBench()
+        try await bench.put("e1", "2025-03-10T08:00:00Z", contentType: contentType)
+        let memory = try #require(try await bench.list.page(MemoryFilter(), limit: 1).photos.first)
+        #expect(MemoryName.name(of: memory).string == "2025-03-10_p1_e1.\(ending)")
+    }
+
     @Test func `two photos never have one name`() async throws {
         let names = try await [
             name("a_b", "c"), name("a", "b_c"), name("a b", "c"), name("a?b", "c"), name("a", "b c"),

@@ -155,7 +155,11 @@ final class RestoreBench: Sendable {
         RestoreAnnouncer(ledger: queue, notifiers: Notifiers([listener], logger: logger), time: time.source)
     }
 
-    var desk: RestoreDesk { RestoreDesk(store: store, ledger: queue, prices: Self.prices, time: time.source) }
+    var desk: RestoreDesk {
+        RestoreDesk(
+            store: store, ledger: queue, prices: Self.prices,
+            pool: BlockingPool(name: "originals", threads: 1), time: time.source)
+    }
 
     var service: RestoreService {
         RestoreService(

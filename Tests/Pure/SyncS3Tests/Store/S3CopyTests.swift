@@ -21,6 +21,13 @@ import Testing
     private static let nothing = Answer.reply(404)
     private static let done = Answer.reply(200, [:], "<CopyObjectResult><ETag>\"x\"</ETag></CopyObjectResult>")
 
+    private static func listing(_ storageClass: String, key: String = "a") -> Answer {
+        .reply(
+            200, [:],
+            "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>\(key)</Key><Size>5</Size>"
+                + "<StorageClass>\(storageClass)</StorageClass></Contents></ListBucketResult>")
+    }
+
     private static func object(_ storageClass: String? = nil, size: Int64 = 5, restore: String? = nil) -> Answer {
         var headers: HTTPHeaders = ["Content-Length": "\(size)"]
         headers["x-amz-storage-class"] = storageClass
@@ -79,7 +86,17 @@ import Testing
         // Elsewhere a class has to be seen.
         Row(
             key: "a", endpoint: other, storageClass: .deepArchive, condition: .overwrite,
-            answers: [object(), done, object("DEEP_ARCHIVE")], requests: ["HEAD /b/a", "PUT /b/a", "HEAD /b/a"]),
+            answers: [object(), done, object("DEEP_ARCHIVE"), listing("DEEP_ARCHIVE")],
+            requests: ["HEAD /b/a", "PUT /b/a", "HEAD /b/a", "GET /b"]),
+        // What is listed is believed, also of what seems to be there already.
+        Row(
+            key: "a", endpoint: other, storageClass: .deepArchive, condition: .overwrite,
+            answers: [object(), done, object("DEEP_ARCHIVE"), listing("STANDARD")],
+            requests: ["HEAD /b/a", "PUT /b/a", "HEAD /b/a", "GET /b"], error: .unsupported),
+        Row(
+            key: "a", endpoint: other, storageClass: .glacierInstantRetrieval, condition: .overwrite,
+            answers: [object("GLACIER_IR"), listing("STANDARD")], requests: ["HEAD /b/a", "GET /b"],
+            error: .unsupported),
         Row(
             key: "a", endpoint: other, storageClass: .deepArchive, condition: .overwrite,
             answers: [object(), done, object()], requests: ["HEAD /b/a", "PUT /b/a", "HEAD /b/a"], error: .unsupported),
@@ -98,6 +115,8 @@ import Testing
 
     @Test(arguments: [
         [object(), Answer.error(400, "InvalidStorageClass")], [object(), done, object()],
+        // Ceph says no more than this.
+        [object(), Answer.error(400, "InvalidArgument")],
     ])
     func `A class that the store lacks is named, and not asked for again`(answers: [Answer]) async throws {
         let made = try ScriptedStore(answers, endpoint: Self.other)
@@ -115,12 +134,44 @@ import Testing
     @Test func `A class that was seen once is believed`() async throws {
         let made = try ScriptedStore(
             [
-                Self.object(), Self.done, Self.object("GLACIER"), Self.object(), Self.done,
+                Self.object(), Self.done, Self.object("GLACIER"), Self.listing("GLACIER"), Self.object(), Self.done,
             ], endpoint: Self.other)
         for key in [try ObjectKey("a"), try ObjectKey("b")] {
             try await made.store.copy(key, to: key, storageClass: .glacier, condition: .overwrite)
         }
-        #expect(made.transport.lines == ["HEAD /b/a", "PUT /b/a", "HEAD /b/a", "HEAD /b/b", "PUT /b/b"])
+        #expect(made.transport.lines == ["HEAD /b/a", "PUT /b/a", "HEAD /b/a", "GET /b", "HEAD /b/b", "PUT /b/b"])
+    }
+
+    @Test func `Where a copy onto itself is called illegal, it names type and metadata anew, from then on at once`()
+        async throws
+    {
+        let source = Answer.reply(
+            200,
+            [
+                "Content-Length": "5", "Content-Type": "image/jpeg", "Cache-Control": "private", "ETag": "\"x\"",
+                "x-amz-meta-md5": "0123", "x-amz-meta-taken-at": "2024-06-15T07:30:00Z",
+            ])
+        let illegal = Answer.reply(
+            400, [:],
+            "<Error><Code>InvalidRequest</Code><Message>This copy request is illegal because it is trying to copy an "
+                + "object to itself without changing the object's metadata</Message></Error>")
+        let made = try ScriptedStore(
+            [
+                source, illegal, Self.done, Self.object("GLACIER"), Self.listing("GLACIER"), source, Self.done,
+            ], endpoint: Self.other)
+        for key in [try ObjectKey("a"), try ObjectKey("b")] {
+            try await made.store.copy(key, to: key, storageClass: .glacier, condition: .overwrite)
+        }
+        let puts = made.transport.requests.filter { $0.method == .put }
+        #expect(puts.map { $0.headers["x-amz-metadata-directive"] } == ["COPY", "REPLACE", "REPLACE"])
+        for put in puts.dropFirst() {
+            #expect(put.headers["Content-Type"] == "image/jpeg")
+            #expect(put.headers["Cache-Control"] == "private")
+            #expect(put.headers["x-amz-meta-md5"] == "0123")
+            #expect(put.headers["x-amz-meta-taken-at"] == "2024-06-15T07:30:00Z")
+            #expect(put.headers["x-amz-storage-class"] == "GLACIER")
+            #expect(put.headers["ETag"] == nil)
+        }
     }
 
     @Test(arguments: [nil, other])
