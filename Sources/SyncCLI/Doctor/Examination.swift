@@ -34,6 +34,7 @@ struct Examination: Sendable {
             if let ledger {
                 machine.lookAtClock(ledger)
                 machine.lookAtVerification(ledger, installation?.settings.verify, now: TimeSource.system.now())
+                machine.lookAtPlaces(ledger, installation?.settings.photos.reduce)
             }
             return (ledger, machine.lookAtAgent())
         }
