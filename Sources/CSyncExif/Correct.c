@@ -21,7 +21,6 @@ enum {
     TAG_STRIP_LENGTHS = 0x0117,
     TAG_EXIF_IFD = 0x8769,
     TAG_GPS_IFD = 0x8825,
-    TAG_MAKER_NOTE = 0x927C,
     TAG_PIXEL_WIDTH = 0xA002,
     TAG_PIXEL_HEIGHT = 0xA003,
     TAG_INTEROP_IFD = 0xA005,
@@ -31,7 +30,7 @@ enum {
 
 enum { HEADER = 8, ENTRY = 12, TYPE_SHORT = 3, TYPE_LONG = 4 };
 
-typedef enum Directory { IMAGE, EXIF, GPS, INTEROP, THUMBNAIL } Directory;
+typedef enum Directory { IMAGE, EXIF, GPS, INTEROP } Directory;
 
 typedef struct Block {
     uint8_t *bytes;
@@ -104,11 +103,6 @@ static int entries_at(const Block *block, size_t at) {
     return at + 2 + (size_t)count * ENTRY + 4 > block->count ? -1 : (int)count;
 }
 
-static bool removes(const Block *block, Directory directory, uint32_t tag) {
-    return (directory == IMAGE && tag == TAG_GPS_IFD && block->changes->remove_gps)
-        || (directory == EXIF && tag == TAG_MAKER_NOTE && block->changes->remove_maker_note);
-}
-
 static void edit_entry(Block *block, Directory directory, size_t entry, uint32_t tag) {
     const CSyncExif_Changes *changes = block->changes;
     switch (directory) {
@@ -134,15 +128,6 @@ static void edit_entry(Block *block, Directory directory, size_t entry, uint32_t
     }
 }
 
-/// Takes an entry out of its directory: the later ones and the link to the next directory move up by one.
-static void remove_entry(Block *block, size_t directory, int entries, int index) {
-    size_t entry = directory + 2 + (size_t)index * ENTRY;
-    size_t end = directory + 2 + (size_t)entries * ENTRY + 4;
-    memmove(block->bytes + entry, block->bytes + entry + ENTRY, end - entry - ENTRY);
-    memset(block->bytes + end - ENTRY, 0, ENTRY);
-    put(block, directory, 2, (uint32_t)entries - 1);
-}
-
 static Directory directory_of(uint32_t tag) {
     return tag == TAG_EXIF_IFD ? EXIF : tag == TAG_GPS_IFD ? GPS : INTEROP;
 }
@@ -162,8 +147,8 @@ static void mark_thumbnail(Block *block, size_t directory, int entries) {
     mark(block, at, size, REMOVED);
 }
 
-/// Marks a directory that goes, with its values.
-static void mark_removed(Block *block, size_t at, Directory directory) {
+/// Marks the thumbnail's directory, which goes, with its values.
+static void mark_removed(Block *block, size_t at) {
     int entries = entries_at(block, at);
     if (entries < 0) {
         return;
@@ -172,9 +157,7 @@ static void mark_removed(Block *block, size_t at, Directory directory) {
     for (int i = 0; i < entries; i++) {
         mark_value(block, at + 2 + (size_t)i * ENTRY, REMOVED);
     }
-    if (directory == THUMBNAIL) {
-        mark_thumbnail(block, at, entries);
-    }
+    mark_thumbnail(block, at, entries);
 }
 
 /// Edits a directory that stays, and those below it. Returns false when it is damaged.
@@ -186,17 +169,6 @@ static bool edit_directory(Block *block, size_t at, Directory directory) {
     for (int i = 0; i < entries; i++) {
         size_t entry = at + 2 + (size_t)i * ENTRY;
         uint32_t tag = get(block, entry, 2);
-        if (removes(block, directory, tag)) {
-            if (tag == TAG_GPS_IFD) {
-                mark_removed(block, get(block, entry + 8, 4), GPS);
-            } else {
-                mark_value(block, entry, REMOVED);
-            }
-            remove_entry(block, at, entries, i);
-            entries -= 1;
-            i -= 1;
-            continue;
-        }
         mark_value(block, entry, KEPT);
         edit_entry(block, directory, entry, tag);
         bool points = (directory == IMAGE && (tag == TAG_EXIF_IFD || tag == TAG_GPS_IFD))
@@ -208,7 +180,7 @@ static bool edit_directory(Block *block, size_t at, Directory directory) {
     }
     size_t link = at + 2 + (size_t)entries * ENTRY;
     if (directory == IMAGE && get(block, link, 4) != 0) {
-        mark_removed(block, get(block, link, 4), THUMBNAIL);
+        mark_removed(block, get(block, link, 4));
         put(block, link, 4, 0);
     }
     mark(block, at, link + 4 - at, KEPT);
@@ -249,9 +221,7 @@ static bool is_sound(const uint8_t *bytes, size_t count) {
 
 /// Whether libexif agrees with what was written. A block with two directories at one place, say, does not pass.
 static bool is_corrected(const Block *block, size_t count) {
-    CSyncExif_Summary summary = CSyncExif_read(block->bytes, count);
-    return summary.orientation <= 1 && !(block->changes->remove_gps && summary.has_gps)
-        && !(block->changes->remove_maker_note && summary.has_maker_note);
+    return CSyncExif_read(block->bytes, count).orientation <= 1;
 }
 
 size_t CSyncExif_correct(uint8_t *bytes, size_t count, const CSyncExif_Changes *changes) {

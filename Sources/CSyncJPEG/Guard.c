@@ -13,13 +13,13 @@ static CSyncJPEG_Status status_of(int code) {
     case JERR_SOF_UNSUPPORTED:
     case JERR_BAD_PRECISION:
     case JERR_EMPTY_IMAGE:
+    // 65,500 pixels on a side are where libjpeg ends, and 65,535 where the format does.
+    case JERR_IMAGE_TOO_BIG:
     case JERR_NOTIMPL:
     case JERR_ARITH_NOTIMPL:
     case JERR_CONVERSION_NOTIMPL:
     case JERR_FRACT_SAMPLE_NOTIMPL:
         return CSYNC_JPEG_UNSUPPORTED;
-    case JERR_IMAGE_TOO_BIG:
-        return CSYNC_JPEG_OVER_LIMIT;
     case JERR_OUT_OF_MEMORY:
         return CSYNC_JPEG_OUT_OF_MEMORY;
     default:
@@ -50,11 +50,15 @@ static void error_exit(j_common_ptr cinfo) {
 /// Whether bytes that were skipped in front of a marker were picture data.
 ///
 /// In the header they cannot be. After a scan they are what a decoder leaves when it fell out of step, or padding that
-/// some cameras write. Less than four bytes do not hold one 4:2:0 MCU.
+/// some cameras write. Less than four bytes do not hold one 4:2:0 MCU. In front of a restart marker a few more are
+/// harmless: all blocks up to it are there, and behind it the decoder begins anew.
 static bool lost_in_skipped_bytes(j_decompress_ptr cinfo) {
+    enum { FEW = 4, FEW_BEFORE_RESTART = 16 };
     const CSyncJPEG_Reader *reader = cinfo->client_data;
     unsigned count = (unsigned)cinfo->err->msg_parm.i[0];
-    if (cinfo->input_scan_number == 0 || count < 4) {
+    int marker = cinfo->err->msg_parm.i[1];
+    bool is_restart = marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7;
+    if (cinfo->input_scan_number == 0 || count < (is_restart ? FEW_BEFORE_RESTART : FEW)) {
         return false;
     }
     return !csj_source_skipped_padding(&reader->source, count);

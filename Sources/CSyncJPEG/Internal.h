@@ -74,6 +74,8 @@ CSJ_LOCAL bool csj_source_skipped_padding(const Source *source, unsigned count);
 typedef struct Markers {
     uint8_t *exif;
     size_t exif_count;
+    /// EXIF segments that were read.
+    int exif_segments;
     /// ICC chunks by their number - 1, each without its 14 byte header.
     uint8_t *icc[255];
     uint16_t icc_count[255];

@@ -12,7 +12,7 @@ static const char icc_header[12] = "ICC_PROFILE";
 static const char photoshop_header[14] = "Photoshop 3.0";
 static const char resource_header[4] = {'8', 'B', 'I', 'M'};
 
-enum { SEGMENT_MAX = 65533, ICC_CHUNK_HEADER = 14, RESOURCE_IPTC = 0x0404 };
+enum { SEGMENT_MAX = 65533, ICC_CHUNK_HEADER = 14, RESOURCE_IPTC = 0x0404, EXIF_SEGMENTS_MAX = 16 };
 
 static int segment_length(j_decompress_ptr cinfo) {
     int length = csj_source_byte(cinfo) << 8;
@@ -48,15 +48,36 @@ static uint8_t *read_segment(j_decompress_ptr cinfo, const char *header, int hea
     return bytes;
 }
 
+static bool begins_block(const uint8_t *bytes, int count) {
+    return count >= 4 && (memcmp(bytes, "II*\0", 4) == 0 || memcmp(bytes, "MM\0*", 4) == 0);
+}
+
+/// A block that is longer than a segment goes on in the next one, behind the same header. One that begins anew is
+/// another block, and is not read.
 static boolean read_app1(j_decompress_ptr cinfo) {
-    Markers *markers = &((CSyncJPEG_Reader *)cinfo->client_data)->markers;
-    if (markers->exif != NULL) {
+    CSyncJPEG_Reader *reader = cinfo->client_data;
+    Markers *markers = &reader->markers;
+    if (markers->exif_segments == EXIF_SEGMENTS_MAX) {
         cinfo->src->skip_input_data(cinfo, segment_length(cinfo));
         return TRUE;
     }
     int count = 0;
-    markers->exif = read_segment(cinfo, exif_header, sizeof exif_header, &count);
-    markers->exif_count = (size_t)count;
+    uint8_t *bytes = read_segment(cinfo, exif_header, sizeof exif_header, &count);
+    if (bytes == NULL) {
+        return TRUE;
+    }
+    markers->exif_segments += 1;
+    if (markers->exif == NULL) {
+        markers->exif = bytes;
+        markers->exif_count = (size_t)count;
+    } else if (!begins_block(bytes, count)) {
+        size_t total = markers->exif_count + (size_t)count;
+        uint8_t *block = csj_arena_alloc(&reader->arena, &reader->guard, total + 1, 1);
+        memcpy(block, markers->exif, markers->exif_count);
+        memcpy(block + markers->exif_count, bytes, (size_t)count);
+        markers->exif = block;
+        markers->exif_count = total;
+    }
     return TRUE;
 }
 

@@ -11,9 +11,12 @@ extension PhotoFileReducer {
             throw PhotoError(.notAPhoto, "its photo is no picture")
         }
         let unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
-        guard type.kind == .jpeg else { return unchanged }
-        return try photo.decoded(within: policy.limits) { (reader) throws(PhotoError) in
-            try Self.reduce(reader, of: Int64(photo.count), unchanged: unchanged, policy: policy)
+        guard type.kind == .jpeg else { return try Self.copy(of: photo, unchanged, policy: policy) }
+        // The array is borrowed for as long as the reader lives.
+        return try photo.borrowed { (buffer) throws(PhotoError) in
+            try JPEGCopy(photo: ByteStream(photo), unchanged: unchanged, policy: policy).make { () throws(PhotoError) in
+                try JPEGReader(reading: buffer, limits: policy.limits)
+            }
         }
     }
 

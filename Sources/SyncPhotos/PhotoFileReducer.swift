@@ -5,7 +5,8 @@ package import SystemPackage
 /// The `PhotoReducer` for files on a disk: types by bytes, JPEG by libjpeg-turbo, EXIF by libexif.
 ///
 /// Holds no state: one value serves any number of threads. A call holds 256 KiB while it examines a file; while it
-/// reduces one, a few MiB for a baseline JPEG of any size, and up to `PhotoLimits.memory` for a progressive one.
+/// reduces one, a few MiB for a baseline JPEG of any size, and up to `PhotoLimits.memory` for a progressive one; where it
+/// takes a place out of another image, the image twice (`PlaceCut.largest`).
 package struct PhotoFileReducer: PhotoReducer {
     package init() {}
 
@@ -49,10 +50,15 @@ package struct PhotoFileReducer: PhotoReducer {
         let file = try PhotoFile(opening: path)
         try file.require(examined.stamp)
         let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
-        guard examined.type.kind == .jpeg else { return unchanged }
-
-        let reader = try JPEGReader(reading: file.descriptor, limits: policy.limits)
-        let copy = try Self.reduce(reader, of: examined.stamp.size, unchanged: unchanged, policy: policy)
+        let copy: StoredCopy
+        if examined.type.kind == .jpeg {
+            let photo = ByteStream(file.descriptor, size: examined.stamp.size)
+            copy = try JPEGCopy(photo: photo, unchanged: unchanged, policy: policy).make { () throws(PhotoError) in
+                try JPEGReader(reading: file.descriptor, limits: policy.limits)
+            }
+        } else {
+            copy = try Self.copy(of: file, size: examined.stamp.size, unchanged, policy: policy)
+        }
         try file.require(examined.stamp)
         return copy
     }
@@ -68,34 +74,5 @@ package struct PhotoFileReducer: PhotoReducer {
             throw PhotoError(.notAPhoto, "the name says photo, but the file is \(UnknownBytes(head))")
         }
         return name.isJSON && UnknownBytes(head).looksLikeJSON ? .json : .unknown
-    }
-
-    /// - Parameters:
-    ///   - size: bytes of the JPEG.
-    ///   - unchanged: the copy that is the JPEG itself.
-    static func reduce(
-        _ reader: borrowing JPEGReader, of size: Int64, unchanged: StoredCopy, policy: ReducePolicy
-    ) throws(PhotoError) -> StoredCopy {
-        let exif = reader.exif
-        let summary = exif?.summary
-        let plan = JPEGReduction(policy: policy, orientation: summary?.orientation)
-        let target = reader.reducedSize(plan)
-        let corrected = exif?.corrected(size: target, stripLocation: policy.stripLocation)
-        // Within the limit too: only a decoder that came to the end of a picture can tell that it is whole.
-        let output = try reader.reduce(plan, exif: corrected)
-
-        var copy = unchanged
-        copy.takenAt = summary?.captureTime
-        // A copy that must not tell the place is never the file itself: it may name it in XMP as well.
-        if reader.isWithin(policy.maximumDimension), output.bytes.count >= size, !policy.stripLocation {
-            copy.width = reader.size.width
-            copy.height = reader.size.height
-            return copy
-        }
-        copy.content = .reduced(output.bytes)
-        copy.digest = ContentDigest(of: output.bytes)
-        copy.width = output.size.width
-        copy.height = output.size.height
-        return copy
     }
 }

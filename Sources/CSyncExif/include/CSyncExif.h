@@ -48,14 +48,12 @@ typedef struct CSyncExif_Changes {
     /// Pixels of the picture that the block will describe.
     int32_t width;
     int32_t height;
-    bool remove_gps;
-    bool remove_maker_note;
 } CSyncExif_Changes;
 
 /// Reads what the block tells. A damaged block gives what can be read of it, at worst an empty summary.
 CSyncExif_Summary CSyncExif_read(const uint8_t *_Nonnull block, size_t count);
 
-/// Corrects a block in place: orientation 1, the size, the embedded thumbnail out, and on request what tells the place.
+/// Corrects a block in place: orientation 1, the size, the embedded thumbnail out.
 ///
 /// `block` is the caller's and is never written beyond `count`. Returns the new length (at most `count`), or 0 when the
 /// block is damaged such that it cannot be corrected: the caller then leaves it out.

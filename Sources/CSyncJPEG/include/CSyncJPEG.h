@@ -21,9 +21,10 @@ typedef enum CSyncJPEG_Status {
     CSYNC_JPEG_TRUNCATED,
     /// Damaged: libjpeg met an error, or a warning that means lost picture data.
     CSYNC_JPEG_CORRUPT,
-    /// A process that libjpeg does not decode: lossless, 12 bit, hierarchical, a height told after the scan.
+    /// A process that libjpeg does not decode: lossless, 12 bit, hierarchical, a height told after the scan, more than
+    /// 65,500 pixels on a side.
     CSYNC_JPEG_UNSUPPORTED,
-    /// Beyond one of the limits, or 65,500 pixels on a side.
+    /// Beyond one of the limits.
     CSYNC_JPEG_OVER_LIMIT,
     /// read(2) failed; the failure's `error_number` is its errno.
     CSYNC_JPEG_READ_FAILED,
@@ -110,7 +111,8 @@ void CSyncJPEG_close(CSyncJPEG_Reader *_Nullable reader);
 
 CSyncJPEG_Info CSyncJPEG_info(const CSyncJPEG_Reader *_Nonnull reader);
 
-/// The EXIF block, from its TIFF header on. It belongs to the reader and lives as long as it; NULL when there is none.
+/// The EXIF block, from its TIFF header on; one that goes on over further segments is joined. It belongs to the reader
+/// and lives as long as it; NULL when there is none.
 const uint8_t *_Nullable CSyncJPEG_exif(const CSyncJPEG_Reader *_Nonnull reader, size_t *_Nonnull count);
 
 /// The size that `CSyncJPEG_reduce` makes of a picture: the longer side is exact, the other is rounded, at least 1.

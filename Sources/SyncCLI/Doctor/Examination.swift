@@ -35,6 +35,7 @@ struct Examination: Sendable {
                 machine.lookAtClock(ledger)
                 machine.lookAtVerification(ledger, installation?.settings.verify, now: TimeSource.system.now())
                 machine.lookAtPhotos(ledger)
+                machine.lookAtPlaces(ledger, installation?.settings.photos.reduce)
             }
             return (ledger, machine.lookAtAgent())
         }

@@ -34,6 +34,12 @@ struct PhotoListView {
                 "           " + terminal.styled($0, .yellow)
             }
         }
+        if !photo.dropped.isEmpty {
+            let parts = photo.dropped.map(\.words).joined(separator: ", ")
+            lines += TextLayout.wrapped("not in the stored copy: \(parts)", to: max(terminal.width - 11, 40)).map {
+                "           " + terminal.styled($0, .dim)
+            }
+        }
         return lines
     }
 

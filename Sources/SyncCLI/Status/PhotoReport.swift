@@ -24,8 +24,10 @@ struct PhotoReport: Encodable {
     @Nullable var height: Int?
     @Nullable var takenAt: Date?
     @Nullable var error: String?
-    /// What a file of gallery events holds.
+    /// What a file of gallery events holds; of other files, what is to be known of the stored copy.
     @Nullable var note: String?
+    /// What the photo has and its stored copy has not: `xmp`, `gainMap`, `secondPicture`, `motion`, …
+    var dropped: [String]
 
     init(_ photo: PhotoStanding) {
         let (badge, expected) = (photo.badge, photo.expected)
@@ -48,6 +50,7 @@ struct PhotoReport: Encodable {
         takenAt = photo.takenAt
         error = photo.error
         note = photo.note
+        dropped = photo.dropped.map(\.rawValue)
     }
 }
 

@@ -79,7 +79,8 @@ enum ConfigKeys {
         "JPEG quality of a stored copy.")
     static let stripLocation = ConfigKey(
         "photos.strip_location", .flag, default: false,
-        "Leaves the GPS position out of the stored copy.")
+        "Leaves all that says where out of the stored copy: positions, names of places, captions. What cannot be freed "
+            + "of it (raw files, films that tell it) is not stored.")
 
     static let batchSize = ConfigKey(
         "upload.batch_size", .integer(1...16), default: 3,

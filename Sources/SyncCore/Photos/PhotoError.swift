@@ -5,12 +5,14 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
         case truncated
         /// The picture's data is damaged.
         case corrupt
-        /// A format or variant that the codec does not know (12 bit, lossless).
+        /// A format or variant that the codec does not know (12 bit, lossless). What is stored of it is the file itself.
         case unsupported
         /// Beyond ``PhotoLimits``.
         case overLimit
         /// The name says photo, the bytes do not.
         case notAPhoto
+        /// It tells where it was taken, or that cannot be ruled out, and `strip_location` keeps that here.
+        case tellsPlace
         /// Neither photo nor video: nothing that this folder stores.
         case notStored
         /// The file was written to while it was read, or is open for writing.
@@ -35,7 +37,7 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same bytes would fail again. A failed photo is tried again only when its file changes.
     package var isPermanent: Bool {
         switch code {
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .notStored: true
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .notStored: true
         case .changed, .missing, .unreadable, .outOfResources: false
         }
     }

@@ -10,8 +10,11 @@ package protocol PhotoReducer: Sendable {
     /// Makes the stored copy of a file that was examined.
     ///
     /// A JPEG comes out with its longer side at most `policy.maximumDimension`, upright, never enlarged. It is decoded to
-    /// its end in any case, so that a damaged file never counts as safe. Other types are stored as they are.
-    /// - Throws: ``PhotoError``; `.changed` when the file is no longer the one that was examined.
+    /// its end in any case, so that a damaged file never counts as safe. Other types are stored as they are, as is a JPEG
+    /// of a kind that cannot be decoded; the copy's note tells that.
+    ///
+    /// With `policy.stripLocation` no copy of any type tells where it was taken, by its position, by a name or in words.
+    /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this file; `.changed` when the file is no longer the one that was examined.
     func reduce(
         _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy
@@ -47,7 +50,7 @@ package struct ReducePolicy: Hashable, Sendable {
     package var maximumDimension: Int
     /// JPEG quality, 1 to 100.
     package var quality: Int
-    /// Leaves the GPS position out of the stored copy.
+    /// Leaves out of the stored copy all that says where it was taken; where that is not possible, there is none.
     package var stripLocation: Bool
     package var limits: PhotoLimits
 
@@ -92,15 +95,19 @@ package struct StoredCopy: Hashable, Sendable {
     package var type: MediaType
     /// Digests of the stored bytes; those of the file when it is stored unchanged.
     package var digest: ContentDigest
-    /// Pixels of the stored copy; `nil` where they are not known.
+    /// Pixels of the stored copy as it is seen, upright; `nil` where they are not known.
     package var width: Int?
     package var height: Int?
     /// Capture time. EXIF without an offset is taken as UTC, so that the digits of the camera's clock stay.
     package var takenAt: Date?
+    /// What the photo has and the copy has not, in the order of their names' list.
+    package var dropped: [DroppedPart]
+    /// What else its owner should know of the copy, in plain words.
+    package var note: String?
 
     package init(
         content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
-        takenAt: Date? = nil
+        takenAt: Date? = nil, dropped: [DroppedPart] = [], note: String? = nil
     ) {
         self.content = content
         self.type = type
@@ -108,5 +115,7 @@ package struct StoredCopy: Hashable, Sendable {
         self.width = width
         self.height = height
         self.takenAt = takenAt
+        self.dropped = dropped
+        self.note = note
     }
 }

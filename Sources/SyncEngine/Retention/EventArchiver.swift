@@ -57,8 +57,12 @@ struct EventArchiver: Sendable {
             }
         }
         guard let object = event.object else { return failure ?? .noPhoto }
-        let photo = try await storedPhoto(object, of: event, title: title(in: occurrences), at: place)
-        return .proven(try await put(photo, at: place))
+        do {
+            let photo = try await storedPhoto(object, of: event, title: title(in: occurrences), at: place)
+            return .proven(try await put(photo, at: place))
+        } catch let error as PhotoError {
+            return .failed(error.message, occurrences.first?.file)
+        }
     }
 
     // MARK: The archive
@@ -151,14 +155,18 @@ struct EventArchiver: Sendable {
         }
     }
 
-    /// The photo as it is in the pool. It was reduced when it came there.
+    /// The photo as it is in the pool. It was reduced when it came there, maybe before places were to be left out.
     private func storedPhoto(
         _ object: ObjectRecord, of event: EventRecord, title: String?, at place: EventArchiveKey
     ) async throws -> PreparedPhoto {
         let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(object.key)
         return try await pool.run { [self] in
             let digest = ContentDigest(of: bytes)
-            let type = MediaType(.image, object.contentType)
+            var copy = StoredCopy(
+                content: .unchanged, type: MediaType(.image, object.contentType), digest: digest, width: object.width,
+                height: object.height, takenAt: object.takenAt)
+            if policy.stripLocation { copy = try reducer.reduce(bytes, policy: policy) }
+            let type = copy.type
             // The photo itself is not at hand. What names it is its MD5.
             let examined = PhotoExamination(
                 stamp: FileStamp(device: 0, inode: 0, size: 0, modified: 0), type: type,
@@ -166,9 +174,7 @@ struct EventArchiver: Sendable {
             var photo = PreparedPhoto(
                 bytes, examined: examined,
                 plan: PlannedUpload(key: try key(of: place), condition: .ifAbsent, type: type),
-                copy: StoredCopy(
-                    content: .unchanged, type: type, digest: digest, width: object.width, height: object.height,
-                    takenAt: object.takenAt))
+                copy: copy)
             photo.metadata = metadata(of: event, title: title, at: place, beside: photo.attributes.metadata)
             return photo
         }

@@ -114,7 +114,7 @@ package struct Preparer: Sendable {
         case .unreadable, .outOfResources:
             .postponed(
                 error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto: .failed(error.message, nil)
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace: .failed(error.message, nil)
         }
     }
 

@@ -116,7 +116,7 @@ package struct Uploader: Sendable {
                 height: stored.metadata[MetadataName.height].flatMap { Int($0) },
                 takenAt: photo.copy.takenAt, storedAt: stored.modified ?? now(),
                 storedMD5: stored.md5 ?? stored.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) },
-                etag: stored.etag)
+                etag: stored.etag, dropped: photo.copy.dropped, note: photo.copy.note)
             return Receipt(object: object, wasSent: false)
         case .contradicted(let reason):
             return try await replace(photo, "the copy that is stored under this key is damaged (\(reason))")
@@ -152,6 +152,6 @@ package struct Uploader: Sendable {
             key: photo.plan.key, size: photo.body.size, md5: photo.examined.digest.md5,
             sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: .standard,
             width: photo.copy.width, height: photo.copy.height, takenAt: photo.copy.takenAt, storedAt: now(),
-            storedMD5: photo.body.digest.md5, etag: etag)
+            storedMD5: photo.body.digest.md5, etag: etag, dropped: photo.copy.dropped, note: photo.copy.note)
     }
 }

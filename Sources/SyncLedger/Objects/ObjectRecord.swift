@@ -26,12 +26,17 @@ package struct ObjectRecord: Hashable, Sendable {
     package var etag: String?
     /// What is wrong with it; `nil` as long as nothing contradicts it.
     package var problem: ObjectFault?
+    /// What the photo has and its copy has not.
+    package var dropped: [DroppedPart]
+    /// What else is to be known of the copy, in plain words.
+    package var note: String?
 
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
         takenAt: Date? = nil, storedAt: Date,
-        storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectFault? = nil
+        storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectFault? = nil,
+        dropped: [DroppedPart] = [], note: String? = nil
     ) {
         self.key = key
         self.size = size
@@ -47,6 +52,8 @@ package struct ObjectRecord: Hashable, Sendable {
         self.storedMD5 = storedMD5
         self.etag = etag
         self.problem = problem
+        self.dropped = dropped
+        self.note = note
     }
 }
 
@@ -54,9 +61,9 @@ extension ObjectRecord: FetchableRecord {
     static let columns = """
         objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \
         objects.restore_state, objects.restored_until, objects.width, objects.height, objects.taken_at, \
-        objects.stored_at, objects.stored_md5, objects.etag, objects.problem
+        objects.stored_at, objects.stored_md5, objects.etag, objects.problem, objects.dropped, objects.note
         """
-    static let columnCount = 15
+    static let columnCount = 17
 
     init(row: Row) throws {
         try self.init(row: row, from: 0)
@@ -72,14 +79,26 @@ extension ObjectRecord: FetchableRecord {
             width: row[first + 8], height: row[first + 9],
             takenAt: (row[first + 10] as Int64?).map(Date.init(milliseconds:)),
             storedAt: Date(milliseconds: row[first + 11]), storedMD5: MD5Digest(blob: row[first + 12]),
-            etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectFault.init(text:)))
+            etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectFault.init(text:)),
+            dropped: (row[first + 15] as String?).map([DroppedPart].init(text:)) ?? [], note: row[first + 16])
     }
 
     var arguments: StatementArguments {
         [
             key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,
             restore.until, width, height, takenAt?.milliseconds, storedAt.milliseconds, storedMD5?.blob, etag,
+            dropped.isEmpty ? nil : dropped.text, note,
         ]
+    }
+}
+
+/// As the column `dropped` keeps it.
+extension [DroppedPart] {
+    var text: String { map(\.rawValue).joined(separator: ",") }
+
+    /// What a later version has noted is left out.
+    init(text: String) {
+        self = text.split(separator: ",").compactMap { DroppedPart(rawValue: String($0)) }
     }
 }
 

@@ -5,53 +5,35 @@ import GRDB
 enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("folders, photos, objects, attempts", foreignKeyChecks: .immediate) { db in
-            try db.execute(sql: folders)
-            try db.execute(sql: photos)
-            try db.execute(sql: photoIndexes)
-            try db.execute(sql: photoTallies)
-            try db.execute(sql: objectTallies)
-        }
-        migrator.registerMigration("restores, classes, memory", foreignKeyChecks: .immediate) { db in
-            for sql in RestoreSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("vacations", foreignKeyChecks: .immediate) { db in
-            for sql in VacationSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("shares", foreignKeyChecks: .immediate) { db in
-            for sql in ShareSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("gallery events", foreignKeyChecks: .immediate) { db in
-            for sql in GallerySchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("projects", foreignKeyChecks: .immediate) { db in
-            for sql in ProjectSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("what is left out", foreignKeyChecks: .immediate) { db in
-            for sql in LeftOutSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("times of change and birth", foreignKeyChecks: .immediate) { db in
-            for sql in StampSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("mounts below folders", foreignKeyChecks: .immediate) { db in
-            for sql in MountSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("id of the store", foreignKeyChecks: .immediate) { db in
-            for sql in StoreIDSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("what servers refused", foreignKeyChecks: .immediate) { db in
-            for sql in QueueSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration(EventIdentitySchema.name, foreignKeyChecks: .immediate) { db in
-            for sql in EventIdentitySchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration("lost photos, proofs", foreignKeyChecks: .immediate) { db in
-            try ProofSchema.migrate(db)
-        }
-        migrator.registerMigration(StoredDigestSchema.name, foreignKeyChecks: .immediate) { db in
-            for sql in StoredDigestSchema.all { try db.execute(sql: sql) }
+        for (name, migrate) in migrations {
+            migrator.registerMigration(name, foreignKeyChecks: .immediate, migrate: migrate)
         }
         return migrator
+    }
+
+    private typealias Step = @Sendable (Database) throws -> Void
+
+    /// In the order in which they came to be.
+    private static let migrations: [(name: String, migrate: Step)] = [
+        ("folders, photos, objects, attempts", running([folders, photos, photoIndexes, photoTallies, objectTallies])),
+        ("restores, classes, memory", running(RestoreSchema.all)),
+        ("vacations", running(VacationSchema.all)),
+        ("shares", running(ShareSchema.all)),
+        ("gallery events", running(GallerySchema.all)),
+        ("projects", running(ProjectSchema.all)),
+        ("what is left out", running(LeftOutSchema.all)),
+        ("times of change and birth", running(StampSchema.all)),
+        ("mounts below folders", running(MountSchema.all)),
+        ("id of the store", running(StoreIDSchema.all)),
+        ("what servers refused", running(QueueSchema.all)),
+        (EventIdentitySchema.name, running(EventIdentitySchema.all)),
+        ("lost photos, proofs", ProofSchema.migrate),
+        (StoredDigestSchema.name, running(StoredDigestSchema.all)),
+        (CopySchema.name, running(CopySchema.all)),
+    ]
+
+    private static func running(_ statements: [String]) -> Step {
+        { db in for sql in statements { try db.execute(sql: sql) } }
     }
 
     // Names on Linux are bytes, in no encoding that one could rely on: paths are BLOBs. They compare as memcmp(3) does,

@@ -26,7 +26,7 @@ package struct PhotoStatus: Hashable, Sendable {
     /// When the file, as it is now, was first seen.
     package let queuedAt: Date
     package let error: String?
-    /// What a file of gallery events holds; `nil` for other files.
+    /// What a file of gallery events holds; of other files, what is to be known of the stored copy.
     package let note: String?
     package let attempts: Int
     /// When a pending photo is tried again; `nil` when it is due.
@@ -44,6 +44,7 @@ package struct PhotoStatus: Hashable, Sendable {
     package var width: Int? { object?.width }
     package var height: Int? { object?.height }
     package var takenAt: Date? { object?.takenAt }
+    package var dropped: [DroppedPart] { object?.dropped ?? [] }
     /// Why a photo is not safe, in plain words: its last error, or what it waits for; of a file of events, what it holds.
     package var why: String? {
         switch state {
@@ -81,7 +82,8 @@ extension PhotoStatus: FetchableRecord {
             modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
-            error: row[17], note: row[21 + ObjectRecord.columnCount], attempts: row[18],
+            error: row[17], note: row[21 + ObjectRecord.columnCount] ?? (isStored ? stored?.note : nil),
+            attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil)
     }
 }

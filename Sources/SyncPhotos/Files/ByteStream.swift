@@ -1,3 +1,4 @@
+import Glibc
 import SyncCore
 import SystemPackage
 
@@ -27,6 +28,9 @@ struct ByteStream {
         self.descriptor = descriptor
         self.size = size
     }
+
+    /// How many bytes were taken.
+    var position: Int64 { descriptor == nil ? Int64(at) : offset - Int64(window.count - at) }
 
     /// The bytes that come next, without taking them: a window of them, at least one unless this is the end.
     mutating func peek() throws(PhotoError) -> ArraySlice<UInt8> {
@@ -76,6 +80,21 @@ struct ByteStream {
             output.append(contentsOf: rest[..<end])
             at = end
             guard end == rest.endIndex else { return }
+        }
+    }
+
+    /// Skips all that comes in front of the next 0xFF, or of the end.
+    mutating func skipToFF() throws(PhotoError) {
+        while true {
+            let rest = try peek()
+            guard !rest.isEmpty else { return }
+            let found = rest.withUnsafeBytes { bytes in
+                bytes.baseAddress.flatMap { start in
+                    memchr(start, 0xFF, bytes.count).map { UnsafeRawPointer($0) - start }
+                }
+            }
+            at += found ?? rest.count
+            guard found == nil else { return }
         }
     }
 

@@ -27,7 +27,8 @@ struct ExifBlock {
 
     /// What can be read of the block; a damaged one tells less.
     var summary: Summary {
-        let summary = CSyncExif_read(bytes, bytes.count)
+        // Of a longer block the beginning is read, where cameras put all of this.
+        let summary = CSyncExif_read(bytes, min(bytes.count, Self.largest))
         return Summary(
             orientation: summary.orientation == 0 ? nil : Int(summary.orientation),
             taken: CaptureTime(summary.taken), digitized: CaptureTime(summary.digitized),
@@ -38,13 +39,9 @@ struct ExifBlock {
     }
 
     /// The block for a reduced copy: upright, of its size, without a thumbnail.
-    /// - Parameter stripLocation: also without GPS and the maker note, in which some cameras name the place.
-    /// - Returns: `nil` when the block is damaged such that it could say something false about the copy.
-    func corrected(size: PixelSize, stripLocation: Bool) -> ExifBlock? {
-        var changes = CSyncExif_Changes(
-            width: Int32(clamping: size.width), height: Int32(clamping: size.height),
-            remove_gps: stripLocation, remove_maker_note: stripLocation
-        )
+    /// - Returns: `nil` when the block is too long, or damaged such that it could say something false about the copy.
+    func corrected(size: PixelSize) -> ExifBlock? {
+        var changes = CSyncExif_Changes(width: Int32(clamping: size.width), height: Int32(clamping: size.height))
         var corrected = bytes
         let count = CSyncExif_correct(&corrected, corrected.count, &changes)
         return count == 0 ? nil : ExifBlock(bytes: Array(corrected.prefix(count)))

@@ -22,7 +22,7 @@ struct TIFFDirectory {
         return header + bytes(at: header.count)
     }
 
-    fileprivate func bytes(at start: Int) -> [UInt8] {
+    func bytes(at start: Int) -> [UInt8] {
         var directory = Self.number(entries.count, 2)
         var data: [UInt8] = []
         let dataStart = start + 2 + entries.count * 12 + 4

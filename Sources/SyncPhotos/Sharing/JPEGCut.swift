@@ -2,8 +2,8 @@ import SyncCore
 
 /// A JPEG with its picture's data as it is, byte for byte, and around it only what is known to tell nothing.
 ///
-/// What a decoder needs is copied (tables, frame, scans), of the application segments JFIF without its thumbnail, the ICC
-/// profile and Adobe's colour transform, each at the length that its format gives it. All else goes: EXIF, XMP, IPTC,
+/// What a decoder needs is copied (tables, frame, scans), of the application segments JFIF without its thumbnail, the
+/// colours of the ICC profile and Adobe's colour transform, each at the length that its format gives it. All else goes: EXIF, XMP, IPTC,
 /// comments, previews, bytes between segments, and whatever follows the picture's end: further pictures, films, trailers.
 /// A file that has none of these comes out as it is.
 ///
@@ -20,19 +20,23 @@ struct JPEGCut {
     /// Segments before the first scan; written once all of them are known. `nil` afterwards.
     private var header: [Segment]? = []
     private let exif: ExifBlock?
+    private let tellsNothing: Bool
 
-    /// - Parameter exif: written into the copy; the photo's own block goes.
-    static func cut(_ photo: ByteStream, exif: ExifBlock?) throws(PhotoError) -> [UInt8] {
-        var cut = JPEGCut(stream: photo, exif: exif)
+    /// - Parameters:
+    ///   - exif: written into the copy; the photo's own block goes.
+    ///   - tellsNothing: whether the colour profile is left with its colours only.
+    static func cut(_ photo: ByteStream, exif: ExifBlock?, tellsNothing: Bool = true) throws(PhotoError) -> [UInt8] {
+        var cut = JPEGCut(stream: photo, exif: exif, tellsNothing: tellsNothing)
         // An array that grows would hold the picture twice.
         cut.output.reserveCapacity(Int(photo.size) + (exif?.bytes.count ?? 0) + 16)
         try cut.run()
         return cut.output
     }
 
-    private init(stream: ByteStream, exif: ExifBlock?) {
+    private init(stream: ByteStream, exif: ExifBlock?, tellsNothing: Bool) {
         self.stream = stream
         self.exif = exif
+        self.tellsNothing = tellsNothing
     }
 
     private mutating func run() throws(PhotoError) {
@@ -103,8 +107,8 @@ struct JPEGCut {
 
     private mutating func takeSegment(_ marker: UInt8) throws(PhotoError) {
         switch marker {
-        // Frames, Huffman codes, conditions of arithmetic codes, quantisation, restart interval.
-        case 0xC0...0xC7, 0xC9...0xCF, 0xDB, 0xDD:
+        // Frames, Huffman codes, conditions of arithmetic codes, quantisation, a late height, restart interval, hierarchy.
+        case 0xC0...0xC7, 0xC9...0xCF, 0xDB...0xDF:
             let segment = Segment(marker: marker, body: try segmentBody())
             if header == nil { write(segment) } else { header?.append(segment) }
         case 0xE0, 0xE2, 0xEE:
@@ -142,7 +146,8 @@ struct JPEGCut {
         if let exif {
             write(Segment(marker: 0xE1, body: Array("Exif\0\0".utf8) + exif.bytes))
         }
-        let profile = ICCProfile(chunks: segments.filter { $0.marker == 0xE2 }.map(\.body))
+        let chunks = segments.filter { $0.marker == 0xE2 }.map(\.body)
+        let profile = ICCProfile(chunks: chunks, coloursOnly: tellsNothing)
         let profileAt = segments.firstIndex { $0.marker == 0xE2 }
         for index in segments.indices[exifAt...] {
             if index == profileAt {

@@ -6,9 +6,6 @@ import SyncDigest
 /// Holds no state: one value serves any number of threads. A call holds its copy in memory once, and what decoding takes
 /// (`PhotoLimits.memory` at most).
 package struct SharedPhotoMaker: SharedCopyMaker {
-    /// Encoding anew must make a picture smaller by a tenth to be worth it. A stored copy, encoded once more at its own
-    /// quality, would lose sharpness for about one percent.
-    private static let worthwhile = 0.9
     /// JPEG quality of thumbnails. At 320 pixels most photos take 10 to 20 KiB.
     private static let thumbnailQuality = 70
 
@@ -26,7 +23,7 @@ package struct SharedPhotoMaker: SharedCopyMaker {
                 let anew = try kept.bytes.decoded(within: policy.limits) { (reader) throws(PhotoError) in
                     try SharedPicture(encoding: reader, policy, summary)
                 }
-                return Double(anew.bytes.count) < Double(kept.bytes.count) * Self.worthwhile ? anew : kept
+                return Double(anew.bytes.count) < Double(kept.bytes.count) * JPEGCopy.worthwhile ? anew : kept
             case .full(let limits):
                 let kept = try SharedPicture(keeping: stream, of: reader.size, summary)
                 try kept.bytes.decoded(within: limits) { (reader) throws(PhotoError) in try reader.requireWhole() }

@@ -24,7 +24,7 @@ struct FileName {
 
     private static let mediaExtensions: Set<String> = [
         "jpg", "jpeg", "jpe", "jfif", "png", "gif", "webp", "heic", "heif", "hif", "avif", "tif", "tiff", "bmp", "jxl",
-        "jp2", "j2k", "cr2", "cr3", "raf", "orf", "rw2", "x3f", "mrw",
+        "jp2", "j2k", "crw", "cr2", "cr3", "raf", "orf", "rw2", "x3f", "mrw",
         "mp4", "m4v", "mov", "avi", "mkv", "webm", "mts", "m2ts", "mpg", "mpeg", "3gp", "3g2", "wmv",
     ]
 

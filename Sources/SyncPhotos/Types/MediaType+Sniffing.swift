@@ -17,7 +17,20 @@ extension MediaType {
         {
             return MediaType(.image, "image/bmp")
         }
-        return nil
+        if isOS2Bitmap(head) { return MediaType(.image, "image/bmp") }
+        return head.has("HEAPCCDR", at: 6) ? MediaType(.image, "image/x-canon-crw") : nil
+    }
+
+    /// OS/2's bitmaps: a hot spot where Windows has zeros, headers of other lengths, or several of them in an array. What
+    /// follows must be the header of a picture.
+    private static func isOS2Bitmap(_ head: [UInt8]) -> Bool {
+        let start = head.has("BA") ? 14 : 0
+        guard head.has("BM", at: start), let length = head.little(at: start + 14) else { return false }
+        let size = length == 12 ? 2 : 4
+        guard length == 12 || (16...64).contains(length), let planes = head.little(at: start + 18 + 2 * size, size: 2),
+            let depth = head.little(at: start + 20 + 2 * size, size: 2)
+        else { return false }
+        return planes == 1 && [1, 2, 4, 8, 16, 24, 32].contains(depth)
     }
 
     /// In the order in which they are tried: a camera's TIFF comes before TIFF.

@@ -1,9 +1,10 @@
 import Foundation
 import SyncCore
-import SyncPhotos
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncPhotos
 
 /// The files in `Tests/Disk/PhotoFixtures`; a script there makes them.
 enum Fixture {
@@ -28,6 +29,16 @@ struct Workbench {
     ) throws -> StoredCopy {
         let path = try #require(tree).write(bytes, to: name)
         return try reducer.reduce(path, examined: try reducer.examine(path), policy: policy)
+    }
+
+    /// The picture encoded anew, also where the copy would be the file itself.
+    func encoded(_ bytes: [UInt8], policy: ReducePolicy = ReducePolicy()) throws -> (bytes: [UInt8], size: [Int]) {
+        try bytes.decoded(within: policy.limits) { (reader) throws(PhotoError) in
+            let exif = reader.exif
+            let plan = JPEGReduction(policy: policy, orientation: exif?.summary.orientation)
+            let output = try reader.reduce(plan, exif: exif?.corrected(size: reader.reducedSize(plan)))
+            return (output.bytes, [output.size.width, output.size.height])
+        }
     }
 
     func examination(of bytes: [UInt8], named name: String) throws -> PhotoExamination {

@@ -29,6 +29,10 @@ import Testing
         [0, 0, 0, 0, 0x47] + [UInt8](repeating: 0, count: 187)
     }
 
+    /// BITMAPCOREHEADER, and the short form of BITMAPINFOHEADER2.
+    private static let os2Header: [UInt8] = [12, 0, 0, 0, 4, 0, 4, 0, 1, 0, 24, 0]
+    private static let os2Header2: [UInt8] = [16, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 24, 0]
+
     private static let images = [
         Row("a.png", [0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"),
         Row("a.jpg", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "image/png"),
@@ -47,6 +51,13 @@ import Testing
         Row("a.rw2", "IIU\0\u{18}\0\0\0", "image/x-panasonic-rw2"),
         Row("a.raf", "FUJIFILMCCD-RAW 0201", "image/x-fuji-raf"),
         Row("a.bmp", [0x42, 0x4D, 9, 9, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0], "image/bmp"),
+        Row("a.crw", "II\u{1A}\0\0\0HEAPCCDR", "image/x-canon-crw"),
+        Row("os2-1.bmp", [0x42, 0x4D, 9, 9, 0, 0, 3, 0, 4, 0, 26, 0, 0, 0] + os2Header, "image/bmp"),
+        Row("os2-2.bmp", [0x42, 0x4D, 9, 9, 0, 0, 0, 0, 0, 0, 26, 0, 0, 0] + os2Header2, "image/bmp"),
+        Row(
+            "array.bmp",
+            Array("BA".utf8) + [UInt8](repeating: 0, count: 12) + [0x42, 0x4D, 9, 9, 0, 0, 0, 0, 0, 0]
+                + [26, 0, 0, 0] + os2Header, "image/bmp"),
         Row("a.jxl", [0xFF, 0x0A, 0x00], "image/jxl"),
         Row("a.jp2", [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20, 0x0D, 0x0A, 0x87, 0x0A], "image/jp2"),
     ]

@@ -32,6 +32,22 @@ import Testing
         #expect(smaller.digest == ContentDigest(of: try smaller.reduced()))
     }
 
+    @Test("a stored copy that comes back is not encoded again", arguments: ["camera-canon.jpg", "coding-rgb.jpg"])
+    func fedBack(name: String) throws {
+        let policy = ReducePolicy(maximumDimension: 150)
+        let stored = try Workbench().copy(of: try Fixture.bytes(name), policy: policy).reduced()
+        #expect(try Workbench().copy(of: stored, policy: policy).content == .unchanged)
+    }
+
+    @Test("encoding anew must save a tenth", arguments: [40, 60, 70, 75, 80, 85, 90, 95])
+    func realSaving(quality: Int) throws {
+        let bytes = try Fixture.bytes("sampling-2x2.jpg")
+        let policy = ReducePolicy(quality: quality)
+        let anew = try Workbench().encoded(bytes, policy: policy).bytes
+        let copy = try Workbench().copy(of: bytes, policy: policy)
+        #expect((copy.content == .unchanged) == (anew.count * 10 >= bytes.count * 9))
+    }
+
     @Test("a damaged photo does not go up unchanged either")
     func damagedSmallPhoto() throws {
         let bytes = try Fixture.bytes("coding-arithmetic.jpg").dropLast(40)

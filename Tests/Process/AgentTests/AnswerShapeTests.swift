@@ -66,7 +66,7 @@ import Testing
             expect(
                 file, has: "path", "state", "key", "md5", "sha256", "storageClass", "expectedClass", "staysBecause",
                 "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt",
-                "error", "note")
+                "error", "note", "dropped")
         }
         // When it was stored, and when it was taken.
         #expect(times(in: answer).count == 2)

@@ -112,14 +112,15 @@ struct RetentionBench {
     }
 
     func retention(
-        calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500
+        calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500,
+        policy: ReducePolicy = ReducePolicy()
     ) throws -> RetentionPass {
         RetentionPass(
             folders: [gallery], ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
             store: store,
             scanner: scanner, reducer: PhotoFileReducer(), phones: PlainNumbers(),
             rules: RetentionPass.Rules(
-                keys: try KeyLayout(user: "ana"), policy: ReducePolicy(), batchSize: batchSize,
+                keys: try KeyLayout(user: "ana"), policy: policy, batchSize: batchSize,
                 keepsTitles: keepsTitles,
                 phoneRegion: nil),
             pool: BlockingPool(name: "test", threads: 2), calls: calls, time: time.source)

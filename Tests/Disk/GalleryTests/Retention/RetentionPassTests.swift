@@ -280,6 +280,22 @@ import Testing
         #expect(bench.memory.info(try bench.key("e1"))?.metadata["width"] == "200")
     }
 
+    @Test func `a photo that was stored with its place is archived without it once places stay here`() async throws {
+        let photo = try RetentionBench.photo(1, of: "camera-nikon.jpg")
+        try bench.write(bench.event("e1", photo: photo), to: "one.json")
+        try await bench.sync()
+        try FileManager.default.removeItem(atPath: bench.gallery.appending("one.json").string)
+        try bench.write("x", to: "other.txt")
+        try await bench.sync()
+        func hasPosition(_ key: ObjectKey) throws -> Bool {
+            try #require(bench.memory.content(key)).firstRange(of: Array("WGS-84".utf8)) != nil
+        }
+        #expect(try hasPosition(try #require(bench.memory.keys.first)))
+        let pass = try bench.retention(policy: ReducePolicy(stripLocation: true))
+        #expect(try await pass.run(olderThan: 90).archived == 1)
+        #expect(try !hasPosition(try bench.key("e1")))
+    }
+
     @Test func `a file that comes back after its events were signed off is cleaned up too`() async throws {
         try bench.write(
             "[\(bench.event("e1", photo: try RetentionBench.photo(1))),\(bench.event("e2", age: 1))]", to: "a.json")

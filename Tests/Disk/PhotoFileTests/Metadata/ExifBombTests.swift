@@ -66,8 +66,9 @@ import Testing
     func bounded(bomb: Bomb, size: Int) {
         let block = ExifBlock(bytes: Array(Self.block(bomb, size: size).prefix(65_527)))
         #expect(block.summary.taken == nil)
-        let corrected = block.corrected(size: PixelSize(width: 20, height: 10), stripLocation: true)
-        #expect((corrected?.bytes.count ?? 0) <= block.bytes.count)
+        let size = PixelSize(width: 20, height: 10)
+        #expect((block.corrected(size: size)?.bytes.count ?? 0) <= block.bytes.count)
+        #expect((block.withoutPlace(size: size)?.bytes.count ?? 0) <= 4_096)
     }
 
     @Test("A photo with such a block is stored without it, and its picture is whole", arguments: Bomb.allCases)
@@ -93,6 +94,6 @@ import Testing
                 + Array("2024:06:15 07:30:00\0".utf8))
         #expect(block.summary.orientation == 6)
         #expect(block.summary.taken?.text == "2024:06:15 07:30:00")
-        #expect(block.corrected(size: PixelSize(width: 20, height: 10), stripLocation: false) == nil)
+        #expect(block.corrected(size: PixelSize(width: 20, height: 10)) == nil)
     }
 }

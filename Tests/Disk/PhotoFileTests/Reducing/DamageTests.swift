@@ -81,22 +81,17 @@ import Testing
         #expect(try copy.reduced() == plain.reduced())
     }
 
-    @Test(
-        "what libjpeg does not decode is refused by name",
-        arguments: [
-            ("12 bit", 0xC1 as UInt8, 0, 12 as UInt8, "Unsupported JPEG data precision 12"),
-            ("lossless", 0xC3, 0, 8, "Unsupported JPEG process: SOF type 0xc3"),
-            ("no height", 0xC0, 1, 0, "Empty JPEG image (DNL not supported)"),
-        ])
-    func unsupported(kind: String, marker: UInt8, at: Int, value: UInt8, words: String) throws {
-        var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
-        let frame = try #require(file.frameIndex)
-        file.segments[frame].marker = marker
-        file.segments[frame].body[at] = value
-        if kind == "no height" { file.segments[frame].body[2] = 0 }
-        let error = error(file.bytes)
-        #expect(error?.code == .unsupported)
-        #expect(error?.message.contains(words) == true)
+    @Test("A few stray bytes before a restart marker are no damage; many are", arguments: [1, 5, 12, 200])
+    func strayBytes(count: Int) throws {
+        let plain = try Fixture.bytes("coding-restart-rows.jpg")
+        var bytes = plain
+        let marker = try #require(bytes.firstRange(of: [0xFF, 0xD1]))
+        bytes.insert(contentsOf: [UInt8](repeating: 0x42, count: count), at: marker.lowerBound)
+        if count > 100 {
+            #expect(error(bytes)?.code == .corrupt)
+        } else {
+            #expect(try Workbench().encoded(bytes, policy: policy) == Workbench().encoded(plain, policy: policy))
+        }
     }
 
     @Test("flipped bits end in a copy or an error, never in a crash")

@@ -23,12 +23,6 @@ import Testing
         #expect(error?.message == "over the limits: 60000 × 60000 pixels are more than the limit of 1000000000")
     }
 
-    @Test("a side beyond libjpeg's")
-    func side() throws {
-        let bytes = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg")).resized(width: 65_501, height: 1).bytes
-        #expect(error(bytes, PhotoLimits())?.code == .overLimit)
-    }
-
     @Test("bytes beyond the limit")
     func fileSize() throws {
         let bytes = try Fixture.bytes("sampling-2x2.jpg")

@@ -54,7 +54,10 @@ import Testing
     func smallWithoutPlace() throws {
         let bytes = try Fixture.bytes("camera-offset.jpg")
         let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 100, stripLocation: true))
-        #expect(try copy.reduced().count > bytes.count)
+        let stored = try JPEGSegments(try copy.reduced())
+        #expect(stored.exif.map { ExifEntries($0).image[0x8825] } == .some(nil))
+        let scans = try JPEGSegments(bytes).segments.map(\.entropy)
+        #expect(stored.segments.map(\.entropy).filter { !$0.isEmpty } == scans.filter { !$0.isEmpty })
     }
 
     @Test("the ICC profile and the IPTC record go along; XMP and previews do not")

@@ -8,18 +8,24 @@ import Testing
     @Test("the copy is upright by its pixels", arguments: 1...8, [75, 201])
     func upright(orientation: Int, limit: Int) throws {
         let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
-        let copy = try Workbench().copy(
-            of: bytes, policy: ReducePolicy(maximumDimension: limit, stripLocation: true))
-        let output = try copy.reduced()
+        let (output, sides) = try Workbench().encoded(bytes, policy: ReducePolicy(maximumDimension: limit))
         let picture = try BaselinePicture(output)
         let size = limit == 75 ? "75x51" : "201x137"
         let reference = try Fixture.reference("reference-\(size).ppm")
 
-        #expect("\(copy.width ?? 0)x\(copy.height ?? 0)" == size)
+        #expect("\(sides[0])x\(sides[1])" == size)
         #expect(reference.distance(to: picture, component: 0) < 2.1)
         #expect(reference.distance(to: picture, component: 1) < 6)
         #expect(reference.distance(to: picture, component: 2) < 6)
         let exif = try #require(try JPEGSegments(output).exif)
         #expect(ExifEntries(exif).image[0x0112] == 1)
+    }
+
+    @Test("a photo that is stored unchanged has the size in which it is seen", arguments: 1...8)
+    func unchanged(orientation: Int) throws {
+        let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
+        let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 100))
+        #expect(copy.content == .unchanged)
+        #expect([copy.width, copy.height] == [201, 137])
     }
 }

@@ -27,18 +27,18 @@ import Testing
         Row("sampling-2x2.jpg", 1, [1, 1]), Row("sampling-4x1.jpg", 7, [7, 5]),
     ])
     func size(row: Row) throws {
-        let policy = ReducePolicy(maximumDimension: row.limit, stripLocation: true)
-        let copy = try Workbench().copy(of: try Fixture.bytes(row.name), policy: policy)
-        let picture = try BaselinePicture(try copy.reduced())
-        #expect([copy.width, copy.height] == row.size)
+        let policy = ReducePolicy(maximumDimension: row.limit)
+        let copy = try Workbench().encoded(try Fixture.bytes(row.name), policy: policy)
+        let picture = try BaselinePicture(copy.bytes)
+        #expect(copy.size == row.size)
         #expect([picture.width, picture.height] == row.size)
     }
 
     @Test("a flat picture stays flat to its edges, at every size", arguments: [1, 5, 16, 31, 64, 100, 127, 128])
     func flat(limit: Int) throws {
         let bytes = try JPEGSegments.flat(width: 128, height: 96, like: try Fixture.bytes("sampling-2x2.jpg"))
-        let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(maximumDimension: limit, stripLocation: true))
-        for plane in try BaselinePicture(try copy.reduced()).planes {
+        let copy = try Workbench().encoded(bytes, policy: ReducePolicy(maximumDimension: limit))
+        for plane in try BaselinePicture(copy.bytes).planes {
             #expect(Set(plane.samples) == [128])
         }
     }

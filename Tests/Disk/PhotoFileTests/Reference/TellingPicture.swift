@@ -7,14 +7,27 @@ enum TellingPicture {
     /// Where a secret stands between two segments: behind the first one.
     static let gap = 2 + 4 + 14 + secret.utf8.count
 
-    /// A profile of one tag.
+    /// A profile with colours, and with a secret in each text and name.
     static let profile: [UInt8] = {
-        var profile = [UInt8](repeating: 0, count: 160)
-        profile.replaceSubrange(0..<4, with: [0, 0, 0, 160])
-        profile.replaceSubrange(36..<40, with: Array("acsp".utf8))
-        profile.replaceSubrange(128..<144, with: Array("\0\0\0\u{1}cprt".utf8) + [0, 0, 0, 144, 0, 0, 0, 16])
-        profile.replaceSubrange(144..<160, with: Array("text\0\0\0\0colours\0".utf8))
-        return profile
+        let text = Array("text\0\0\0\0\(secret)".utf8)
+        let xyz = Array("XYZ \0\0\0\0".utf8) + [0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D]
+        let curve = Array("curv\0\0\0\0".utf8) + [0, 0, 0, 1, 2, 0x33]
+        let tags: [(String, [UInt8])] = [
+            ("desc", text), ("cprt", text), ("wtpt", xyz + secret.utf8), ("rXYZ", xyz), ("dmnd", text), ("dmdd", text),
+            ("rTRC", curve), ("mmod", text), ("meta", text), ("tech", text), ("vcgt", text),
+        ]
+        var (table, data): ([UInt8], [UInt8]) = (PlacedFile.big(tags.count), [])
+        for (name, value) in tags {
+            table += Array(name.utf8) + PlacedFile.big(132 + 12 * tags.count + data.count) + PlacedFile.big(value.count)
+            data += value + [UInt8](repeating: 0, count: (4 - value.count % 4) % 4)
+        }
+        var header = [UInt8](repeating: 0, count: 128)
+        header.replaceSubrange(0..<4, with: PlacedFile.big(128 + table.count + data.count))
+        header.replaceSubrange(8..<24, with: [2, 0x40, 0, 0] + Array("mntrRGB XYZ ".utf8))
+        header.replaceSubrange(36..<40, with: Array("acsp".utf8))
+        header.replaceSubrange(48..<55, with: Array(secret.utf8))
+        header.replaceSubrange(80..<87, with: Array(secret.utf8))
+        return header + table + data
     }()
 
     /// Every tag that names a person, a device or a place, and times with text behind them.

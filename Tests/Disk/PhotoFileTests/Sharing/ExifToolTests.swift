@@ -25,8 +25,14 @@ struct ExifToolTests {
         "Adobe": ["DCTEncodeVersion", "APP14Flags0", "APP14Flags1", "ColorTransform"],
         "JFIF": ["JFIFVersion", "ResolutionUnit", "XResolution", "YResolution"],
     ]
-    /// What it tells of the file and not from it, and the colour profile's own tags.
+    /// What it tells of the file and not from it.
     private static let beside = ["ExifTool", "System", "File", "Composite", "ICC"]
+    /// Of a colour profile, what could name somebody or something.
+    private static let profileTexts = [
+        "ProfileDescription": "Colours", "ProfileCopyright": "None", "ProfileCMMType": "", "DeviceManufacturer": "",
+        "DeviceModel": "", "ProfileCreator": "", "PrimaryPlatform": "Unknown ()", "DeviceMfgDesc": nil,
+        "DeviceModelDesc": nil, "MakeAndModel": nil, "Metadata": nil, "ProfileDateTime": "2000:01:01 00:00:00",
+    ]
 
     @Test(
         "it finds times, colours and orientation in a shared copy, and nothing else", arguments: cameras + ["telling"],
@@ -40,8 +46,30 @@ struct ExifToolTests {
         for tag in tags where !Self.beside.contains(where: { tag.group.hasPrefix($0) }) {
             #expect(Self.allowed[tag.group]?.contains(tag.name) == true, "[\(tag.group)] \(tag.name)")
         }
+        for tag in tags where tag.group.hasPrefix("ICC") {
+            guard let expected = Self.profileTexts[tag.name] else { continue }
+            #expect(tag.value == expected, "[\(tag.group)] \(tag.name)")
+        }
         #expect(tags.filter { ["Warning", "Error", "Comment"].contains($0.name) }.map(\.value) == [])
         #expect(tags.contains { $0.name == "DateTimeOriginal" })
+    }
+
+    @Test(
+        "with strip_location it finds no position, maker note, XMP or IPTC in a stored copy", arguments: cameras,
+        [2_048, 64])
+    func noPlace(name: String, dimension: Int) throws {
+        let policy = ReducePolicy(maximumDimension: dimension, quality: 100, stripLocation: true)
+        let photo = try Fixture.bytes(name)
+        let copy = try Workbench().copy(of: photo, policy: policy)
+        let tags = try ExifTool.tags(of: copy.content == .unchanged ? photo : try copy.reduced())
+        let known = ["IFD0", "ExifIFD", "InteropIFD", "Adobe", "JFIF"]
+        let others = tags.filter { tag in
+            !known.contains(tag.group) && !Self.beside.contains { tag.group.hasPrefix($0) }
+        }
+        #expect(others.map(\.name) == [])
+        #expect(tags.filter { ["Warning", "Error"].contains($0.name) }.map(\.value) == [])
+        #expect(tags.contains { $0.name == "DateTimeOriginal" } && tags.contains { $0.name == "Model" })
+        #expect(!tags.contains { $0.name.hasPrefix("GPS") || $0.name == "ImageDescription" })
     }
 }
 

@@ -1,6 +1,7 @@
 import SyncCore
-import SyncPhotos
 import Testing
+
+@testable import SyncPhotos
 
 @Suite struct ThumbnailTests {
     private let maker = SharedPhotoMaker()
@@ -18,8 +19,8 @@ import Testing
         let file = try JPEGSegments(output)
         #expect(file.contents(of: 0xE1, startingWith: "").isEmpty)
         #expect(
-            file.contents(of: 0xE2, startingWith: "ICC_PROFILE\0").map { $0.dropFirst(2) } == [
-                TellingPicture.profile[...]
+            try file.contents(of: 0xE2, startingWith: "ICC_PROFILE\0").map { $0.dropFirst(2) } == [
+                try #require(ICCColours(TellingPicture.profile)).profile[...]
             ])
     }
 

@@ -1,0 +1,116 @@
+import SyncCore
+import SyncDigest
+
+/// Makes the stored copy of a JPEG: reduced, or the file itself where that is as good, or what is left of it without its
+/// place.
+struct JPEGCopy {
+    /// Encoding anew must make a picture smaller by a tenth to be worth it: it costs sharpness each time. A stored copy
+    /// that comes back, encoded once more at its own quality, would lose some for about one percent.
+    static let worthwhile = 0.9
+
+    /// The photo from its first byte on.
+    let photo: ByteStream
+    /// The copy that is the photo itself.
+    let unchanged: StoredCopy
+    let policy: ReducePolicy
+
+    /// - Parameter open: reads the photo's header.
+    func make(_ open: () throws(PhotoError) -> JPEGReader) throws(PhotoError) -> StoredCopy {
+        do throws(PhotoError) {
+            return try reduced(try open())
+        } catch {
+            guard error.code == .unsupported else { throw error }
+            return try undecoded(error)
+        }
+    }
+
+    private func reduced(_ reader: consuming JPEGReader) throws(PhotoError) -> StoredCopy {
+        let exif = reader.exif
+        let summary = exif?.summary
+        let plan = JPEGReduction(policy: policy, orientation: summary?.orientation)
+        let target = reader.reducedSize(plan)
+        let isWithin = reader.isWithin(policy.maximumDimension)
+        let size = reader.size.turned(by: summary?.orientation)
+        if policy.stripLocation, isWithin {
+            let kept = try JPEGCut.cut(photo, exif: exif?.withoutPlace(size: reader.size), tellsNothing: false)
+            let block = exif?.withoutPlace(size: target, orientation: 1)
+            // Only a decoder that came to the end of what is stored can tell that it is whole.
+            let anew = try kept.decoded(within: policy.limits) { (reader) throws(PhotoError) in
+                try reader.reduce(plan, exif: block)
+            }
+            return try Double(anew.bytes.count) < Double(kept.count) * Self.worthwhile
+                ? copy(anew.bytes, anew.size, exif, keeping: block) : copy(kept, size, exif, keeping: exif)
+        }
+        let block =
+            policy.stripLocation
+            ? exif?.withoutPlace(size: target, orientation: 1)
+            : exif?.corrected(size: target) ?? exif?.shortened(size: target, orientation: 1)
+        // Within the limit too: only a decoder that came to the end of a picture can tell that it is whole.
+        let output = try reader.reduce(plan, exif: block)
+        if isWithin, Double(output.bytes.count) >= Double(photo.size) * Self.worthwhile {
+            var copy = unchanged
+            copy.takenAt = summary?.captureTime
+            (copy.width, copy.height) = (size.width, size.height)
+            return copy
+        }
+        return try copy(output.bytes, output.size, exif, keeping: block)
+    }
+
+    /// - Parameters:
+    ///   - exif: of the photo.
+    ///   - block: `nil` when the copy has none of it.
+    private func copy(
+        _ bytes: [UInt8], _ size: PixelSize, _ exif: ExifBlock?, keeping block: ExifBlock?
+    ) throws(PhotoError) -> StoredCopy {
+        var copy = unchanged
+        copy.takenAt = exif?.summary.captureTime
+        (copy.width, copy.height) = (size.width, size.height)
+        let digest = ContentDigest(of: bytes)
+        // Nothing had to be cut.
+        if digest == unchanged.digest { return copy }
+        copy.content = .reduced(bytes)
+        copy.digest = digest
+        let parts = try JPEGParts(photo)
+        var dropped = parts.beside
+        if policy.stripLocation {
+            dropped.formUnion(exif?.partsThatTellPlaces ?? [])
+            if parts.header.hasIPTC { dropped.insert(.iptc) }
+        } else if exif != nil, block == nil {
+            dropped.insert(.exif)
+        }
+        copy.dropped = dropped.inOrder
+        return copy
+    }
+
+    /// The copy of a JPEG that our decoder does not know: the file as it is, when it has a beginning and an end.
+    /// - Parameter reason: the decoder's.
+    private func undecoded(_ reason: PhotoError) throws(PhotoError) -> StoredCopy {
+        let parts = try JPEGParts(photo)
+        guard parts.end != nil else { throw PhotoError(.truncated, "the file ends before its picture does") }
+        guard parts.isSound, let frame = parts.header.frame else {
+            throw PhotoError(.corrupt, "the picture's data is damaged (its frame header is none)")
+        }
+        let summary = parts.header.exif?.summary
+        let size = frame.size.turned(by: summary?.orientation)
+        var copy = unchanged
+        copy.takenAt = summary?.captureTime
+        if size.width > 0, size.height > 0 { (copy.width, copy.height) = (size.width, size.height) }
+        copy.note = "stored as it is and not reduced: \(reason.message)"
+        guard policy.stripLocation else { return copy }
+        guard photo.size <= PlaceCut.largest else { throw .place("it is too large to take its position out") }
+        let kept = try JPEGCut.cut(photo, exif: parts.header.exif?.withoutPlace(), tellsNothing: false)
+        copy.content = .reduced(kept)
+        copy.digest = ContentDigest(of: kept)
+        let tellPlaces = parts.header.exif?.partsThatTellPlaces ?? []
+        copy.dropped = parts.beside.union(tellPlaces).union(parts.header.hasIPTC ? [.iptc] : []).inOrder
+        return copy
+    }
+}
+
+extension PixelSize {
+    /// As it is seen.
+    /// - Parameter orientation: of EXIF, 1 to 8.
+    func turned(by orientation: Int?) -> PixelSize {
+        (orientation ?? 1) < 5 ? self : PixelSize(width: height, height: width)
+    }
+}

@@ -1,0 +1,133 @@
+import SyncCore
+
+/// What stands in front of a JPEG's first scan (ITU T.81, annex B), as far as a decoder does not tell it.
+struct JPEGHeader {
+    /// A frame header, B.2.2.
+    struct Frame {
+        var marker: UInt8
+        var precision: Int
+        var size: PixelSize
+        var sampling: [UInt8]
+        var isWhole: Bool
+
+        init(marker: UInt8, body: [UInt8]) {
+            self.marker = marker
+            precision = body.big(at: 0, size: 1) ?? 0
+            size = PixelSize(width: body.big(at: 3, size: 2) ?? 0, height: body.big(at: 1, size: 2) ?? 0)
+            sampling = stride(from: 7, to: body.count, by: 3).map { body[$0] }
+            isWhole = body.count >= 9 && body.count == 6 + 3 * Int(body[5])
+        }
+    }
+
+    /// Segments that one EXIF block may go on over.
+    private static let mostExifSegments = 16
+    private static let gainMapNames = ["hdrgm:", "HDRGainMap", "Semantic=\"GainMap\""].map { Array($0.utf8) }
+
+    private(set) var frame: Frame?
+    private(set) var hasXMP = false
+    private(set) var hasGainMap = false
+    private(set) var hasIPTC = false
+    private(set) var hasComment = false
+    /// Where further pictures begin, counted from the first byte that was read. Previews are not among them.
+    private(set) var furtherPictures: [Int64] = []
+    private var exifBytes: [UInt8]?
+    private var exifSegments = 0
+
+    var exif: ExifBlock? { exifBytes.map { ExifBlock(bytes: $0) } }
+
+    /// Reads up to the first scan's header, which is left to be read.
+    /// - Throws: ``PhotoError`` of the file; `.corrupt` and `.truncated` when there is no scan.
+    init(_ stream: inout ByteStream) throws(PhotoError) {
+        var marks = JPEGMarkers()
+        while let marker = try marks.next(&stream) {
+            switch marker {
+            case 0xDA: return
+            case 0xE1: read(application: try marks.body(&stream))
+            case 0xE2:
+                let start = stream.position + 2
+                read(further: try marks.body(&stream), at: start)
+            case 0xED: hasIPTC = try marks.body(&stream).has("Photoshop 3.0\0") || hasIPTC
+            case 0xFE:
+                hasComment = true
+                try marks.skip(&stream)
+            // Of a hierarchical file, the header of the whole counts.
+            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF, 0xDE:
+                let frame = Frame(marker: marker, body: try marks.body(&stream))
+                self.frame = self.frame ?? frame
+            case 0xD9: throw PhotoError(.corrupt, "the picture's data is damaged (it ends before its first scan)")
+            default: try marks.skip(&stream)
+            }
+        }
+        throw PhotoError(.truncated, "the file ends before its picture does (in its header)")
+    }
+
+    private mutating func read(application body: [UInt8]) {
+        if body.has("Exif\0\0") {
+            guard exifSegments < Self.mostExifSegments else { return }
+            exifSegments += 1
+            let block = body.dropFirst(6)
+            if exifBytes == nil {
+                exifBytes = Array(block)
+            } else if TIFFBlock(Array(block.prefix(16))) == nil {
+                exifBytes?.append(contentsOf: block)
+            }
+        } else if body.has("http://ns.adobe.com/x") {
+            hasXMP = true
+            if Self.gainMapNames.contains(where: { body.firstRange(of: $0) != nil }) { hasGainMap = true }
+        }
+    }
+
+    private mutating func read(further body: [UInt8], at start: Int64) {
+        if body.has("urn:iso:std:iso:ts:21496:-1\0") { hasGainMap = true }
+        // CIPA DC-007: a TIFF structure, and in its tag 0xB002 sixteen bytes for each picture, of which the first is this.
+        guard body.has("MPF\0"), let block = TIFFBlock(Array(body.dropFirst(4))),
+            let entries = block.entries(at: block.firstDirectory),
+            let list = entries.first(where: { $0.tag == 0xB002 })?.value
+        else { return }
+        for at in stride(from: list.lowerBound + 16, to: list.upperBound, by: 16).prefix(16) {
+            guard let kind = block.number(at: at, size: 4), let offset = block.number(at: at + 8, size: 4) else {
+                return
+            }
+            let isPreview = kind >> 16 & 0xFF == 1
+            if !isPreview { furtherPictures.append(start + 4 + Int64(offset)) }
+        }
+    }
+}
+
+/// The markers of a JPEG one after the other, with the segments behind them.
+struct JPEGMarkers {
+    /// The next marker's second byte; `nil` at the end of the file. What stands in front of it, data of scans too, and
+    /// what has no segment is passed over.
+    mutating func next(_ stream: inout ByteStream) throws(PhotoError) -> UInt8? {
+        while true {
+            try stream.skipToFF()
+            guard var code = try stream.next() else { return nil }
+            while code == 0xFF {
+                guard let following = try stream.next() else { return nil }
+                code = following
+            }
+            if code > 0x01, !(0xD0...0xD8).contains(code) { return code }
+        }
+    }
+
+    func body(_ stream: inout ByteStream) throws(PhotoError) -> [UInt8] {
+        let length = try length(&stream)
+        var body: [UInt8] = []
+        try stream.take(length, into: &body)
+        guard body.count == length else { throw Self.truncated }
+        return body
+    }
+
+    func skip(_ stream: inout ByteStream) throws(PhotoError) {
+        try stream.skip(try length(&stream))
+    }
+
+    private func length(_ stream: inout ByteStream) throws(PhotoError) -> Int {
+        guard let high = try stream.next(), let low = try stream.next() else { throw Self.truncated }
+        let length = Int(high) << 8 | Int(low)
+        guard length >= 2 else { throw PhotoError(.corrupt, "the picture's data is damaged (Bogus marker length)") }
+        return length - 2
+    }
+
+    private static let truncated = PhotoError(.truncated, "the file ends before its picture does (in a segment)")
+}

@@ -1,0 +1,75 @@
+import SyncCore
+
+/// A JPEG file as the parts that it is made of: its picture, and what stands beside and behind it.
+struct JPEGParts {
+    let header: JPEGHeader
+    /// Bytes up to the end of the picture; `nil` when it has none.
+    let end: Int64?
+    /// Whether the height is told behind the first scan (ITU T.81, B.2.5).
+    private(set) var hasLateHeight = false
+    /// What a copy of the picture alone has not.
+    private(set) var beside: Set<DroppedPart> = []
+
+    /// - Parameter photo: from its first byte on.
+    init(_ photo: ByteStream) throws(PhotoError) {
+        var stream = photo
+        header = try JPEGHeader(&stream)
+        var marks = JPEGMarkers()
+        var end: Int64?
+        // The header was read up to the length of the first scan's own.
+        try marks.skip(&stream)
+        while end == nil, let marker = try marks.next(&stream) {
+            if marker == 0xDC { hasLateHeight = true }
+            if marker == 0xD9 { end = stream.position } else { try marks.skip(&stream) }
+        }
+        self.end = end
+        if header.hasXMP { beside.insert(.xmp) }
+        if header.hasComment { beside.insert(.comment) }
+        if let end, end < photo.size { try look(behind: end, in: photo, from: stream) }
+    }
+
+    /// What stands behind the picture's end. A gain map is only there when its picture is.
+    private mutating func look(behind end: Int64, in photo: ByteStream, from stream: ByteStream) throws(PhotoError) {
+        var trailer = stream
+        let starts = header.furtherPictures.isEmpty ? [end] : header.furtherPictures
+        for start in starts where start >= end && start < photo.size {
+            var picture = stream
+            try picture.skip(Int(start - picture.position))
+            guard try picture.peek().starts(with: [0xFF, 0xD8, 0xFF]) else { continue }
+            // A picture that is damaged is one all the same.
+            let header = try? JPEGHeader(&picture)
+            beside.insert(header?.hasGainMap == true ? .gainMap : .secondPicture)
+        }
+        if try trailer.holdsFilm() { beside.insert(.motion) }
+    }
+
+    /// Whether it is a whole JPEG of a kind that the format knows, as far as can be told without decoding it.
+    var isSound: Bool {
+        guard let frame = header.frame, frame.isWhole, end != nil, frame.size.width > 0 else { return false }
+        guard frame.size.height > 0 || hasLateHeight else { return false }
+        guard frame.sampling.allSatisfy({ (1...4).contains($0 >> 4) && (1...4).contains($0 & 15) }) else {
+            return false
+        }
+        return switch frame.marker {
+        case 0xC0: frame.precision == 8
+        case 0xC3, 0xC7, 0xCB, 0xCF: (2...16).contains(frame.precision)
+        case 0xDE: true
+        default: frame.precision == 8 || frame.precision == 12
+        }
+    }
+}
+
+extension ByteStream {
+    /// Whether a film of the MP4 family begins somewhere in the rest: phones append one to a photo that moves.
+    fileprivate mutating func holdsFilm() throws(PhotoError) -> Bool {
+        let mark = Array("ftyp".utf8)
+        var tail: [UInt8] = []
+        while true {
+            var piece = tail
+            try take(256 << 10, into: &piece)
+            guard piece.count > tail.count else { return false }
+            if piece.firstRange(of: mark) != nil { return true }
+            tail = Array(piece.suffix(mark.count - 1))
+        }
+    }
+}

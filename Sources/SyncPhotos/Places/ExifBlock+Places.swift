@@ -1,0 +1,136 @@
+import SyncCore
+
+extension ExifBlock {
+    /// A longer value of a kept tag is none that a camera writes there.
+    private static let longestValue = 256
+    /// What an APP1 segment takes behind its "Exif\0\0".
+    static let largest = 65_527
+
+    /// A new block with what tells no place: ``ExifTags``.
+    ///
+    /// It is made of the values on that list and nothing else, so that no byte which no kept entry needs is in it.
+    /// - Parameters:
+    ///   - size: of the pixels that it will describe; `nil` leaves what it says of them.
+    ///   - orientation: 1 to 8; `nil` leaves what it says.
+    /// - Returns: `nil` when the block is none, or tells nothing else.
+    func withoutPlace(size: PixelSize? = nil, orientation: Int? = nil) -> ExifBlock? {
+        anew(size: size, orientation: orientation, keepsPlace: false)
+    }
+
+    /// The block for a copy where it is too long to be corrected in place: what the lists have, and the position.
+    func shortened(size: PixelSize, orientation: Int) -> ExifBlock? {
+        bytes.count > Self.largest ? anew(size: size, orientation: orientation, keepsPlace: true) : nil
+    }
+
+    private func anew(size: PixelSize?, orientation: Int?, keepsPlace: Bool) -> ExifBlock? {
+        guard let block = TIFFBlock(bytes), let image = block.entries(at: block.firstDirectory) else { return nil }
+        var directory = Directory(block)
+        directory.keep(image, ExifTags.image)
+        if keepsPlace, let entries = Self.directory(ExifTags.gpsDirectory, of: image, in: block) {
+            var position = Directory(block)
+            position.keep(entries, Set(0...31))
+            directory.hold(position, as: ExifTags.gpsDirectory)
+        }
+        directory.set(ExifTags.orientation, orientation)
+        directory.set(ExifTags.imageWidth, size?.width)
+        directory.set(ExifTags.imageHeight, size?.height)
+        if let entries = Self.directory(ExifTags.exifDirectory, of: image, in: block) {
+            var exif = Directory(block)
+            exif.keep(entries, ExifTags.exif)
+            exif.set(ExifTags.pixelWidth, size?.width)
+            exif.set(ExifTags.pixelHeight, size?.height)
+            if let entries = Self.directory(ExifTags.interoperabilityDirectory, of: entries, in: block) {
+                var interoperability = Directory(block)
+                interoperability.keep(entries, ExifTags.interoperability)
+                exif.hold(interoperability, as: ExifTags.interoperabilityDirectory)
+            }
+            directory.hold(exif, as: ExifTags.exifDirectory)
+        }
+        guard !directory.isEmpty else { return nil }
+        let header = Array(bytes[..<4]) + block.encoded(TIFFBlock.headerSize, size: 4)
+        return ExifBlock(bytes: header + directory.bytes(at: TIFFBlock.headerSize))
+    }
+
+    /// What is in the block and not in the one without its place.
+    var partsThatTellPlaces: Set<DroppedPart> {
+        guard let block = TIFFBlock(bytes), let image = block.entries(at: block.firstDirectory) else { return [] }
+        let exif = Self.directory(ExifTags.exifDirectory, of: image, in: block) ?? []
+        let tags = Set((image + exif).map(\.tag))
+        var parts: Set<DroppedPart> = []
+        if tags.contains(ExifTags.gpsDirectory) { parts.insert(.position) }
+        if tags.contains(ExifTags.makerNote) { parts.insert(.makerNote) }
+        if tags.contains(ExifTags.xmp) { parts.insert(.xmp) }
+        if tags.contains(ExifTags.iptc) || tags.contains(ExifTags.photoshop) { parts.insert(.iptc) }
+        return parts
+    }
+
+    /// The directory that an entry points at. The first such entry counts, so that the work is bounded.
+    private static func directory(
+        _ tag: Int, of entries: [TIFFBlock.Entry], in block: TIFFBlock
+    ) -> [TIFFBlock.Entry]? {
+        entries.first { $0.tag == tag }.flatMap(block.integer).flatMap(block.entries)
+    }
+
+    /// A directory of the new block, in the byte order of the old one.
+    private struct Directory {
+        private struct Item {
+            var type: Int
+            var count: Int
+            var value: [UInt8]
+        }
+
+        private let block: TIFFBlock
+        private var items: [Int: Item] = [:]
+        private var directories: [Int: [Directory]] = [:]
+
+        init(_ block: TIFFBlock) {
+            self.block = block
+        }
+
+        var isEmpty: Bool { items.isEmpty && directories.isEmpty }
+
+        mutating func keep(_ entries: [TIFFBlock.Entry], _ tags: Set<Int>) {
+            for entry in entries where tags.contains(entry.tag) && items[entry.tag] == nil {
+                guard let value = entry.value, value.count <= ExifBlock.longestValue else { continue }
+                items[entry.tag] = Item(type: entry.type, count: entry.count, value: Array(block.bytes[value]))
+            }
+        }
+
+        /// Changes an integer that is there.
+        mutating func set(_ tag: Int, _ value: Int?) {
+            guard let value, items[tag] != nil else { return }
+            items[tag] = Item(type: 4, count: 1, value: block.encoded(value, size: 4))
+            if value < 65_536 { items[tag] = Item(type: 3, count: 1, value: block.encoded(value, size: 2)) }
+        }
+
+        mutating func hold(_ directory: Directory, as tag: Int) {
+            if !directory.isEmpty { directories[tag] = [directory] }
+        }
+
+        func bytes(at start: Int) -> [UInt8] {
+            let tags = (Array(items.keys) + Array(directories.keys)).sorted()
+            var entries = block.encoded(tags.count, size: 2)
+            var data: [UInt8] = []
+            let dataStart = start + 2 + tags.count * TIFFBlock.entrySize + 4
+            for tag in tags {
+                let place = dataStart + data.count
+                entries += block.encoded(tag, size: 2)
+                if let directory = directories[tag]?.first {
+                    entries += block.encoded(4, size: 2) + block.encoded(1, size: 4) + block.encoded(place, size: 4)
+                    data += directory.bytes(at: place)
+                } else if let item = items[tag] {
+                    entries += block.encoded(item.type, size: 2) + block.encoded(item.count, size: 4)
+                    if item.value.count <= 4 {
+                        entries += item.value + [UInt8](repeating: 0, count: 4 - item.value.count)
+                    } else {
+                        entries += block.encoded(place, size: 4)
+                        data += item.value
+                    }
+                }
+                // Values begin at even offsets.
+                if !data.count.isMultiple(of: 2) { data.append(0) }
+            }
+            return entries + block.encoded(0, size: 4) + data
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import SyncCore
+
+/// A HEIC, HEIF or AVIF of which only pictures are left (ISO 23008-12): no byte moves, and what tells a place is blank.
+///
+/// Pictures lie in `mdat` or `idat` at the places that `iloc` names. Every other byte of these boxes becomes zero; the
+/// EXIF item is made anew in its own room. Boxes, items and properties that are not on a list are refused.
+struct HEIFCut {
+    private static let name = "HEIF"
+    private static let heldBoxes: Set<String> = ["hdlr", "dinf", "pitm", "iref", "grpl", "ipro"]
+    /// Nobody needs them. What is in them becomes zero, and they become `free`.
+    private static let blankedBoxes: Set<String> = ["uuid", "xml ", "bxml", "free", "skip", "mpvd", "sefd"]
+    private static let heldProperties: Set<String> = [
+        "ispe", "hvcC", "av1C", "avcC", "lhvC", "vvcC", "colr", "pixi", "irot", "imir", "clap", "pasp", "auxC", "clli",
+        "mdcv", "cclv", "amve", "lsel", "a1op", "a1lx", "rloc", "oinf", "tols", "iscl", "rref", "crtt", "subs", "free",
+        "skip", "tmap", "reve", "ndwt",
+    ]
+    private static let pictures: Set<String> = [
+        "hvc1", "hev1", "lhv1", "av01", "avc1", "vvc1", "grid", "iovl", "iden", "tmap",
+    ]
+
+    private let bytes: [UInt8]
+    private var output: [UInt8]
+    private var dropped: Set<DroppedPart> = []
+    private var held: [Range<Int>] = []
+
+    static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
+        var cut = HEIFCut(bytes: bytes)
+        try cut.run()
+        return PlaceCut(bytes: cut.output, dropped: cut.dropped)
+    }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+        output = bytes
+    }
+
+    private mutating func run() throws(PhotoError) {
+        var data: [Range<Int>] = []
+        var meta: Box?
+        for box in try bytes.boxes(in: bytes.indices, of: Self.name) {
+            switch box.type {
+            case "ftyp": break
+            case "mdat": data.append(box.body)
+            case "meta" where meta == nil && box.body.count > 4: meta = box
+            case let type where Self.blankedBoxes.contains(type): blank(box)
+            case "moov": throw .place("its pictures are a sequence, which may carry positions")
+            default: throw .unclear(Self.name)
+            }
+        }
+        guard let meta else { throw .unclear(Self.name) }
+        var boxes: [String: Box] = [:]
+        for box in try bytes.boxes(in: meta.body.dropFirst(4), of: Self.name) {
+            if Self.blankedBoxes.contains(box.type) {
+                blank(box)
+            } else if ["iinf", "iloc", "iprp", "idat"].contains(box.type), boxes[box.type] == nil {
+                boxes[box.type] = box
+            } else if !Self.heldBoxes.contains(box.type) {
+                throw .unclear(Self.name)
+            }
+        }
+        guard let information = boxes["iinf"], let places = boxes["iloc"] else { throw .unclear(Self.name) }
+        if let properties = boxes["iprp"] { try look(atProperties: properties) }
+        let idat = boxes["idat"]?.body
+        let items = try HEIFItems(bytes, information: information.body, places: places.body, idat: idat)
+        try blank(items, within: data + (idat.map { [$0] } ?? []))
+    }
+
+    private mutating func blank(_ box: Box) {
+        if ["mpvd", "sefd"].contains(box.type) { dropped.insert(.motion) }
+        if box.type == "uuid" || box.type == "xml " { dropped.insert(.xmp) }
+        output.replaceSubrange(box.all.lowerBound + 4..<box.all.lowerBound + 8, with: Array("free".utf8))
+        clear(box.body)
+    }
+
+    private mutating func clear(_ range: Range<Int>) {
+        output.replaceSubrange(range, with: repeatElement(0, count: range.count))
+    }
+
+    private mutating func look(atProperties properties: Box) throws(PhotoError) {
+        for box in try bytes.boxes(in: properties.body, of: Self.name) where box.type == "ipco" {
+            for property in try bytes.boxes(in: box.body, of: Self.name) {
+                // A description is what a person wrote.
+                if property.type == "udes" || property.type == "uuid" {
+                    dropped.insert(.comment)
+                    blank(property)
+                } else if !Self.heldProperties.contains(property.type) {
+                    throw .unclear(Self.name)
+                }
+            }
+        }
+    }
+
+    private mutating func blank(_ items: HEIFItems, within data: [Range<Int>]) throws(PhotoError) {
+        var kept: [Range<Int>] = []
+        var told: [Range<Int>] = []
+        for item in items.items {
+            if Self.pictures.contains(item.type) {
+                kept += item.extents
+            } else if item.type == "Exif" || item.type == "uri " || item.type == "mime" && !item.isPicture {
+                told += item.extents
+            } else {
+                throw .unclear(Self.name)
+            }
+        }
+        let (pictures, texts) = (RangeList(kept), RangeList(told))
+        let room = RangeList(data)
+        guard room.holds(pictures), room.holds(texts), !pictures.overlaps(texts) else { throw .unclear(Self.name) }
+        for range in room.ranges { clear(range) }
+        for range in pictures.ranges { output.replaceSubrange(range, with: bytes[range]) }
+        for item in items.items where !Self.pictures.contains(item.type) {
+            if item.type == "Exif" {
+                writeExif(item)
+            } else {
+                dropped.insert(item.isXMP ? .xmp : .comment)
+                if item.isXMP { writeXMP(item) }
+            }
+        }
+    }
+
+    /// A packet that tells nothing, with spaces up to its end: readers call zeros damaged.
+    private mutating func writeXMP(_ item: HEIFItems.Item) {
+        let room = item.extents.reduce(0) { $0 + $1.count }
+        let packet = Array("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"></x:xmpmeta>".utf8)
+        if packet.count > room { return }
+        write(packet + [UInt8](repeating: UInt8(ascii: " "), count: room - packet.count), to: item)
+    }
+
+    private mutating func write(_ bytes: [UInt8], to item: HEIFItems.Item) {
+        var rest = bytes[...]
+        for extent in item.extents {
+            let piece = rest.prefix(extent.count)
+            output.replaceSubrange(extent.prefix(piece.count), with: piece)
+            rest = rest.dropFirst(piece.count)
+        }
+    }
+
+    /// The item: where its TIFF header is, counted from behind this number, then as in a JPEG (ISO 23008-12, A.2.1).
+    private mutating func writeExif(_ item: HEIFItems.Item) {
+        let content = item.extents.flatMap { bytes[$0] }
+        guard let offset = content.big(at: 0), offset < content.count - 4 else { return }
+        let start = 4 + offset
+        let block = ExifBlock(bytes: Array(content[start...]))
+        dropped.formUnion(block.partsThatTellPlaces)
+        guard let anew = block.withoutPlace(), anew.bytes.count <= block.bytes.count else { return }
+        let lead = Array("Exif\0\0".utf8)
+        let head = offset == lead.count ? lead : [UInt8](repeating: 0, count: offset)
+        write(content[..<4] + head + anew.bytes, to: item)
+    }
+}

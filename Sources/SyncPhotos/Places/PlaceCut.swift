@@ -1,0 +1,72 @@
+import SyncCore
+
+/// A file that tells no place any more, and what went. ``PlaceCut/make(_:of:)`` knows which types can be cut.
+///
+/// Position means everything that says where: coordinates, names of places, captions in which people write them. A cut
+/// keeps what is known to tell nothing, and leaves a picture's own data as it is. What is not understood is refused.
+struct PlaceCut {
+    var bytes: [UInt8]
+    var dropped: Set<DroppedPart> = []
+
+    /// Types of which a whole file is read into memory to be cut.
+    static let types: Set<String> = [
+        "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff", "image/heic", "image/heif", "image/avif",
+    ]
+    /// Bytes of such a file. Two of them are in memory at once.
+    static let largest: Int64 = 128 << 20
+
+    /// - Throws: ``PhotoError``, `.tellsPlace` when a position cannot be left out or ruled out.
+    static func make(_ bytes: [UInt8], of type: MediaType) throws(PhotoError) -> PlaceCut {
+        switch type.name {
+        case "image/png": try PNGCut.cut(bytes)
+        case "image/webp": try WebPCut.cut(bytes)
+        case "image/gif": try GIFCut.cut(bytes)
+        case "image/bmp": try BMPCheck.cut(bytes)
+        case "image/tiff": try TIFFCut.cut(bytes)
+        case "image/heic", "image/heif", "image/avif": try HEIFCut.cut(bytes)
+        default: throw refusal(of: type)
+        }
+    }
+
+    /// Of a type that cannot be cut.
+    static func refusal(of type: MediaType) -> PhotoError {
+        .place("\(type) may tell where it was taken, in ways that cannot be taken out of it")
+    }
+}
+
+extension PhotoError {
+    /// A photo that stays here, since it tells or may tell a place.
+    /// - Parameter reason: what was found, or cannot be ruled out.
+    static func place(_ reason: String) -> PhotoError {
+        PhotoError(
+            .tellsPlace,
+            reason + "; with photos.strip_location it stays on this machine. Remove the position from the file, or set "
+                + "photos.strip_location: false and run sync-agent retry")
+    }
+
+    /// A file whose structure is not what its type promises.
+    static func unclear(_ type: String) -> PhotoError {
+        place("its \(type) data is damaged or of an unknown kind, so that a position in it cannot be ruled out")
+    }
+}
+
+extension [UInt8] {
+    /// A big-endian number; `nil` where the array ends before it.
+    func big(at offset: Int, size: Int = 4) -> Int? {
+        guard offset >= 0, size <= 8, offset <= count - size else { return nil }
+        let value = self[offset..<offset + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Int(exactly: value)
+    }
+
+    /// A little-endian number; `nil` where the array ends before it.
+    func little(at offset: Int, size: Int = 4) -> Int? {
+        guard offset >= 0, size < 8, offset <= count - size else { return nil }
+        return self[offset..<offset + size].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+}
+
+extension Int {
+    /// Four bytes.
+    var bigEndianBytes: [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+    var littleEndianBytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+}

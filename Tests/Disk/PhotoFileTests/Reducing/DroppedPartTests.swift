@@ -1,0 +1,76 @@
+import SyncCore
+import Testing
+
+@testable import SyncPhotos
+
+/// What a reduced copy has not of its photo is named.
+@Suite struct DroppedPartTests {
+    private static let policy = ReducePolicy(maximumDimension: 100)
+    private static let picture = "sampling-2x2.jpg"
+
+    private static func segment(_ marker: UInt8, _ text: String, _ rest: [UInt8] = []) -> JPEGSegments.Segment {
+        JPEGSegments.Segment(marker: marker, body: Array(text.utf8) + rest)
+    }
+
+    private static let xmp = "http://ns.adobe.com/xap/1.0/\0"
+
+    private func photo(_ segments: [JPEGSegments.Segment], behind: [UInt8] = []) throws -> [UInt8] {
+        var file = try JPEGSegments(try Fixture.bytes(Self.picture))
+        file.segments.insert(contentsOf: segments, at: 1)
+        return file.bytes + behind
+    }
+
+    private func dropped(_ photo: [UInt8], _ policy: ReducePolicy = policy) throws -> [DroppedPart] {
+        let copy = try Workbench().copy(of: photo, policy: policy)
+        #expect(copy.content != .unchanged)
+        return copy.dropped
+    }
+
+    @Test("A photo that is nothing but its picture loses nothing")
+    func nothing() throws {
+        #expect(try dropped(photo([])) == [])
+    }
+
+    @Test("XMP, comments, second pictures, gain maps and films behind the picture are named")
+    func parts() throws {
+        let plain = try Fixture.bytes(Self.picture)
+        let map = try photo([Self.segment(0xE1, Self.xmp, Array("<hdrgm:Version='1.0'/>".utf8))])
+        let film = Array("\0\0\0\u{18}ftypmp42".utf8) + [UInt8](repeating: 1, count: 600_000)
+        #expect(try dropped(photo([Self.segment(0xE1, Self.xmp), Self.segment(0xFE, "hello")])) == [.xmp, .comment])
+        #expect(try dropped(photo([], behind: plain)) == [.secondPicture])
+        #expect(try dropped(photo([], behind: map)) == [.gainMap])
+        #expect(try dropped(photo([], behind: film)) == [.motion])
+        #expect(try dropped(photo([], behind: map + film)) == [.gainMap, .motion])
+        #expect(try dropped(photo([], behind: [UInt8](repeating: 0, count: 300))) == [])
+    }
+
+    @Test(
+        "Pictures that the file's index of pictures names are found; previews are none",
+        arguments: [0, 0x010001, 0x020003])
+    func index(kind: Int) throws {
+        let plain = try Fixture.bytes(Self.picture)
+        func index(_ offset: Int) -> [UInt8] {
+            let entries = [0, 0x030000, kind].enumerated().dropFirst().flatMap { number, kind in
+                PlacedFile.big(kind) + PlacedFile.big(plain.count) + PlacedFile.big(number == 1 ? 0 : offset) + [
+                    0, 0, 0, 0,
+                ]
+            }
+            return TIFFDirectory([0xB001: .long(2), 0xB002: .bytes(entries)]).block
+        }
+        // Its offsets are counted from its own header on.
+        let start = try #require(try photo([Self.segment(0xE2, "MPF\0", index(0))]).firstRange(of: Array("MM\0*".utf8)))
+        let length = try photo([Self.segment(0xE2, "MPF\0", index(0))]).count
+        let photo = try photo([Self.segment(0xE2, "MPF\0", index(length + 50 - start.lowerBound))])
+        let padding = [UInt8](repeating: 0, count: 50)
+        #expect(try dropped(photo + padding + plain) == (kind == 0x010001 ? [] : [.secondPicture]))
+    }
+
+    @Test("What goes with the place is named, too; a photo that is stored as it is loses nothing")
+    func place() throws {
+        let exif = Self.segment(0xE1, "Exif\0\0", PlacedFile.exif())
+        let photo = try photo([exif, Self.segment(0xED, "Photoshop 3.0\0"), Self.segment(0xE1, Self.xmp)])
+        let strip = ReducePolicy(maximumDimension: 100, stripLocation: true)
+        #expect(try dropped(photo, strip) == [.xmp, .makerNote, .iptc, .position])
+        #expect(try Workbench().copy(of: photo, policy: ReducePolicy(quality: 100)).dropped == [])
+    }
+}
