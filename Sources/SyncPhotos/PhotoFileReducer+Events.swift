@@ -12,10 +12,13 @@ extension PhotoFileReducer {
         }
         let unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
         guard type.kind == .jpeg else { return try Self.copy(of: photo, unchanged, policy: policy) }
-        // The array is borrowed for as long as the reader lives.
-        return try photo.borrowed { (buffer) throws(PhotoError) in
-            try JPEGCopy(photo: ByteStream(photo), unchanged: unchanged, policy: policy).make { () throws(PhotoError) in
-                try JPEGReader(reading: buffer, limits: policy.limits)
+        return try PooledWork.step { () throws(PhotoError) in
+            // The array is borrowed for as long as the reader lives.
+            try photo.borrowed { (buffer) throws(PhotoError) in
+                let copy = JPEGCopy(photo: ByteStream(photo), unchanged: unchanged, policy: policy)
+                return try copy.make { () throws(PhotoError) in
+                    try JPEGReader(reading: buffer, limits: policy.limits)
+                }
             }
         }
     }

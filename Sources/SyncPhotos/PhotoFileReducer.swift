@@ -52,9 +52,12 @@ package struct PhotoFileReducer: PhotoReducer {
         let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
         let copy: StoredCopy
         if examined.type.kind == .jpeg {
-            let photo = ByteStream(file.descriptor, size: examined.stamp.size)
-            copy = try JPEGCopy(photo: photo, unchanged: unchanged, policy: policy).make { () throws(PhotoError) in
-                try JPEGReader(reading: file.descriptor, limits: policy.limits)
+            let descriptor = file.descriptor
+            let photo = ByteStream(descriptor, size: examined.stamp.size)
+            copy = try PooledWork.step { () throws(PhotoError) in
+                try JPEGCopy(photo: photo, unchanged: unchanged, policy: policy).make { () throws(PhotoError) in
+                    try JPEGReader(reading: descriptor, limits: policy.limits)
+                }
             }
         } else {
             copy = try Self.copy(of: file, size: examined.stamp.size, unchanged, policy: policy)

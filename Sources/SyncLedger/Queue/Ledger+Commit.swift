@@ -53,6 +53,7 @@ extension Ledger {
                 if outcome.isFinal { try db.setEventNote(note, of: row.id) }
                 if case .failed = outcome { try db.freeDuplicates(ofBroken: claim, at: time) }
             }
+            if claim.isSuspect, outcome.isFinal { try db.clearSuspicion(of: row.id) }
         }
     }
 }

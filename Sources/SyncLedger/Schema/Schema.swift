@@ -8,6 +8,9 @@ enum Schema {
         for (name, migrate) in migrations {
             migrator.registerMigration(name, foreignKeyChecks: .immediate, migrate: migrate)
         }
+        migrator.registerMigration(SuspectSchema.name, foreignKeyChecks: .immediate) { db in
+            for sql in SuspectSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 
