@@ -27,7 +27,7 @@ import Testing
         #expect(larger.content == .unchanged)
         #expect(larger.digest == ContentDigest(of: bytes))
         #expect(larger.width == 200 && larger.height == 136)
-        let smaller = try Workbench().copy(of: bytes)
+        let smaller = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 50))
         #expect(try smaller.reduced().count < bytes.count)
         #expect(smaller.digest == ContentDigest(of: try smaller.reduced()))
     }

@@ -1,6 +1,7 @@
 import SyncCore
-import SyncPhotos
 import Testing
+
+@testable import SyncPhotos
 
 /// With `strip_location` a film is stored when it can be shown to tell no place.
 @Suite struct MovieCheckTests {

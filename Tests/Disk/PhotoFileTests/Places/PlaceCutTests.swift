@@ -1,7 +1,8 @@
 import SyncCore
-import SyncPhotos
 import SyncTestSupport
 import Testing
+
+@testable import SyncPhotos
 
 /// With `strip_location` nothing that is stored of an image tells where it was taken, or nothing is stored.
 @Suite struct PlaceCutTests {

@@ -50,11 +50,9 @@ import Testing
     func index(kind: Int) throws {
         let plain = try Fixture.bytes(Self.picture)
         func index(_ offset: Int) -> [UInt8] {
-            let entries = [0, 0x030000, kind].enumerated().dropFirst().flatMap { number, kind in
-                PlacedFile.big(kind) + PlacedFile.big(plain.count) + PlacedFile.big(number == 1 ? 0 : offset) + [
-                    0, 0, 0, 0,
-                ]
-            }
+            let first = PlacedFile.big(0x030000) + PlacedFile.big(plain.count) + PlacedFile.big(0) + PlacedFile.big(0)
+            let second = PlacedFile.big(kind) + PlacedFile.big(plain.count) + PlacedFile.big(offset) + PlacedFile.big(0)
+            let entries: [UInt8] = first + second
             return TIFFDirectory([0xB001: .long(2), 0xB002: .bytes(entries)]).block
         }
         // Its offsets are counted from its own header on.

@@ -39,40 +39,66 @@ enum PlacedFile {
 
     // MARK: PNG
 
-    static func png(_ extra: [(String, [UInt8])] = []) -> [UInt8] {
-        let chunks: [(String, [UInt8])] =
-            [
-                ("IHDR", [0, 0, 0, 4, 0, 0, 0, 4, 8, 0, 0, 0, 0]), ("gAMA", [0, 0, 0xB1, 0x8F]), ("eXIf", exif()),
-                ("tEXt", Array("Description\0\(place)".utf8)),
-                ("zTXt", Array("Raw profile type iptc\0\0\(place)".utf8)),
-                ("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(xmp)".utf8)), ("prVt", placeBytes),
-            ] + extra + [("IDAT", picture), ("IEND", [])]
+    private static func pngChunk(_ chunk: (String, [UInt8])) -> [UInt8] {
+        var bytes = big(chunk.1.count)
+        bytes += Array(chunk.0.utf8)
+        bytes += chunk.1
         // Readers of the picture check the sums, the cut does not.
-        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-            + chunks.flatMap { big($0.1.count) + Array($0.0.utf8) + $0.1 + [1, 2, 3, 4] } + placeBytes
+        return bytes + [1, 2, 3, 4]
+    }
+
+    static func png(_ extra: [(String, [UInt8])] = []) -> [UInt8] {
+        var chunks: [(String, [UInt8])] = [
+            ("IHDR", [0, 0, 0, 4, 0, 0, 0, 4, 8, 0, 0, 0, 0]), ("gAMA", [0, 0, 0xB1, 0x8F]), ("eXIf", exif()),
+            ("tEXt", Array("Description\0\(place)".utf8)), ("zTXt", Array("Raw profile type iptc\0\0\(place)".utf8)),
+            ("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(xmp)".utf8)), ("prVt", placeBytes),
+        ]
+        chunks += extra
+        chunks += [("IDAT", picture), ("IEND", [])]
+        let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        return signature + chunks.flatMap(pngChunk) + placeBytes
     }
 
     // MARK: WebP, GIF
 
+    private static func riffChunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+        var bytes = Array(type.utf8)
+        bytes += little(body.count)
+        bytes += body
+        return body.count % 2 == 0 ? bytes : bytes + [0]
+    }
+
     static func webp() -> [UInt8] {
-        func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
-            Array(type.utf8) + little(body.count) + body + (body.count % 2 == 0 ? [] : [0])
-        }
-        let body =
-            chunk("VP8X", [0x0C, 0, 0, 0, 3, 0, 0, 3, 0, 0])
-            + chunk("ANMF", [UInt8](repeating: 0, count: 16) + chunk("VP8 ", picture) + chunk("plac", placeBytes))
-            + chunk("VP8L", picture) + chunk("EXIF", Array("Exif\0\0".utf8) + exif()) + chunk("XMP ", Array(xmp.utf8))
-            + chunk("plac", placeBytes)
+        var frame = [UInt8](repeating: 0, count: 16)
+        frame += riffChunk("VP8 ", picture)
+        frame += riffChunk("plac", placeBytes)
+        var body = riffChunk("VP8X", [0x0C, 0, 0, 0, 3, 0, 0, 3, 0, 0])
+        body += riffChunk("ANMF", frame)
+        body += riffChunk("VP8L", picture)
+        body += riffChunk("EXIF", Array("Exif\0\0".utf8) + exif())
+        body += riffChunk("XMP ", Array(xmp.utf8))
+        body += riffChunk("plac", placeBytes)
         return Array("RIFF".utf8) + little(body.count + 4) + Array("WEBP".utf8) + body + placeBytes
     }
 
+    private static func gifBlocks(_ blocks: [UInt8]...) -> [UInt8] {
+        blocks.flatMap { [UInt8($0.count)] + $0 } + [0]
+    }
+
     static func gif() -> [UInt8] {
-        func blocks(_ bytes: [UInt8]) -> [UInt8] { [UInt8(bytes.count)] + bytes + [0] }
-        return Array("GIF89a".utf8) + [4, 0, 4, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
-            + [0x21, 0xFF] + blocks(Array("NETSCAPE2.0".utf8)).dropLast() + blocks([1, 0, 0])
-            + [0x21, 0xFE] + blocks(placeBytes) + [0x21, 0xFF] + blocks(Array("XMP DataXMP".utf8)).dropLast()
-            + blocks(placeBytes) + [0x21, 0xF9] + blocks([0, 0, 0, 0])
-            + [0x2C, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2] + blocks(picture) + [0x3B] + placeBytes
+        var bytes = Array("GIF89a".utf8)
+        bytes += [4, 0, 4, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255] as [UInt8]
+        bytes += [0x21, 0xFF] as [UInt8]
+        bytes += gifBlocks(Array("NETSCAPE2.0".utf8), [1, 0, 0])
+        bytes += [0x21, 0xFE] as [UInt8]
+        bytes += gifBlocks(placeBytes)
+        bytes += [0x21, 0xFF] as [UInt8]
+        bytes += gifBlocks(Array("XMP DataXMP".utf8), placeBytes)
+        bytes += [0x21, 0xF9] as [UInt8]
+        bytes += gifBlocks([0, 0, 0, 0])
+        bytes += [0x2C, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2] as [UInt8]
+        bytes += gifBlocks(picture)
+        return bytes + [0x3B] + placeBytes
     }
 
     // MARK: TIFF
@@ -99,41 +125,52 @@ enum PlacedFile {
 
     static func box(_ type: String, _ body: [UInt8]) -> [UInt8] { big(body.count + 8) + Array(type.utf8) + body }
 
+    private static func itemEntry(_ id: UInt8, _ type: String, _ content: String? = nil) -> [UInt8] {
+        var body: [UInt8] = [2, 0, 0, 0, 0, id, 0, 0]
+        body += Array(type.utf8)
+        body.append(0)
+        if let content { body += Array((content + "\0").utf8) }
+        return box("infe", body)
+    }
+
+    private static func itemPlace(_ id: UInt8, _ start: Int, _ count: Int) -> [UInt8] {
+        let head: [UInt8] = [0, id, 0, 0, 0, 1]
+        return head + big(start) + big(count)
+    }
+
+    private static func meta(item: String, property: String, places: [UInt8]) -> [UInt8] {
+        let zeros = [UInt8](repeating: 0, count: 12)
+        let entries = itemEntry(1, item) + itemEntry(2, "Exif") + itemEntry(3, "mime", "application/rdf+xml")
+        let properties = box("ipco", box("ispe", zeros) + box(property, placeBytes))
+        var body: [UInt8] = [0, 0, 0, 0]
+        body += box("hdlr", zeros.dropLast(4) + Array("pict".utf8))
+        body += box("pitm", [0, 0, 0, 0, 0, 1])
+        body += box("iinf", [0, 0, 0, 0, 0, 3] + entries)
+        body += box("iprp", properties + box("ipma", zeros))
+        body += box("xml ", placeBytes)
+        body += box("iloc", [0, 0, 0, 0, 0x44, 0, 0, 3] + places)
+        return box("meta", body)
+    }
+
     /// - Parameters:
     ///   - property: of the picture, besides its size.
     ///   - last: a box behind all others.
     static func heic(item: String = "hvc1", property: String = "udes", last: String = "mpvd") -> [UInt8] {
         let exifItem = big(6) + Array("Exif\0\0".utf8) + exif(orientation: 6)
         let xmpItem = Array(xmp.utf8)
-        func entry(_ id: UInt8, _ type: String, _ content: String = "") -> [UInt8] {
-            let text = type == "mime" ? Array((content + "\0").utf8) : []
-            return box("infe", [2, 0, 0, 0, 0, id, 0, 0] + Array(type.utf8) + [0] + text)
-        }
         let ftyp = box("ftyp", Array("heic\0\0\0\0mif1heic".utf8))
-        func meta(_ data: Int) -> [UInt8] {
-            let items = [picture.count, exifItem.count, xmpItem.count]
-            let starts = [data + place.utf8.count, data + place.utf8.count + items[0], 0]
-            let extents = (0..<3).flatMap { index -> [UInt8] in
-                let start = index == 2 ? starts[1] + items[1] : starts[index]
-                return [0, UInt8(index + 1), 0, 0, 0, 1] + big(start) + big(items[index])
-            }
-            return box(
-                "meta",
-                [0, 0, 0, 0] + box("hdlr", [UInt8](repeating: 0, count: 8) + Array("pict".utf8))
-                    + box("pitm", [0, 0, 0, 0, 0, 1])
-                    + box(
-                        "iinf",
-                        [0, 0, 0, 0, 0, 3] + entry(1, item) + entry(2, "Exif")
-                            + entry(3, "mime", "application/rdf+xml"))
-                    + box(
-                        "iprp",
-                        box("ipco", box("ispe", [UInt8](repeating: 0, count: 12)) + box(property, placeBytes))
-                            + box("ipma", [0, 0, 0, 0, 0, 0, 0, 0]))
-                    + box("xml ", placeBytes) + box("iloc", [0, 0, 0, 0, 0x44, 0, 0, 3] + extents))
+        func places(_ data: Int) -> [UInt8] {
+            let first = data + placeBytes.count
+            let second = first + picture.count
+            let third = second + exifItem.count
+            return itemPlace(1, first, picture.count) + itemPlace(2, second, exifItem.count)
+                + itemPlace(3, third, xmpItem.count)
         }
-        let data = ftyp.count + meta(0).count + 8
-        return ftyp + meta(data) + box("mdat", placeBytes + picture + exifItem + xmpItem + placeBytes)
-            + box(last, placeBytes)
+        let data = ftyp.count + meta(item: item, property: property, places: places(0)).count + 8
+        var bytes = ftyp
+        bytes += meta(item: item, property: property, places: places(data))
+        bytes += box("mdat", placeBytes + picture + exifItem + xmpItem + placeBytes)
+        return bytes + box(last, placeBytes)
     }
 
     // MARK: Films
@@ -142,18 +179,18 @@ enum PlacedFile {
     ///   - notes: entries of `udta`.
     ///   - track: boxes of the track, besides what makes it one.
     static func mp4(notes: [UInt8] = [], handler: String = "vide", track: [UInt8] = [], excess: Int = 0) -> [UInt8] {
-        let sizes = box("stsz", [0, 0, 0, 0] + big(0) + big(2) + big(150) + big(50))
-        let media = box(
-            "mdia",
-            box("mdhd", [UInt8](repeating: 0, count: 24))
-                + box("hdlr", [UInt8](repeating: 0, count: 8) + Array(handler.utf8) + [UInt8](repeating: 0, count: 13))
-                + box("minf", box("vmhd", [0]) + box("stbl", box("stsd", [0]) + sizes)))
-        let moov = box(
-            "moov",
-            box("mvhd", [UInt8](repeating: 0, count: 100)) + box("trak", box("tkhd", [0]) + track + media)
-                + (notes.isEmpty ? [] : box("udta", notes)))
-        return box("ftyp", Array("isom\0\0\0\0".utf8)) + box("free", [0, 0, 0, 0])
-            + box("mdat", picture + [UInt8](repeating: 7, count: excess)) + moov
+        func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+        let sizes = box("stsz", zeros(8) + big(2) + big(150) + big(50))
+        let samples = box("minf", box("vmhd", [0]) + box("stbl", box("stsd", [0]) + sizes))
+        let kind = box("hdlr", zeros(8) + Array(handler.utf8) + zeros(13))
+        let media = box("mdia", box("mdhd", zeros(24)) + kind + samples)
+        var movie = box("mvhd", zeros(100))
+        movie += box("trak", box("tkhd", [0]) + track + media)
+        if !notes.isEmpty { movie += box("udta", notes) }
+        var bytes = box("ftyp", Array("isom\0\0\0\0".utf8))
+        bytes += box("free", zeros(4))
+        bytes += box("mdat", picture + [UInt8](repeating: 7, count: excess))
+        return bytes + box("moov", movie)
     }
 
     // MARK: Numbers
