@@ -3,16 +3,37 @@ import FoundationEssentials
 /// The one form of our JSON: camelCase fields, sorted, ISO 8601 in UTC, slashes as they are.
 enum JSONOutput {
     static func text(_ value: some Encodable) throws -> String {
+        assert(Self.absentKeys(in: value) == [], "what may lack a value is Nullable, and then null")
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
+
+    /// The keys that would be left out where they have no value: optional fields that are not ``Nullable``, however deep.
+    static func absentKeys(in value: Any) -> Set<String> {
+        let mirror = Mirror(reflecting: value)
+        var keys: Set<String> = []
+        for child in mirror.children {
+            let isOptional = Mirror(reflecting: child.value).displayStyle == .optional
+            // A wrapper's own storage begins with an underscore.
+            if mirror.displayStyle == .struct, isOptional, let label = child.label, !label.hasPrefix("_"),
+                !(value is any NullableField)
+            {
+                keys.insert(label)
+            }
+            keys.formUnion(absentKeys(in: child.value))
+        }
+        return keys
+    }
 }
+
+/// For whoever looks at values without knowing their types.
+protocol NullableField {}
 
 /// A field that is present even when it has no value: `null` tells more than absence.
 @propertyWrapper
-struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
+struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable, NullableField {
     var wrappedValue: Value?
 
     init(wrappedValue: Value?) {
