@@ -105,6 +105,7 @@ int CSyncCurl_TransferSetNumber(CSyncCurl_Transfer *transfer, CSyncCurl_NumberOp
             easy, CURLOPT_HTTP_VERSION, (long)(value != 0 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_NONE));
     case CSyncCurl_NumberOptionLowSpeedLimit: return curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)value);
     case CSyncCurl_NumberOptionLowSpeedTime: return curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (long)value);
+    case CSyncCurl_NumberOptionTimeoutMilliseconds: return curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)value);
     case CSyncCurl_NumberOptionMaximumConnectionAge: return curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)value);
     case CSyncCurl_NumberOptionMaximumSendSpeed:
         return curl_easy_setopt(easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)value);

@@ -71,6 +71,7 @@ typedef enum __attribute__((enum_extensibility(closed))) {
     CSyncCurl_NumberOptionHTTPOneOnly,
     CSyncCurl_NumberOptionLowSpeedLimit,
     CSyncCurl_NumberOptionLowSpeedTime,
+    CSyncCurl_NumberOptionTimeoutMilliseconds,
     CSyncCurl_NumberOptionMaximumConnectionAge,
     /// CURLOPT_MAX_SEND_SPEED_LARGE, bytes a second; also while the transfer is in a multi.
     CSyncCurl_NumberOptionMaximumSendSpeed,

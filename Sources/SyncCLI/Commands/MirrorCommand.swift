@@ -57,6 +57,10 @@ struct MirrorCommand: AsyncParsableCommand {
         let environment = ProcessEnvironment.current
         try await reportingFailure(.standardError(environment)) {
             let reference = try ShareReference(reference)
+            if case .link(let link) = reference, link.isPlain {
+                Terminal.standardError(environment).writeLine(
+                    "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
+            }
             let folder = ProcessEnvironment.workingFolder.pushing(FilePath(destination)).lexicallyNormalized()
             let parts = try MirrorParts(
                 reference, to: folder, options: ShareMirror.Options(isPreview: preview, isForced: force), global)

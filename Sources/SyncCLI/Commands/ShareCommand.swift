@@ -17,8 +17,10 @@ struct ShareCommand: AsyncParsableCommand {
             and embedded previews, with a page on which they are seen. On a terminal it shows them first and asks. The \
             same vacation again gives the same link; what changed since is brought up to date under it.
 
-            Photos that are only in the archive are restored first (restore.tier, restore.max_cost_usd); the agent \
-            publishes the share when they are there.
+            Before that it looks at the folder, as sync does: what is shared is what is there now.
+
+            Photos that are only in the archive are restored first (restore.tier, restore.max_cost_usd); a running agent, \
+            or the next sync, publishes the share when they are there.
 
             EXAMPLES
               sync-agent share Paris_France_2024-06-15_2024-06-22
@@ -73,23 +75,41 @@ struct ShareCommand: AsyncParsableCommand {
         try await reportingFailure(.standardError(environment)) {
             let installation = try Installation(global)
             let recipient = try recipient(installation.settings.share)
-            let ledger = try installation.openLedger()
+            let end = expires?.end(from: installation.time.now())
+            try check(end, now: installation.time.now())
+            // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
+            let kept = try installation.openLedger()
+            let ledger = dryRun ? try kept.copyInMemory() : kept
             let parts = ShareParts(
-                installation, try RestoreParts(installation, ledger: ledger, access: dryRun ? .reads : .writes))
+                installation, try RestoreParts(installation, ledger: ledger, access: dryRun ? .reads : .founds))
             let output = Terminal.standardOutput(environment)
             var order = ShareOrder(
-                vacation: try await parts.finder.find(vacation), selection: photos, quality: quality)
-            order.expiresAt = expires?.end(from: installation.time.now())
-            try check(order.expiresAt, now: installation.time.now())
+                vacation: try await current(parts.finder, ledger, installation), selection: photos, quality: quality)
+            order.expiresAt = end
             order.sharedBy = from
             if dryRun {
                 try await show(order, installation, parts, output)
                 return
             }
-            order.usualSharer = try usualSharer(order.vacation, ledger, environment)
+            let (sharer, isNew) = try usualSharer(order.vacation, ledger, environment)
+            order.usualSharer = sharer
             try await share(order, to: recipient, installation, parts, output)
+            // Not before it was shared: whoever says no has said nothing.
+            if let name = order.sharedBy ?? (isNew ? sharer : nil) { try ledger.rememberSharer(name) }
             try ledger.close()
         }
+    }
+
+    /// The vacation that is meant, as it is in its folder now, and not as it was when somebody looked there last.
+    private func current(
+        _ finder: VacationFinder, _ ledger: Ledger, _ installation: Installation
+    ) async throws -> Vacation {
+        let folder = try await finder.folder(named: vacation)
+        let intake = ShareIntake(installation: installation, ledger: ledger)
+        if dryRun { try await intake.forecast(folder) } else { try await intake.run(folder) }
+        // It may have got another title by that look.
+        if let found = try await finder.vacation(in: folder), !found.photos.isEmpty { return found }
+        return try await finder.find(vacation)
     }
 
     private func check(_ end: Date?, now: Date) throws {
@@ -110,11 +130,10 @@ struct ShareCommand: AsyncParsableCommand {
         let terminal = json ? Terminal.standardError(installation.environment) : output
         let outcome = try await ShareSession(
             parts: parts, installation: installation, order: order, terminal: terminal,
-            isSilent: json && !terminal.isInteractive, asks: !yes
+            isSilent: json && !terminal.isInteractive, asks: !yes, recipient: recipient
         ).run()
         let share = outcome.share
-        if let from = order.sharedBy { try await parts.ledger { try $0.rememberSharer(from) } }
-        let message = recipient.flatMap { Self.message(to: $0, share) }
+        let message = ShareMessage(share)?.address
         if json {
             output.writeLine(
                 try JSONOutput.text(
@@ -122,7 +141,10 @@ struct ShareCommand: AsyncParsableCommand {
                         share, photos: outcome.photos, outcome.proposal, costUSD: outcome.costUSD, message: message)))
         } else {
             ShareView(terminal: output, now: installation.time.now())
-                .result(share, photos: outcome.photos, wasThere: outcome.wasThere, message: message)
+                .result(
+                    share, photos: outcome.photos, wasThere: outcome.wasThere, message: message,
+                    agentRuns: try installation.agentRuns()
+                )
                 .forEach(output.writeLine)
         }
         if outcome.photos.contains(where: { $0.position != nil && $0.failure != nil }) {
@@ -143,6 +165,9 @@ struct ShareCommand: AsyncParsableCommand {
             } else {
                 view.proposal(proposal, showsAll: true).forEach(output.writeLine)
                 if let restore {
+                    let limit = ShareRestore(parts: parts, installation: installation)
+                        .uselessness(of: restore, until: proposal.expiresAt)
+                    if let limit { output.writeLine(limit) }
                     output.writeLine(
                         "\(Quantities.counted(restore.candidates.count, "photo")) to bring back from the archive first: "
                             + "it costs \(Quantities.aboutDollars(costUSD)) in all.")
@@ -158,33 +183,26 @@ struct ShareCommand: AsyncParsableCommand {
 
     /// Under which name is shared when nothing says otherwise. The first time, a person at a terminal is asked. Nobody's
     /// account or configuration is published unasked.
+    /// - Returns: also whether the name was just told.
     private func usualSharer(
         _ vacation: Vacation, _ ledger: Ledger, _ environment: [String: String]
-    ) throws -> String? {
-        if from != nil { return nil }
-        if let known = try ledger.sharer() { return known }
+    ) throws -> (name: String?, isNew: Bool) {
+        if from != nil { return (nil, false) }
+        if let known = try ledger.sharer() { return (known, false) }
         let terminal = Terminal.standardError(environment)
-        guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else { return vacation.sharedBy }
+        guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else {
+            return (vacation.sharedBy, false)
+        }
         let proposed = vacation.sharedBy ?? ProcessEnvironment.userName
         terminal.write("Your name, as it is shown\(proposed.map { " [\($0.escapingControls)]" } ?? ""): ")
-        guard let line = readLine() else { return vacation.sharedBy }
+        guard let line = readLine() else { return (vacation.sharedBy, false) }
         let answer = ShareManifestRules.plain(line)
-        if answer.isEmpty { return proposed }
-        try ledger.rememberSharer(answer)
-        return answer
+        return answer.isEmpty ? (proposed, false) : (answer, true)
     }
 
     private func recipient(_ settings: ShareSettings) throws -> ShareRecipient? {
         guard let to, let via else { return nil }
         return try ShareRecipient(to, via: via, region: settings.phoneRegion, numbers: LibPhoneNumbers())
-    }
-
-    private static func message(to recipient: ShareRecipient, _ share: ShareRecord) -> String? {
-        guard share.state == .live, let link = share.link else { return nil }
-        let from = share.sharedBy.map { "\($0) shares" } ?? "Here are"
-        return recipient.link(
-            subject: "Photos of \(share.location)",
-            text: "\(from) photos of \(share.location) with you: \(link.url) (until \(CalendarDay(link.endsAt)))")
     }
 }
 

@@ -5,6 +5,8 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncPhotos
+import SyncWatch
 
 struct SharesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +15,9 @@ struct SharesCommand: AsyncParsableCommand {
         discussion: """
             The newest first; those that were revoked or have expired stay in the list, without a link. A share counts as \
             revoked or expired when a listing of the store has shown that nothing of it is left; until then it is \
-            revoking or expiring, and the agent goes on with it.
+            revoking or expiring, and a running agent, or the next sync, goes on with it.
+
+            Of those that can be seen it looks at the folder, and tells by how many photos they differ from it.
 
             EXAMPLES
               sync-agent shares
@@ -42,13 +46,19 @@ struct SharesCommand: AsyncParsableCommand {
             let ledger = try installation.openLedger()
             let output = Terminal.standardOutput(environment)
             if let revoke { try await end(revoke, installation, ledger, output) }
-            if revoke == nil || json { try list(ledger, installation.time.now(), output) }
+            if revoke == nil || json { try await list(ledger, installation.time.now(), output) }
             try ledger.close()
         }
     }
 
-    private func list(_ ledger: Ledger, _ now: Date, _ output: Terminal) throws {
-        let shares = try ledger.shares(limit: Self.sharesShown).map { ShareListReport.Share($0, now: now) }
+    private func list(_ ledger: Ledger, _ now: Date, _ output: Terminal) async throws {
+        let review = ShareReview(
+            ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            place: .disk(FileTreeScanner(), PhotoFileReducer(), BlockingPool(name: "look", threads: 1)))
+        let differences = try await review.liveShares()
+        let shares = try ledger.shares(limit: Self.sharesShown).map {
+            ShareListReport.Share($0, now: now, difference: differences[$0.id])
+        }
         if json {
             output.writeLine(try JSONOutput.text(ShareListReport(shares: shares)))
         } else {
@@ -91,7 +101,8 @@ struct SharesCommand: AsyncParsableCommand {
             } catch let error as StoreError {
                 throw CommandFailure(
                     ExitStatus(error),
-                    "\(error). The share counts as revoking: the agent, or the same command again, goes on with it")
+                    "\(error). The share counts as revoking: a running agent, or the same command again, goes on with it"
+                )
             }
         }
     }
@@ -105,7 +116,9 @@ struct SharesCommand: AsyncParsableCommand {
         }
         guard let id = reference.shareID, let share = try ledger.share(id) else {
             throw CommandFailure(
-                .noSuchPath, "\(name.escapingControls): no share of this installation; sync-agent shares lists them")
+                .noSuchPath,
+                "\(WebLink.withoutSecrets(name).escapingControls): no share of this installation; sync-agent shares lists them"
+            )
         }
         return share
     }

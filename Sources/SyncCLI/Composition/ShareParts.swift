@@ -28,13 +28,14 @@ struct ShareParts: Sendable {
         let hands = ShareHands(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
         let reducer = PhotoFileReducer()
         self.restores = restores
-        finder = VacationFinder(ledger: ledger, pool: pool, places: installation.restorePlaces)
+        finder = VacationFinder(
+            ledger: ledger, pool: pool, places: installation.restorePlaces, scanner: FileTreeScanner())
         desk = ShareDesk(
             store: store, ledger: ledger, reducer: reducer, pool: pool, hands: hands,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
-            store: store, ledger: ledger, reducer: reducer, maker: SharedPhotoMaker(), pool: pool,
-            policy: settings.photos.reduce,
+            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer, maker: SharedPhotoMaker(),
+            pool: pool, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,
                 links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
@@ -42,11 +43,16 @@ struct ShareParts: Sendable {
         ender = ShareEnder(store: store, ledger: ledger, hands: hands, time: time)
         service = ShareService(
             publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
+            notifiers: Notifiers(
+                settings.notify, environment: installation.environment, time: time, logger: installation.logger),
             patience: restores.patience, time: time, logger: installation.logger)
     }
 }
 
 extension Installation {
+    /// Whether an agent, or a pass, is at work at this moment.
+    func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
+
     /// Where names of photos and vacations are looked up.
     var restorePlaces: RestoreSelection.Places {
         let locator = PathLocator(roots: settings.watch.map(\.path))

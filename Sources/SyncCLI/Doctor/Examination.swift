@@ -40,6 +40,9 @@ struct Examination: Sendable {
             return (ledger, machine.lookAtAgent())
         }
         if let installation {
+            if let finding = PlainConnections(installation.settings, environment: environment).finding {
+                checks.add(finding)
+            }
             await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
         }
         await pool.finish { machine.lookAtSpace(places(location, installation)) }

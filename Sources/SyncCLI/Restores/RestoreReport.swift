@@ -92,6 +92,10 @@ extension RestoreReport.Skipped {
             self.init(
                 path: problem.name, key: nil, state: "pending",
                 reason: "it was never read whole, so that its MD5 is not known: \(why)")
+        case .ambiguous(let folders):
+            self.init(
+                path: problem.name, key: nil, state: "unknown",
+                reason: "\(VacationLookupError.ambiguous(problem.name, folders: folders))")
         case .unreadable(let why):
             self.init(path: nil, key: problem.name, state: "unknown", reason: "the store cannot tell of it: \(why)")
         }

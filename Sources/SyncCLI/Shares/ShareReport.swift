@@ -14,6 +14,7 @@ struct ShareReport: Encodable {
     /// `null` with `--dry-run`, of what is not shared yet.
     @Nullable var shareId: String?
     @Nullable var link: String?
+    /// `null` also where nobody knows: `linkLimit` says why.
     @Nullable var linkEndsAt: Date?
     /// Why the link ends before the share does.
     @Nullable var linkLimit: String?
@@ -31,6 +32,8 @@ struct ShareReport: Encodable {
     var skipped: [Skipped]
     /// What opens with the message ready to be sent.
     @Nullable var message: String?
+    /// What a person should know, such as another share of the same photos.
+    var notes: [String]
 
     /// - Parameter photos: those of the share.
     init(
@@ -39,7 +42,7 @@ struct ShareReport: Encodable {
         self.init(proposal, costUSD: costUSD)
         shareId = share.id.description
         link = share.link?.url
-        linkEndsAt = share.link?.endsAt
+        linkEndsAt = share.link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
         linkLimit = share.link?.limit
         expiresAt = share.expiresAt
         photoCount = share.photoCount
@@ -59,6 +62,7 @@ struct ShareReport: Encodable {
         state = "planned"
         skipped = proposal.skipped.map { Skipped(path: $0.photo.path.string, reason: $0.reason) }
         shareId = proposal.existing?.id.description
+        notes = proposal.notes
     }
 
     static func failures(_ photos: [SharePhoto]) -> [Skipped] {
@@ -94,8 +98,21 @@ struct ShareListReport: Encodable {
         @Nullable var endedAt: Date?
         /// Why it is not where it should be.
         @Nullable var problem: String?
+        /// By how many photos what others see differs from the folder; `null` where nobody sees it, or nobody can tell.
+        @Nullable var changedBy: Int?
+        /// What opens with the message ready to be sent.
+        @Nullable var message: String?
+        /// The same as `changedBy`, for people; `nil` where nothing changed.
+        let changes: String?
 
-        init(_ share: ShareRecord, now: Date) {
+        private enum CodingKeys: CodingKey {
+            case shareId, location, startDate, endDate, photoCount, sharedBy, quality, state, link, linkEndsAt,
+                createdAt
+            case expiresAt, endedAt, problem, changedBy, message
+        }
+
+        /// - Parameter difference: between what others see and the folder.
+        init(_ share: ShareRecord, now: Date, difference: ShareReview.Difference? = nil) {
             shareId = share.id.description
             location = share.location
             startDate = share.startDate
@@ -109,9 +126,21 @@ struct ShareListReport: Encodable {
             expiresAt = share.expiresAt
             sharedBy = share.sharedBy
             link = share.link?.url
-            linkEndsAt = share.link?.endsAt
+            linkEndsAt = share.link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
             endedAt = share.endedAt
             problem = share.problem
+            changedBy = isLate ? nil : difference?.total
+            message = isLate ? nil : ShareMessage(share)?.address
+            changes = isLate ? nil : difference.flatMap(Self.words)
+        }
+
+        private static func words(_ difference: ShareReview.Difference) -> String? {
+            guard difference.total > 0 else { return nil }
+            let parts = [(difference.added, "new"), (difference.changed, "changed"), (difference.removed, "gone")]
+            let text = parts.filter { $0.0 > 0 }.map { "\(Quantities.count($0.0)) \($0.1)" }.joined(separator: ", ")
+            return
+                "it no longer shows the folder: \(Quantities.counted(difference.total, "photo")) differ (\(text)); share "
+                + "the vacation again to bring it up to date"
         }
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -20,5 +21,18 @@ struct ShareRestore {
         } catch let error as TierNotOffered {
             throw CommandFailure(.usage, "\(error); set restore.tier, or restore them first. Nothing was shared")
         }
+    }
+
+    /// Why a restore would be paid for and be of no use: the share may be over before its photos are there.
+    /// - Parameter end: of the share.
+    func uselessness(of restore: RestoreProposal, until end: Date) -> String? {
+        guard !restore.candidates.isEmpty, let hours = parts.restores.desk.hours(of: restore) else { return nil }
+        let left = end.timeIntervalSince(installation.time.now())
+        guard hours * 3_600 >= left else { return nil }
+        let days = Int((hours / 24).rounded(.up)) + 1
+        return
+            "\(Quantities.counted(restore.candidates.count, "photo")) have to come back from the archive first, which "
+            + "takes up to \(RestoreView.hours(hours)), and the share ends in \(Quantities.span(.seconds(left))). Give it "
+            + "longer, such as --expires \(days)d, or bring them back first with sync-agent restore"
     }
 }

@@ -25,6 +25,8 @@ struct ShareSession {
     let terminal: Terminal
     let isSilent: Bool
     let asks: Bool
+    /// Who is to get the link, as soon as there is one.
+    let recipient: ShareRecipient?
 
     /// - Throws: ``CommandFailure``, ``ShareError``, ``StoreError``, ``LedgerError``.
     func run() async throws -> Outcome {
@@ -38,13 +40,14 @@ struct ShareSession {
             } catch ShareError.inOtherHands {
                 // The agent is making the new links.
             }
+            try await noteRecipient(of: share.id)
             return try await outcome(of: share.id, proposal, wasThere: true, costUSD: 0)
         }
         guard !proposal.items.isEmpty else {
             throw ShareError.nothing(
                 proposal.skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
         }
-        let restore = try await restore(of: proposal.archived)
+        let restore = try await restore(of: proposal.archived, until: proposal.expiresAt)
         guard !asks || Question.confirm("Share them with everybody who has the link?", on: terminal) else {
             throw CommandFailure(.failed, "nothing was shared")
         }
@@ -66,6 +69,7 @@ struct ShareSession {
                     return try await outcome(of: share.id, proposal, wasThere: false, costUSD: costUSD)
                 }
                 let id = try await parts.desk.accept(proposal)
+                try await noteRecipient(of: id)
                 if let wanted = restore {
                     restore = nil
                     costUSD += wanted.estimate.totalUSD
@@ -75,7 +79,7 @@ struct ShareSession {
                     let result = try await parts.publisher.run(id) { progress.note($0, of: $1) }
                     if case .waiting(_, let archived) = result {
                         progress.finish()
-                        costUSD += try await askAgain(for: archived, beside: proposal.archived, of: id)
+                        costUSD += try await askAgain(for: archived, beside: proposal, of: id)
                     }
                 } catch let error as ShareError {
                     // Nothing of it can be shared, and nothing of it shall be left.
@@ -84,7 +88,7 @@ struct ShareSession {
                 } catch let error as StoreError {
                     throw CommandFailure(
                         ExitStatus(error),
-                        "\(error). What was sent is kept: the agent, or the same command again, goes on with it")
+                        "\(error). What was sent is kept: a running agent, or the same command again, goes on with it")
                 }
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {
@@ -93,6 +97,11 @@ struct ShareSession {
                 proposal = try await parts.desk.propose(order)
             }
         }
+    }
+
+    private func noteRecipient(of id: ShareID) async throws {
+        guard let note = recipient?.note else { return }
+        try await parts.ledger { try $0.noteRecipient(note, of: id) }
     }
 
     private func outcome(
@@ -107,19 +116,25 @@ struct ShareSession {
 
     /// Photos that only the attempt has shown to be in the archive: they are asked for too, once.
     /// - Returns: what that costs.
-    private func askAgain(for archived: [ObjectKey], beside known: [ObjectKey], of id: ShareID) async throws -> Double {
-        let found = Set(archived).subtracting(known).sorted()
-        guard let restore = try await restore(of: found), !restore.candidates.isEmpty else { return 0 }
+    private func askAgain(
+        for archived: [ObjectKey], beside known: ShareProposal, of id: ShareID
+    ) async throws -> Double {
+        let found = Set(archived).subtracting(known.archived).sorted()
+        guard let restore = try await restore(of: found, until: known.expiresAt), !restore.candidates.isEmpty else {
+            return 0
+        }
         guard !asks || Question.confirm("Restore them too?", on: terminal) else { return 0 }
         try await carryOut(restore, for: id)
         return restore.estimate.totalUSD
     }
 
     /// What it takes to bring back the photos that are only in the archive, shown to whoever is to pay for it; `nil` when
-    /// nothing has to be asked for.
-    private func restore(of archived: [ObjectKey]) async throws -> RestoreProposal? {
-        guard let restore = try await ShareRestore(parts: parts, installation: installation).proposal(archived) else {
-            return nil
+    /// nothing has to be asked for. One that would be of no use is not asked for.
+    private func restore(of archived: [ObjectKey], until end: Date) async throws -> RestoreProposal? {
+        let shareRestore = ShareRestore(parts: parts, installation: installation)
+        guard let restore = try await shareRestore.proposal(archived) else { return nil }
+        if let useless = shareRestore.uselessness(of: restore, until: end) {
+            throw CommandFailure(.usage, "\(useless). Nothing was asked for, and nothing was shared")
         }
         if isSilent {
             terminal.writeLine(
@@ -145,7 +160,8 @@ struct ShareSession {
             _ = try await parts.restores.sender.run(job: job)
         } catch let error as StoreError {
             throw CommandFailure(
-                ExitStatus(error), "\(error). Restore \(job) and the share are kept: the agent goes on with them")
+                ExitStatus(error),
+                "\(error). Restore \(job) and the share are kept: a running agent, or the next sync, goes on with them")
         }
     }
 }

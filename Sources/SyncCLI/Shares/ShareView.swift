@@ -66,11 +66,14 @@ struct ShareView {
 
     // MARK: After
 
-    func result(_ share: ShareRecord, photos: [SharePhoto], wasThere: Bool, message: String?) -> [String] {
+    /// - Parameter agentRuns: whether somebody is there who publishes what waits.
+    func result(
+        _ share: ShareRecord, photos: [SharePhoto], wasThere: Bool, message: String?, agentRuns: Bool
+    ) -> [String] {
         let failures = ShareReport.failures(photos)
         var lines = skipped(failures.map { ($0.path, $0.reason) })
         guard share.state == .live, let link = share.link else {
-            return lines + waiting(share)
+            return lines + waiting(share, agentRuns)
         }
         let count = Quantities.counted(share.photoCount, "photo")
         lines.append(
@@ -87,16 +90,25 @@ struct ShareView {
         return lines
     }
 
-    private func waiting(_ share: ShareRecord) -> [String] {
+    private func waiting(_ share: ShareRecord, _ agentRuns: Bool) -> [String] {
         let job = share.restoreJob.map { " How far that is: sync-agent restores \($0)." } ?? ""
-        return wrapped(
-            "Share \(share.id) waits for photos from the archive.\(job) The agent publishes it when they are there; "
-                + "sync-agent shares shows the link then.")
+        let next =
+            agentRuns
+            ? "The agent publishes it when they are there; sync-agent shares shows the link then."
+            : "No agent is running: start sync-agent run, which publishes it when they are there, or run sync-agent sync "
+                + "then. sync-agent shares shows the link."
+        let message = share.recipient == nil ? "" : " The message to send is there, too."
+        return wrapped("Share \(share.id) waits for photos from the archive.\(job) \(next)\(message)")
     }
 
     /// When a link ends, and why then.
     static func end(of share: ShareRecord, _ link: ShareLink) -> String {
         let shareEnd = Quantities.time(share.expiresAt)
+        guard link.isEndKnown else {
+            return
+                "When this link ends is not known: \(link.limit ?? "the store does not say"). It may be within the hour. The "
+                + "share itself ends at \(shareEnd). As long as sync-agent run is at work, sync-agent shares shows newer links."
+        }
         guard link.endsAt < share.expiresAt else {
             let limit = link.limit.map { " (\($0))" } ?? ""
             return "The link works until \(shareEnd), when the share ends and its photos are removed\(limit)."
@@ -139,6 +151,8 @@ struct ShareView {
                         : "this link works until \(Quantities.time(end))", indented: 8)
             }
         }
+        if let changes = share.changes { lines += wrapped(changes, indented: 8).map { terminal.styled($0, .yellow) } }
+        if let message = share.message { lines.append("  send  \(message)") }
         if let problem = share.problem {
             lines += wrapped(problem.escapingControls, indented: 8).map { terminal.styled($0, .yellow) }
         }

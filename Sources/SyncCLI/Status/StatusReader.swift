@@ -38,7 +38,7 @@ struct StatusReader {
         try ledger.expireRestores(at: installation.time.now())
         var report = StatusReport(
             try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
-            vacations: try ledger.vacations(), sharedVacations: try ledger.liveShares(),
+            vacations: try ledger.vacations(), sharedVacations: try await sharedVacations(),
             delayed: try ledger.delayedPhotos(limit: Self.failedShown),
             verification: try ledger.verificationStanding(at: installation.time.now()),
             watched: installation.settings.watch,
@@ -48,6 +48,19 @@ struct StatusReader {
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown), now: installation.time.now(),
             home: installation.location.home?.string)
+    }
+
+    /// As their folders were seen last: an overview waits for no disk.
+    private func sharedVacations() async throws -> [FilePath: StatusReport.SharedVacation] {
+        let live = try ledger.unendedShares().filter { $0.state == .live }
+        if live.isEmpty { return [:] }
+        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        let differences = try await ShareReview(ledger: queue, place: .ledger).liveShares()
+        return live.reduce(into: [:]) { vacations, share in
+            let others = vacations[share.folder]?.changedBy
+            vacations[share.folder] = StatusReport.SharedVacation(
+                changedBy: [others, differences[share.id]?.total].compactMap(\.self).max())
+        }
     }
 
     /// What of galleries and projects is left aside, and why.

@@ -162,11 +162,12 @@ extension StatusReport {
     ///   - backlog: of the objects in STANDARD.
     ///   - vacations: all of them, in any order.
     ///   - delayed: photos that were tried and wait, the oldest first.
-    ///   - sharedVacations: the folders of those that others can see now.
+    ///   - sharedVacations: those that others can see now, by their folders.
     ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
         _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
-        vacations: [VacationRecord] = [], sharedVacations: Set<FilePath> = [], delayed: [PhotoStatus] = [],
+        vacations: [VacationRecord] = [], sharedVacations: [FilePath: SharedVacation] = [:],
+        delayed: [PhotoStatus] = [],
         verification: VerificationStanding = VerificationStanding(),
         watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?

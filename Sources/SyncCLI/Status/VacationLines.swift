@@ -43,6 +43,8 @@ struct VacationLines {
         case .uploading where waiting > 0:
             return "uploading \(Quantities.count(vacation.uploaded))/\(Quantities.count(vacation.photoCount))"
         case .changed where waiting > 0: return "changed: \(Quantities.count(waiting)) to store"
+        case .changed where (vacation.shareChangedBy ?? 0) > 0:
+            return "changed since shared: \(Quantities.count(vacation.shareChangedBy ?? 0))"
         case .incomplete where vacation.failed > 0: return "\(Quantities.count(vacation.failed)) failed"
         case .stored where !vacation.isOnDisk: return "stored, deleted here"
         default: return vacation.state.rawValue

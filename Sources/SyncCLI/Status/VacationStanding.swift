@@ -8,6 +8,9 @@ extension StatusReport {
     /// Nothing is put into words before it is asked for: people see twenty of thousands.
     struct Vacation: Encodable {
         private let record: VacationRecord
+        /// By how many photos what others see differs from the folder as it was seen last; `nil` where nobody sees it, or
+        /// nobody can tell.
+        let shareChangedBy: Int?
         private let isShared: Bool
         private let days: ClosedRange<CalendarDay>?
 
@@ -17,20 +20,21 @@ extension StatusReport {
         var startDate: String? { days?.lowerBound.description }
         var endDate: String? { days?.upperBound.description }
         var photoCount: Int { record.memberCount }
-        var state: VacationState { record.state(isShared: isShared) }
+        var state: VacationState { record.state(isShared: isShared, isShownAsItIs: (shareChangedBy ?? 0) == 0) }
         /// Of `photoCount`.
         var uploaded: Int { record.isOnDisk ? record.uploaded : record.memberCount }
         var failed: Int { record.failed }
         var isOnDisk: Bool { record.isOnDisk }
 
         private enum CodingKeys: CodingKey {
-            case cacheKey, location, startDate, endDate, photoCount, state
+            case cacheKey, location, startDate, endDate, photoCount, state, shareChangedBy
         }
 
-        /// - Parameter isShared: whether others can see it now.
-        init(_ record: VacationRecord, isShared: Bool) {
+        /// - Parameter share: of those who can see it; `nil` when nobody can.
+        init(_ record: VacationRecord, share: SharedVacation?) {
             self.record = record
-            self.isShared = isShared
+            isShared = share != nil
+            shareChangedBy = share?.changedBy
             location = record.location
             days = record.days
         }
@@ -44,6 +48,7 @@ extension StatusReport {
             try container.encode(endDate, forKey: .endDate)
             try container.encode(photoCount, forKey: .photoCount)
             try container.encode(state.rawValue, forKey: .state)
+            try container.encode(shareChangedBy, forKey: .shareChangedBy)
         }
 
         /// The latest first; where no date is known yet, before the others.
@@ -58,10 +63,16 @@ extension StatusReport {
     }
 
     /// Those that people know as vacations, in their order.
-    /// - Parameter shared: the folders of those that others can see now.
-    static func vacations(_ records: [VacationRecord], shared: Set<FilePath>) -> [Vacation] {
+    /// What others see of a vacation.
+    struct SharedVacation: Hashable {
+        /// Of all its shares, the most; `nil` when that cannot be told.
+        var changedBy: Int?
+    }
+
+    /// - Parameter shared: those that others can see now, by their folders.
+    static func vacations(_ records: [VacationRecord], shared: [FilePath: SharedVacation]) -> [Vacation] {
         let vacations = records.lazy.filter(\.isKnown).map { record in
-            Vacation(record, isShared: !shared.isEmpty && shared.contains(record.folder))
+            Vacation(record, share: shared.isEmpty ? nil : shared[record.folder])
         }
         let all = Array(vacations)
         // Positions are cheaper to move about than what they stand for.

@@ -44,12 +44,29 @@ struct LifecycleEditor {
         }
         let kept = try await store.lifecycle()
         let sizeless = policy.floor.breakEven == .unknown ? Self.rulesWithoutTheirSize(plan.configuration, kept) : []
+        let versionless = Self.rulesWithoutVersions(plan.configuration, kept)
+        let tolerated = sizeless + versionless
         let expected = LifecycleConfiguration(
-            rules: plan.configuration.rules.map { rule in sizeless.first { $0.id == rule.id } ?? rule })
+            rules: plan.configuration.rules.map { rule in tolerated.first { $0.id == rule.id } ?? rule })
         let differences = Self.differences(between: expected, and: kept)
         if !differences.isEmpty { throw Altered(differences: differences) }
         return sizeless.map {
             "\($0.id): this store keeps no limit of size, so that smaller objects move too"
+        }
+            + versionless.map {
+                "\($0.id): this store keeps no rule about earlier versions; where it keeps such, what was revoked stays"
+            }
+    }
+
+    /// Our rules that came back whole but for the end of earlier versions, as they came.
+    private static func rulesWithoutVersions(
+        _ wanted: LifecycleConfiguration, _ found: LifecycleConfiguration
+    ) -> [LifecycleRule] {
+        wanted.rules.compactMap { rule in
+            guard var own = rule.own, own.expireEarlierAfterDays != nil else { return nil }
+            own.expireEarlierAfterDays = nil
+            let versionless = LifecycleRule(id: rule.id, content: .own(own))
+            return found.rules.contains(versionless) ? versionless : nil
         }
     }
 

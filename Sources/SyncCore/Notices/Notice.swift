@@ -9,6 +9,8 @@ package struct Notice: Hashable, Sendable, Codable {
         case restoreFailed
         /// Restored photos go back to the archive soon.
         case restoreExpiring
+        /// A share that had to wait can be seen.
+        case shareLive
     }
 
     package var kind: Kind

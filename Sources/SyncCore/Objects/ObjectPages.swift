@@ -27,6 +27,7 @@ package struct ObjectListing: AsyncSequence, Sendable {
         private let pages: ObjectListing
         private var token: PageToken?
         private var isAtEnd = false
+        private var course = ListingCourse()
 
         fileprivate init(_ pages: ObjectListing) {
             self.pages = pages
@@ -36,6 +37,7 @@ package struct ObjectListing: AsyncSequence, Sendable {
         package mutating func next() async throws -> ObjectPage? {
             if isAtEnd { return nil }
             let page = try await pages.store.list(prefix: pages.prefix, after: token, limit: pages.limit)
+            try course.follow(page, prefix: pages.prefix)
             token = page.next
             isAtEnd = page.next == nil
             return page
@@ -60,5 +62,30 @@ extension ObjectStore {
     /// The same, with what could not be looked at.
     package func listing(prefix: String) -> ObjectListing {
         ObjectListing(store: self, prefix: prefix, limit: 1_000)
+    }
+}
+
+/// Sees that a listing gets on. A server that gives the same token again, or pages without end and without objects, would
+/// be asked for ever.
+private struct ListingCourse {
+    /// In a row. Amazon gives such where many objects were deleted.
+    private static let mostEmptyPages = 1_000
+
+    private var tokens: Set<PageToken> = []
+    private var emptyPages = 0
+
+    mutating func follow(_ page: ObjectPage, prefix: String) throws {
+        guard let next = page.next else { return }
+        emptyPages = page.objects.isEmpty && page.problems.isEmpty ? emptyPages + 1 : 0
+        guard tokens.insert(next).inserted else { throw loop(prefix, "it gave the same continuation token twice") }
+        if emptyPages > Self.mostEmptyPages { throw loop(prefix, "\(emptyPages) pages in a row hold no object") }
+    }
+
+    private func loop(_ prefix: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidResponse, operation: "list", key: prefix.isEmpty ? nil : prefix,
+            message:
+                "the store's listing does not come to its end: \(reason). Its listings cannot be relied on: ask its "
+                + "operator, or take another store")
     }
 }

@@ -1,4 +1,20 @@
+/// What a profile's id is, as far as it can be told.
+package enum ProfileIdentity: Hashable, Sendable {
+    /// A UUID, a name, a short number: it may stand in keys.
+    case id
+    case number(PhoneNumber)
+    /// It looks like a telephone number, and cannot be read as one. What may be somebody's number comes to stand in no key.
+    case unreadNumber
+}
+
 extension PhoneNumbers {
+    /// The one place that decides whether a profile's id may become part of a key.
+    /// - Parameter region: whose numbers may be written without a country code.
+    package func identity(ofProfile id: String, region: String?) -> ProfileIdentity {
+        if let number = phoneNumber(ofProfile: id, region: region) { return .number(number) }
+        return isWrittenAsNumber(ofProfile: id, region: region) ? .unreadNumber : .id
+    }
+
     /// The telephone number that a profile goes by; `nil` when its id is something else: a UUID, a name, a short number.
     ///
     /// Stricter than ``parse(_:region:)``: a profile's id is a number only when it is nothing but digits and what people
@@ -9,10 +25,12 @@ extension PhoneNumbers {
     }
 
     /// Whether a profile is written as people write telephone numbers, so that it must be taken for one even where it
-    /// cannot be read: it lacks its country, or is too short, or has an extension. Digits alone may be an id.
-    package func isWrittenAsNumber(ofProfile id: String) -> Bool {
+    /// cannot be read: it lacks its country, or is too short, or has an extension.
+    private func isWrittenAsNumber(ofProfile id: String, region: String?) -> Bool {
         let text = id.lowercased()
-        if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) { return false }
+        if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+            return isDialledSomewhere(text, region: region)
+        }
         if text.hasPrefix("tel:") || Self.isSpelledLikeANumber(id) { return true }
         let scalars = text.unicodeScalars.drop { !Self.isDigit($0) && !"+＋".unicodeScalars.contains($0) }
         let before = text.unicodeScalars.prefix(upTo: scalars.startIndex)
@@ -23,6 +41,14 @@ extension PhoneNumbers {
         let (number, rest) = (text.unicodeScalars[..<end], String(scalars[end...]))
         guard number.count(where: Self.isDigit) >= 7 else { return false }
         return rest.hasPrefix("x") || rest.hasPrefix("ext") || number.contains { " ()".unicodeScalars.contains($0) }
+    }
+
+    /// Whether digits alone may be a number. Where no country is set they are one of some country; else they are an id,
+    /// unless they begin as numbers do, or are one with the country code in front.
+    private func isDialledSomewhere(_ digits: String, region: String?) -> Bool {
+        // E.164 has 15 at most, and two zeros may stand in front. The shortest that can be dialled from abroad have 7.
+        guard (7...17).contains(digits.utf8.count) else { return false }
+        return region == nil || digits.hasPrefix("0") || (try? parse("+\(digits)", region: nil)) != nil
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool {

@@ -10,10 +10,11 @@ package enum ShareReference: Hashable, Sendable {
         package let text: String
 
         package var description: String {
+            let text = WebLink.withoutSecrets(text)
             let shown = text.count > 80 ? "\(text.prefix(80))…" : text
             return
                 "\"\(shown.escapingControls)\" names no share: give its id, vacationphotos://share/ID, or the http(s) "
-                + "link of its page or manifest"
+                + "link of its page or manifest, without user and password"
         }
     }
 

@@ -45,6 +45,30 @@ package struct WebLink: Hashable, Sendable, LosslessStringConvertible {
     /// `https://example.org:8080`: also what is told of a link, for its query may be a secret.
     package var origin: String { "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")" }
 
+    /// A text that should have been an address, as it may be shown: without user, password, query and fragment, which may
+    /// be secrets. The one place for that.
+    package static func withoutSecrets(_ text: String) -> String {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).map { word -> String in
+            let start = word.firstRange(of: "://")?.upperBound ?? word.startIndex
+            var rest = word[start...]
+            // A password may hold any character, a slash or a question mark too: the last @ ends it.
+            let hasUser = rest.contains("@")
+            if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
+            let shown = rest.prefix { $0 != "?" && $0 != "#" }
+            return word[..<start] + (hasUser ? "***@" : "") + shown + (shown.endIndex == rest.endIndex ? "" : "?…")
+        }
+        return words.joined(separator: " ")
+    }
+
+    /// Whether nothing of it leaves this machine: `localhost`, 127.0.0.0/8, ::1.
+    package var isLoopback: Bool {
+        host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
+            || host.hasPrefix("127.") && host.split(separator: ".").count == 4
+    }
+
+    /// Whether whoever stands between can read along and change what is read.
+    package var isPlain: Bool { scheme == "http" && !isLoopback }
+
     /// Whether a reader who was sent to this address goes on to the other: the same scheme, host and port, or the same
     /// host by TLS, both on the schemes' own ports.
     package func admits(_ other: WebLink) -> Bool {

@@ -43,6 +43,8 @@ package struct TierRule: Hashable, Sendable {
     package var transition: Transition?
     /// Objects are removed when they are so many days old.
     package var expireAfterDays: Int?
+    /// What was replaced or deleted is removed so many days later, where the store keeps earlier versions.
+    package var expireEarlierAfterDays: Int?
     /// Uploads in parts that were not finished are taken back after so many days.
     package var abortUploadsAfterDays: Int?
 
@@ -58,12 +60,13 @@ package struct TierRule: Hashable, Sendable {
 
     package init(
         prefix: String, largerThan: Int64? = nil, transition: Transition? = nil, expireAfterDays: Int? = nil,
-        abortUploadsAfterDays: Int? = nil
+        expireEarlierAfterDays: Int? = nil, abortUploadsAfterDays: Int? = nil
     ) {
         self.prefix = prefix
         self.largerThan = largerThan
         self.transition = transition
         self.expireAfterDays = expireAfterDays
+        self.expireEarlierAfterDays = expireEarlierAfterDays
         self.abortUploadsAfterDays = abortUploadsAfterDays
     }
 }

@@ -7,6 +7,8 @@ package struct TierPolicy: Hashable, Sendable {
     package static let archive = StorageClass.deepArchive
     /// A share's objects are deleted by whoever shared them; the rule comes a day later, for what was forgotten.
     package static let shareGraceDays = 1
+    /// In a bucket with versions, deleting only hides: what was revoked is to be gone.
+    package static let earlierShareDays = 1
     package static let abortUploadsAfterDays = 7
     private static let sharesID = "sync-agent-shares"
     private static let uploadsID = "sync-agent-uploads"
@@ -57,7 +59,10 @@ package struct TierPolicy: Hashable, Sendable {
         (mode == .bucket ? archiveRules : []) + [
             LifecycleRule(
                 id: Self.sharesID,
-                content: .own(TierRule(prefix: "shares/", expireAfterDays: shareExpireDays + Self.shareGraceDays))),
+                content: .own(
+                    TierRule(
+                        prefix: "shares/", expireAfterDays: shareExpireDays + Self.shareGraceDays,
+                        expireEarlierAfterDays: Self.earlierShareDays))),
             LifecycleRule(
                 id: Self.uploadsID,
                 content: .own(TierRule(prefix: "", abortUploadsAfterDays: Self.abortUploadsAfterDays))),

@@ -4,6 +4,9 @@ extension TierRule: CustomStringConvertible {
         var parts: [String] = []
         if let transition { parts.append("to \(transition.storageClass) after \(Self.days(transition.afterDays))") }
         if let expireAfterDays { parts.append("removed after \(Self.days(expireAfterDays))") }
+        if let expireEarlierAfterDays {
+            parts.append("earlier versions removed after \(Self.days(expireEarlierAfterDays))")
+        }
         if let abortUploadsAfterDays {
             parts.append("unfinished uploads taken back after \(Self.days(abortUploadsAfterDays))")
         }

@@ -40,14 +40,19 @@ package struct SyncPass: Sendable {
     }
 
     /// Brings what is in the folders into the queue.
+    /// - Parameter part: only this folder, absolute and below one of them. When it is not there, the whole folder above is
+    ///   looked at: only that tells a folder that was removed from a drive that is not mounted.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    package func takeIn() async throws -> Intake {
+    package func takeIn(only part: FilePath? = nil) async throws -> Intake {
         var intake = Intake()
         let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
-        for folder in folders {
+        for folder in folders where part?.starts(with: folder.path) ?? true {
             let now = time.now()
-            let result = try await pool.run { try scan.run(folder, from: folder.path, at: now) }
+            let result = try await pool.run { [scanner] in
+                let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
+                return try scan.run(folder, from: start, at: now)
+            }
             intake.queued += result.queued
             intake.problems += result.problems
             unsettled += result.unsettled.map { (folder, $0.file) }

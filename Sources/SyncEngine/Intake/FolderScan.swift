@@ -152,6 +152,21 @@ extension TreeScanner {
     }
 }
 
+/// Ends a scan that was only to find out whether there is something to be scanned.
+private struct FolderIsThere: Error {}
+
+extension TreeScanner {
+    /// Whether there is a folder at the path that can be read.
+    func isFolder(_ path: FilePath) -> Bool {
+        do {
+            try scan(root: path, from: path) { _ in throw FolderIsThere() }
+            return false
+        } catch {
+            return error is FolderIsThere
+        }
+    }
+}
+
 extension FilePath {
     /// The path below `root`, empty for the root itself; the path as it is when it does not lie below.
     package func relative(to root: FilePath) -> FilePath {

@@ -24,6 +24,8 @@ package struct RestoreSelection: Sendable {
             case notStored(String)
             /// The photo was never read whole, so that it has no MD5, and no object is known to be its copy.
             case noMD5(String)
+            /// More than one vacation has this name: their folders.
+            case ambiguous([FilePath])
             /// Something is stored by this name, and the store cannot tell what.
             case unreadable(String)
         }
@@ -167,8 +169,19 @@ extension RestoreSelection {
                     try take(matching: path, below: folder, ledger)
                 }
             }
-            if let vacation = FilePath.Component(name), vacation.kind == .regular {
+            if isEmpty, let vacation = FilePath.Component(name), vacation.kind == .regular {
                 for root in places.vacationRoots where isEmpty { try take(below: root.appending(vacation), ledger) }
+            }
+            // What `share` takes. What looks like a key or a link is none of it.
+            if isEmpty, !name.contains("/") {
+                do {
+                    let vacations = VacationNames(known: try ledger.vacations().filter(\.isKnown), places: places)
+                    try take(below: vacations.record(named: name).folder, ledger)
+                } catch VacationLookupError.ambiguous(_, let folders) {
+                    problems.append(Problem(name: name, reason: .ambiguous(folders)))
+                } catch is VacationLookupError {
+                    // It may be the id of a share.
+                }
             }
         }
 

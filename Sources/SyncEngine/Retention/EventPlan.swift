@@ -96,22 +96,30 @@ struct EventPlanner: Sendable {
     /// The profile as it stands in keys.
     private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, UnknownProfile> {
         if let uuid = event.profileUUID { return .success(uuid) }
-        guard let number = phones.phoneNumber(ofProfile: event.profile, region: region) else {
-            // Nothing that may be somebody's number comes to stand in a key.
-            if phones.isWrittenAsNumber(ofProfile: event.profile) { return .failure(UnknownProfile(number: nil)) }
-            return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
+        switch phones.identity(ofProfile: event.profile, region: region) {
+        case .id: return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
+        case .number(let number):
+            guard let known = try ledger.profile(number) else { return .failure(.noProfile(number)) }
+            return .success(known.uuid)
+        case .unreadNumber: return .failure(region == nil ? .noRegion : .unread)
         }
-        guard let known = try ledger.profile(number) else { return .failure(UnknownProfile(number: number)) }
-        return .success(known.uuid)
     }
 
-    private struct UnknownProfile: Error, CustomStringConvertible {
-        /// `nil` for one that cannot be read.
-        let number: PhoneNumber?
+    private enum UnknownProfile: Error, CustomStringConvertible {
+        case noProfile(PhoneNumber)
+        case noRegion
+        case unread
 
         var description: String {
-            number.map { "no profile for \($0): add it with sync-agent profiles add" }
-                ?? "its profile is written like a telephone number and cannot be read; set share.phone_region, or correct it"
+            switch self {
+            case .noProfile(let number): "no profile for \(number): add it with sync-agent profiles add"
+            case .noRegion:
+                "its profile looks like a telephone number without its country: set share.phone_region, such as US, and it "
+                    + "is read; what is no number there is then taken for an id"
+            case .unread:
+                "its profile is written like a telephone number and cannot be read; begin it with + and the country code, "
+                    + "or correct share.phone_region"
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 import SyncLedger
+import SystemPackage
 
 /// Takes orders for shares: finds what can be shared and what is shared already, and writes it down.
 package struct ShareDesk: Sendable {
@@ -46,14 +47,16 @@ package struct ShareDesk: Sendable {
         let expiresAt =
             order.expiresAt ?? existing?.expiresAt ?? now.addingTimeInterval(Double(expireDays) * Self.daySeconds)
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
-        let notes = isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
+        var notes = isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
+        notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
             folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
             startDate: vacation.startDate, endDate: vacation.endDate,
             sharedBy: (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line), expiresAt: expiresAt,
             photos: items.map {
                 ShareDraft.Photo(
-                    md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt)
+                    md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
+                    isLocal: $0.photo.state.isOnDisk)
             })
         let rows = try await ledger { ledger in try existing.map { try ledger.sharePhotos($0.id) } ?? [] }
         let stored = Set(rows.filter { $0.copy != nil || $0.isFinal }.map(\.md5))
@@ -179,6 +182,22 @@ package struct ShareDesk: Sendable {
         if isSame { return .none }
         let (before, after) = (Set(shared.map(\.md5)), Set(draft.photos.map(\.md5)))
         return .update(added: after.subtracting(before).count, removed: before.subtracting(after).count)
+    }
+
+    // MARK: Other shares
+
+    /// A folder that was renamed, or copied, makes another share; the first one goes on to show what it shows.
+    private func notesOnOthers(of photos: Set<MD5Digest>, besides folder: FilePath) async throws -> [String] {
+        try await ledger { ledger in
+            try ledger.unendedShares().filter { $0.state.isOpen && $0.folder != folder }.compactMap { share in
+                let shown = try ledger.sharePhotos(share.id).filter { $0.position != nil }.map(\.md5)
+                let same = photos.intersection(shown).count
+                guard same > 0 else { return nil }
+                return "\(same) of these photos are shared already from another folder, \(share.folder.string): share "
+                    + "\(share.id) goes on until \(share.expiresAt.formatted(.iso8601)). When that folder was renamed, take it "
+                    + "back with sync-agent shares --revoke \(share.id)"
+            }
+        }
     }
 
     // MARK: The backstop

@@ -54,7 +54,7 @@ package struct ShareLinks: Sendable {
         let life = max(end.timeIntervalSince(time.now()), 1).rounded(.up) + Self.slack
         let links = try await keys.concurrently(Self.requestsInFlight) { [store] key in
             var link = try await store.link(to: key, lasting: .seconds(life))
-            if link.endsAt.addingTimeInterval(Self.slack) >= end { link.endsAt = end }
+            if link.endsAt.addingTimeInterval(Self.slack) >= end, link.isEndKnown { link.endsAt = end }
             return (key, link)
         }
         return Dictionary(links, uniquingKeysWith: { $1 })

@@ -76,7 +76,7 @@ package struct SharePageWriter: Sendable {
             preconditionFailure("a link for each key")
         }
         return Written(
-            link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit),
+            link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit, isEndKnown: link.isEndKnown),
             linksEndAt: signed.values.map(\.endsAt).min())
     }
 

@@ -18,6 +18,7 @@ struct SharePhotoSender: Sendable {
 
     let store: any ObjectStore
     let ledger: LedgerQueue
+    let scanner: any TreeScanner
     let reducer: any PhotoReducer
     let maker: any SharedCopyMaker
     let pool: BlockingPool
@@ -26,7 +27,7 @@ struct SharePhotoSender: Sendable {
 
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`. What is wrong with the photo is an answer.
     func send(_ photo: SharePhoto, of share: ShareRecord) async throws -> Answer {
-        switch try await copies(of: photo, share.quality) {
+        switch try await copies(of: photo, share) {
         case .archived(let key): return .archived(key)
         case .unfit(let reason, let isFinal): return .outcome(.failed(reason, isFinal: isFinal))
         case .made(let copies): return .outcome(try await put(copies, photo, share.keys))
@@ -52,9 +53,10 @@ struct SharePhotoSender: Sendable {
         case unfit(String, isFinal: Bool)
     }
 
-    /// The file on the disk when it is still the photo; else its stored copy.
-    private func copies(of photo: SharePhoto, _ quality: ShareQuality) async throws -> Source {
-        let size: SharedSize = quality == .full ? .full(policy.limits) : .reduced(policy)
+    /// The file on the disk when it is still the photo; else its stored copy, unless the file was changed or taken away
+    /// since it was chosen: then nobody is to see it any more as it was.
+    private func copies(of photo: SharePhoto, _ share: ShareRecord) async throws -> Source {
+        let size: SharedSize = share.quality == .full ? .full(policy.limits) : .reduced(policy)
         var reason: String
         do {
             return .made(
@@ -70,6 +72,9 @@ struct SharePhotoSender: Sendable {
                 })
         } catch let error as PhotoError {
             if error.isPermanent { return .unfit("\(error)", isFinal: true) }
+            if photo.isLocal, let loss = try await loss(after: error, in: share.folder) {
+                return .unfit(loss, isFinal: false)
+            }
             reason = "\(error)"
         }
         guard let key = photo.sourceKey else {
@@ -89,6 +94,13 @@ struct SharePhotoSender: Sendable {
         } catch let error as PhotoError {
             return .unfit("\(error)", isFinal: error.isPermanent)
         }
+    }
+
+    /// What became of a file that was there; `nil` where that is not known: without its folder, a drive may be away.
+    private func loss(after error: PhotoError, in folder: FilePath) async throws -> String? {
+        if error.code == .changed { return "its file is another one by now; share the vacation again" }
+        guard error.code == .missing, try await pool.run({ [scanner] in scanner.isFolder(folder) }) else { return nil }
+        return "its file is no longer there; share the vacation again"
     }
 
     private func makeCopies(of source: PhotoSource, _ size: SharedSize) throws(PhotoError) -> Copies {

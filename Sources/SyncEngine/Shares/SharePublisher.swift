@@ -27,13 +27,15 @@ package struct SharePublisher: Sendable {
     ///   - pool: for reading photos and making copies.
     ///   - policy: how photos are reduced.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, maker: any SharedCopyMaker,
-        pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter, hands: ShareHands, time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
+        maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter,
+        hands: ShareHands, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         sender = SharePhotoSender(
-            store: store, ledger: ledger, reducer: reducer, maker: maker, pool: pool, policy: policy, time: time)
+            store: store, ledger: ledger, scanner: scanner, reducer: reducer, maker: maker, pool: pool, policy: policy,
+            time: time)
         self.writer = writer
         self.hands = hands
         self.time = time
@@ -75,6 +77,11 @@ package struct SharePublisher: Sendable {
         let now = time.now()
         let agenda = ShareAgenda(for: share, now: now)
         return agenda?.action == .renew && agenda.map { $0.dueAt <= now } == true || !writer.links.fit(share)
+    }
+
+    /// When what others see of a share was written, by the clock of the store; `nil` where it does not tell.
+    func writtenByStore(_ share: ShareRecord) async throws -> Date? {
+        try await store.head(share.keys.manifest)?.modified
     }
 
     private func attempt<Answer: Sendable>(

@@ -14,6 +14,8 @@ package struct ShareService: Service {
     private static let patience: TimeInterval = 3_600
     /// The same of a share that has to go.
     private static let patienceToEnd: TimeInterval = 300
+    /// Seconds. Clocks without a battery go on after a start where they ended.
+    private static let clockTolerance: TimeInterval = 86_400
     /// Seconds after its end in which a share is listed once more, and how often such are looked for.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
     private static let sweepEvery: TimeInterval = 60
@@ -23,6 +25,7 @@ package struct ShareService: Service {
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let pool: BlockingPool
+    private let notifiers: Notifiers
     private let patience: LedgerPatience
     private let time: TimeSource
     private let logger: Logger
@@ -30,13 +33,14 @@ package struct ShareService: Service {
     /// - Parameter pool: for looking at files, on a disk that may hang.
     package init(
         publisher: SharePublisher, ender: ShareEnder, ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
-        patience: LedgerPatience, time: TimeSource, logger: Logger
+        notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
         self.ender = ender
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool
+        self.notifiers = notifiers
         self.patience = patience
         self.time = time
         self.logger = logger
@@ -80,6 +84,8 @@ package struct ShareService: Service {
         var told: Set<String> = []
         /// Shares that are over and were listed once more, and when such were looked for.
         var swept: Set<ShareID> = []
+        /// Shares whose times were held against the store's clock.
+        var measured: Set<ShareID> = []
         var sweptAt: Date?
     }
 
@@ -98,8 +104,30 @@ package struct ShareService: Service {
         var missing: [ObjectKey] = []
     }
 
+    /// A share that was made while the clock was years ahead would be seen for years. The store's clock tells: where it says
+    /// that the share was written before now, the life that was asked for is counted from there.
+    private func correctEnds(_ rounds: inout Rounds) async throws {
+        let now = time.now()
+        for share in try await ledger({ try $0.unendedShares() })
+        where share.state == .live && share.createdAt > now.addingTimeInterval(Self.clockTolerance) {
+            guard rounds.measured.insert(share.id).inserted else { continue }
+            // A clock that is behind looks the same from here: then the store's is ahead of it, too.
+            guard let written = try await publisher.writtenByStore(share),
+                written <= now.addingTimeInterval(Self.clockTolerance)
+            else { continue }
+            let end = written.addingTimeInterval(share.expiresAt.timeIntervalSince(share.createdAt))
+            guard try await ledger({ try $0.correctShare(share.id, createdAt: written, expiresAt: end) }) else {
+                continue
+            }
+            logger.warning(
+                "share \(share.id) was made while this machine's clock was ahead; it ends at \(end.formatted(.iso8601))"
+            )
+        }
+    }
+
     /// What has to go comes first: nobody's full disk or lost right keeps it.
     private func work(_ rounds: inout Rounds) async throws {
+        try await correctEnds(&rounds)
         let now = time.now()
         let due = try await ledger { try $0.unendedShares() }.compactMap { share in
             dueAction(for: share, at: now).map { (share: share, action: $0) }
@@ -183,8 +211,9 @@ package struct ShareService: Service {
             logger.info("share \(share.id) of \(share.location.escapingControls) has new links")
         case .publish:
             do {
-                guard case .live = try await publisher.run(share.id) else { return false }
+                guard case .live(let live) = try await publisher.run(share.id) else { return false }
                 if share.state != .live {
+                    try await notifiers.tell(Self.notice(of: live, at: time.now()))
                     logger.notice("share \(share.id) of \(share.location.escapingControls) can be seen now")
                 }
             } catch let error as ShareError {
@@ -194,6 +223,18 @@ package struct ShareService: Service {
             }
         }
         return true
+    }
+
+    /// Whoever asked for it is not there any more. The link is a secret, and stays out of it.
+    private static func notice(of share: ShareRecord, at now: Date) -> Notice {
+        Notice(
+            .shareLive, title: "The share of \(share.location) can be seen now",
+            message: "\(share.photoCount) photos are shared until \(share.expiresAt.formatted(.iso8601)). "
+                + "sync-agent shares shows the link\(share.recipient == nil ? "" : " and the message to send").",
+            facts: [
+                "shareId": "\(share.id)", "photos": "\(share.photoCount)",
+                "expiresAt": share.expiresAt.formatted(.iso8601),
+            ], at: now)
     }
 
     private func noteWaiting(_ share: ShareRecord, _ sources: Sources) async throws -> Bool {

@@ -41,6 +41,8 @@ package final class PhotoPipeline: Sendable {
     private let outage = Mutex<StoreError?>(nil)
     /// Whether something was stored since the queue was last empty.
     private let isBusy = Mutex(false)
+    /// The vacation of which photos are taken; `nil`: all that is due.
+    private let scope = Mutex<VacationID?>(nil)
     /// How often people had asked for another try when it was looked at last.
     private let retriesSeen = Mutex<Int64?>(nil)
 
@@ -76,9 +78,11 @@ package final class PhotoPipeline: Sendable {
     }
 
     /// It may be run again after it threw: what it had in hand then goes back to the queue first.
+    /// - Parameter vacation: takes only its photos; the others stay in the queue.
     /// - Throws: ``LedgerError``, when what is known can no longer be written down; ``StoreError`` of a store that takes
     ///   nothing, when `mode` is `.untilDone`.
-    package func run(_ mode: Mode) async throws {
+    package func run(_ mode: Mode, of vacation: VacationID? = nil) async throws {
+        scope.withLock { $0 = vacation }
         isStopping.withLock { $0 = false }
         outage.withLock { $0 = nil }
         try await releaseAll()
@@ -122,8 +126,7 @@ package final class PhotoPipeline: Sendable {
                 try await self.lookAtStore(mode)
                 while try await self.waitForTurn(mode) {
                     let now = self.time.now()
-                    for claim in try await self.pool.run({ [ledger = self.ledger] in try ledger.claim(limit: 1, at: now)
-                    }) {
+                    for claim in try await self.claims(at: now) {
                         self.inHand.withLock { $0[claim.photoID] = claim }
                         self.gate.beginTrial(claim.photoID)
                         await claims.send(claim)
@@ -133,6 +136,21 @@ package final class PhotoPipeline: Sendable {
             }
         } catch is CancellationError {
             isStopping.withLock { $0 = true }
+        }
+    }
+
+    private func claims(at now: Date) async throws -> [Claim] {
+        let scope = scope.withLock { $0 }
+        return try await pool.run { [ledger] in
+            try scope.map { try ledger.claim(limit: 1, of: $0, at: now) } ?? ledger.claim(limit: 1, at: now)
+        }
+    }
+
+    private func nextTry(at now: Date) async throws -> Date? {
+        let scope = scope.withLock { $0 }
+        return try await pool.run { [ledger] in
+            if let scope { return try ledger.nextTry(of: scope, at: now) }
+            return try ledger.nextTry(at: now)
         }
     }
 
@@ -159,7 +177,7 @@ package final class PhotoPipeline: Sendable {
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = inHand.withLock { $0.isEmpty }
             let asked = time.now()
-            let due = try await pool.run { [ledger] in try ledger.nextTry(at: asked) }
+            let due = try await nextTry(at: asked)
             let wait = due.map { max($0 - time.now(), .zero) }
             if wait == .zero { return true }
             if isIdle {
@@ -289,7 +307,7 @@ package final class PhotoPipeline: Sendable {
 
     /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
     private func noteAllDone(isEmpty: Bool) async throws {
-        guard isBusy.withLock({ $0 }) else { return }
+        guard isBusy.withLock({ $0 }), scope.withLock({ $0 }) == nil else { return }
         if !isEmpty {
             let isLeft = try await pool.run { [ledger] in try ledger.isAnythingUnsynced() }
             if isLeft { return }

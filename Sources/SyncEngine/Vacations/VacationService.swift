@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// ``VacationKeeper`` as a service: it looks when photos were stored, and now and then for what was renamed or deleted.
 package struct VacationService: Service {
@@ -33,6 +33,12 @@ package struct VacationService: Service {
     package func round() async throws {
         var rounds = Rounds()
         try await look(&rounds) { _ in true }
+    }
+
+    /// The same for one vacation.
+    package func round(of vacation: VacationID) async throws {
+        var rounds = Rounds()
+        try await look(&rounds) { $0.id == vacation }
     }
 
     package func run() async throws {

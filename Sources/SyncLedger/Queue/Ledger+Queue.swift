@@ -80,7 +80,7 @@ extension Date {
 }
 
 /// A photo whose turn has come, and since when.
-private struct Due: FetchableRecord {
+struct Due: FetchableRecord {
     var id: Int64
     var since: Int64
 
@@ -101,7 +101,7 @@ extension Database {
         return Array(due.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.prefix(limit))
     }
 
-    fileprivate func claim(_ due: Due, at time: Date) throws -> Claim? {
+    func claim(_ due: Due, at time: Date) throws -> Claim? {
         let attempts = try number(
             "UPDATE photos SET state = 'uploading', attempts = attempts + 1 WHERE id = ? RETURNING attempts", [due.id])
         guard let attempts, let photo = try row(LedgerQuery.rowOfPhoto, [due.id], as: PhotoRow.self),

@@ -15,6 +15,13 @@ extension LedgerQuery {
         WHERE directories.vacation_id = ? AND photos.state <> 'skipped'
         AND photos.name <> CAST('vacation.json' AS BLOB)
         """
+    /// Also what is not to be stored.
+    package static let filesOfVacation = """
+        SELECT \(VacationPhotoRow.columns) FROM directories INDEXED BY directories_by_vacation
+        CROSS JOIN photos ON photos.directory_id = directories.id
+        LEFT JOIN objects ON objects.id = photos.object_id
+        WHERE directories.vacation_id = ?
+        """
     package static let manifestsWritten = """
         SELECT digest FROM stale_manifests WHERE cache_key = ?
         UNION ALL SELECT manifest FROM vacations WHERE cache_key = ? AND is_own
@@ -22,7 +29,9 @@ extension LedgerQuery {
     package static let vacationSet = "SELECT photos FROM vacation_sets WHERE vacation_id = ?"
 
     static let ofVacations = [
-        vacationsOfFolder, vacation, vacationsOfKey, changedVacations, photosOfVacation, manifestsWritten, vacationSet,
+        vacationsOfFolder, vacation, vacationsOfKey, changedVacations, photosOfVacation, filesOfVacation,
+        manifestsWritten,
+        vacationSet, dueOfVacation, nextTryOfVacation,
     ]
 
     private static let vacations = """

@@ -11,6 +11,9 @@ enum Schema {
         migrator.registerMigration(SuspectSchema.name, foreignKeyChecks: .immediate) { db in
             for sql in SuspectSchema.all { try db.execute(sql: sql) }
         }
+        migrator.registerMigration(ShareLookSchema.name, foreignKeyChecks: .immediate) { db in
+            for sql in ShareLookSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

@@ -86,11 +86,12 @@ extension Database {
             try run(
                 """
                 UPDATE share_photos SET position = ?1, path = ?2, source_key = ?3, taken_at = COALESCE(?4, taken_at),
-                    failure = IIF(is_final, failure, NULL)
+                    failure = IIF(is_final, failure, NULL), is_local = ?7
                 WHERE share = ?5 AND slot = ?6
                 """,
                 [
                     position, photo.path.blob, photo.sourceKey?.rawValue, photo.takenAt?.milliseconds, share, row.slot,
+                    photo.isLocal,
                 ])
         }
         for row in rows where row.position != nil && !kept.contains(row.slot) {
@@ -104,12 +105,12 @@ extension Database {
     private func insert(_ photo: ShareDraft.Photo, at position: Int, of share: Int64) throws {
         try run(
             """
-            INSERT INTO share_photos (share, slot, position, md5, path, source_key, taken_at)
-            SELECT number, next_slot, ?, ?, ?, ?, ? FROM shares WHERE number = ?
+            INSERT INTO share_photos (share, slot, position, md5, path, source_key, taken_at, is_local)
+            SELECT number, next_slot, ?, ?, ?, ?, ?, ? FROM shares WHERE number = ?
             """,
             [
                 position, photo.md5.blob, photo.path.blob, photo.sourceKey?.rawValue, photo.takenAt?.milliseconds,
-                share,
+                photo.isLocal, share,
             ])
         try run("UPDATE shares SET next_slot = next_slot + 1 WHERE number = ?", [share])
     }

@@ -22,6 +22,20 @@ extension Ledger {
         }
     }
 
+    /// Corrects the times of an open share that was made while the clock was wrong. It is published anew with its true end.
+    /// - Returns: whether it was open.
+    package func correctShare(
+        _ id: ShareID, createdAt: Date, expiresAt: Date
+    ) throws(LedgerError) -> Bool {
+        try write("correct the end of a share", isDurable: true) { db in
+            try db.run(
+                """
+                UPDATE shares SET created_at = ?, expires_at = ?, step = 'publish'
+                WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+                """, [createdAt.milliseconds, expiresAt.milliseconds, id.description]) > 0
+        }
+    }
+
     /// Notes why the objects of a share that ends could not be removed.
     package func noteShareUnended(_ problem: String, of id: ShareID, by owner: String) throws(LedgerError) {
         try write("note how a share stands") { db in
@@ -41,7 +55,7 @@ extension Ledger {
                 """
                 UPDATE shares SET state = IIF(state = 'revoking', 'revoked', 'expired'), ended_at = ?, step = 'done',
                     problem = NULL, link = NULL, link_ends_at = NULL, link_limit = NULL, links_end_at = NULL,
-                    claimed_by = NULL, claimed_until = NULL
+                    recipient = NULL, claimed_by = NULL, claimed_until = NULL
                 WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
                 """, [time.milliseconds, id.description, owner]) > 0
         }

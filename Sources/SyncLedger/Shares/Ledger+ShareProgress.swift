@@ -117,6 +117,7 @@ extension Ledger {
                 """
                 UPDATE shares SET state = 'live', problem = NULL, published_at = IIF(step = 'publish', ?1, published_at),
                     page_written_at = ?1, links_end_at = ?2, link = ?3, link_ends_at = ?4, link_limit = ?5,
+                    link_end_is_known = ?7,
                     step = CASE
                         WHEN EXISTS (SELECT 1 FROM share_photos WHERE share = ?6 AND position IS NOT NULL
                             AND stored_at IS NULL AND failure IS NULL) THEN 'publish'
@@ -126,6 +127,7 @@ extension Ledger {
                 """,
                 [
                     time.milliseconds, linksEndAt?.milliseconds, link.url, link.endsAt.milliseconds, link.limit, share,
+                    link.isEndKnown,
                 ])
             return true
         }

@@ -47,6 +47,16 @@ extension Ledger {
         }
     }
 
+    /// Notes who is to get the link of a share, as long as it is not over.
+    package func noteRecipient(_ recipient: String, of id: ShareID) throws(LedgerError) {
+        try write("note who is to get a share") { db in
+            try db.run(
+                "UPDATE shares SET recipient = ? WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
+                [recipient, id.description])
+            return
+        }
+    }
+
     // MARK: The name of whoever shares
 
     /// Under which name was shared last.

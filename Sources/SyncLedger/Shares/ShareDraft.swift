@@ -11,12 +11,17 @@ package struct ShareDraft: Hashable, Sendable {
         /// Where its stored copy is, when it is stored.
         package var sourceKey: ObjectKey?
         package var takenAt: Date?
+        /// Whether its file was there when it was chosen.
+        package var isLocal: Bool
 
-        package init(md5: MD5Digest, path: FilePath, sourceKey: ObjectKey? = nil, takenAt: Date? = nil) {
+        package init(
+            md5: MD5Digest, path: FilePath, sourceKey: ObjectKey? = nil, takenAt: Date? = nil, isLocal: Bool = true
+        ) {
             self.md5 = md5
             self.path = path
             self.sourceKey = sourceKey
             self.takenAt = takenAt
+            self.isLocal = isLocal
         }
     }
 

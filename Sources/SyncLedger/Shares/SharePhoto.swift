@@ -39,6 +39,8 @@ package struct SharePhoto: Hashable, Sendable {
     package let failure: String?
     /// Whether it would fail again.
     package let isFinal: Bool
+    /// Whether its file was there when it was chosen: then nothing but that file is shared.
+    package let isLocal: Bool
 }
 
 /// What came of an attempt to share a photo.
@@ -50,7 +52,7 @@ package enum SharePhotoOutcome: Hashable, Sendable {
 
 extension SharePhoto: FetchableRecord {
     static let columns = """
-        slot, position, md5, path, source_key, taken_at, sha256, size, width, height, failure, is_final
+        slot, position, md5, path, source_key, taken_at, sha256, size, width, height, failure, is_final, is_local
         """
 
     init(row: Row) throws {
@@ -61,6 +63,7 @@ extension SharePhoto: FetchableRecord {
         self.init(
             slot: row[0], position: row[1], md5: md5, path: FilePath(blob: row[3]),
             sourceKey: try (row[4] as String?).map { try ObjectKey($0) },
-            takenAt: (row[5] as Int64?).map(Date.init(milliseconds:)), copy: copy, failure: row[10], isFinal: row[11])
+            takenAt: (row[5] as Int64?).map(Date.init(milliseconds:)), copy: copy, failure: row[10], isFinal: row[11],
+            isLocal: row[12])
     }
 }

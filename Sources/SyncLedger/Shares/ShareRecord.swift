@@ -37,9 +37,12 @@ package struct ShareLink: Hashable, Sendable {
     package var endsAt: Date
     /// Why it ends before the share does, in plain words.
     package var limit: String?
+    /// `false` where nobody knows when it ends: ``endsAt`` is then until when it is relied on.
+    package var isEndKnown: Bool
 
-    package init(url: String, endsAt: Date, limit: String? = nil) {
+    package init(url: String, endsAt: Date, limit: String? = nil, isEndKnown: Bool = true) {
         self.url = url
+        self.isEndKnown = isEndKnown
         self.endsAt = endsAt
         self.limit = limit
     }
@@ -76,6 +79,8 @@ package struct ShareRecord: Hashable, Sendable {
     package let endedAt: Date?
     /// The process that has it in hand, or had when it ended.
     package let holder: String?
+    /// Who is to get the link; `nil` when nobody was named, or it is over.
+    package let recipient: String?
     /// Photos that are shared, or are going to be.
     package let photoCount: Int
     /// Those of them that are in the store.
@@ -88,6 +93,7 @@ extension ShareRecord: FetchableRecord {
     static let columns = """
         id, folder, selection, quality, location, start_day, end_day, shared_by, created_at, expires_at, state, step, \
         restore_job, problem, published_at, page_written_at, links_end_at, link, link_ends_at, link_limit, ended_at, claimed_by, \
+        recipient, link_end_is_known, \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND failure IS NULL), \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL)
         """
@@ -99,7 +105,7 @@ extension ShareRecord: FetchableRecord {
         else { throw UnknownName() }
         var link: ShareLink?
         if let url = row[17] as String?, let end = row[18] as Int64? {
-            link = ShareLink(url: url, endsAt: Date(milliseconds: end), limit: row[19])
+            link = ShareLink(url: url, endsAt: Date(milliseconds: end), limit: row[19], isEndKnown: row[23])
         }
         self.init(
             id: id, folder: FilePath(blob: row[1]), selection: PhotoSelection(row[2] as String), quality: quality,
@@ -107,7 +113,8 @@ extension ShareRecord: FetchableRecord {
             expiresAt: Date(milliseconds: row[9]), state: state, step: step,
             restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
             publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
-            endedAt: row.time(20), holder: row[21], photoCount: row[22], storedCount: row[23])
+            endedAt: row.time(20), holder: row[21], recipient: row[22],
+            photoCount: row[24], storedCount: row[25])
     }
 }
 

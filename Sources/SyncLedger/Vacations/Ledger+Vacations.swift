@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GRDB
 package import SyncCore
-import SystemPackage
+package import SystemPackage
 
 extension Ledger {
     /// All vacations of the active folders, in the order of folders and of the bytes of names, those without any photo
@@ -25,6 +25,20 @@ extension Ledger {
             return VacationContent(
                 record: record, photos: photos.map { $0.photo(of: record) }, storedPhotos: MD5Digest.set(in: set))
         }
+    }
+
+    /// All files in a vacation's folder, also those that are not to be stored, in no particular order.
+    package func files(of vacation: VacationRecord) throws(LedgerError) -> [VacationPhoto] {
+        try read("read the files of a vacation") { db in
+            try db.rows(LedgerQuery.filesOfVacation, [vacation.id.rawValue], as: VacationPhotoRow.self)
+                .map { $0.photo(of: vacation) }
+        }
+    }
+
+    /// The vacation in a folder of the active ones.
+    /// - Parameter folder: absolute, as the ledger calls it.
+    package func vacation(in folder: FilePath) throws(LedgerError) -> VacationRecord? {
+        try vacations().first { $0.folder == folder }
     }
 
     /// Vacations that changed since they were looked at, and of which no photo waits for its upload.

@@ -7,17 +7,24 @@ package enum VacationState: String, Hashable, Sendable, CaseIterable {
     case uploading
     /// All of it is stored, as it is now.
     case stored
-    /// It was stored once, and is not what it was then.
+    /// It was stored once, and is not what it was then; or others see it as it was.
     case changed
-    /// As `stored`, and others can see it.
+    /// As `stored`, and others see it as it is.
     case shared
     /// Some of its photos cannot be stored.
     case incomplete
 }
 
 extension VacationRecord {
-    /// - Parameter isShared: whether others can see it now.
-    package func state(isShared: Bool) -> VacationState {
+    /// - Parameters:
+    ///   - isShared: whether others can see it now.
+    ///   - isShownAsItIs: whether they see it as it is.
+    package func state(isShared: Bool, isShownAsItIs: Bool = true) -> VacationState {
+        let state = state(shared: isShared && isShownAsItIs)
+        return isShared && !isShownAsItIs && state == .stored ? .changed : state
+    }
+
+    private func state(shared isShared: Bool) -> VacationState {
         if !isOnDisk { return stored == nil || lost > 0 ? .incomplete : isShared ? .shared : .stored }
         if waiting > 0 {
             if stored != nil { return .changed }

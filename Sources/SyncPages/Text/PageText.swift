@@ -20,18 +20,31 @@ enum PageText {
     }
 
     /// A name that every file system takes, and none reads as a path or as hidden: letters and digits of any script,
-    /// `-`, `_` and `.` inside; the rest becomes `_`. At most 100 characters.
+    /// `-`, `_` and `.` inside; the rest becomes `_`. At most 100 scalars.
     static func fileName(_ text: String) -> String {
-        var name = ""
-        for character in text {
-            let isPlain = character.isLetter || character.isNumber || "-_.".contains(character)
-            // A character may be a letter with any number of marks on it.
-            let kept = isPlain && character.unicodeScalars.count <= 4 ? character : "_"
+        // Not by characters: one may join a letter with what follows it, a quote or a semicolon too (UAX #29, GB9b).
+        var name: [Unicode.Scalar] = []
+        var marks = 0
+        for scalar in text.unicodeScalars {
+            var kept = scalar
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+                .letterNumber, .otherNumber:
+                marks = 0
+            case .nonspacingMark, .spacingMark:
+                // On a letter, and not any number of them.
+                let isOnLetter = name.last.map { !"-_.".contains($0) } ?? false
+                if marks >= 3 || !isOnLetter { kept = "_" }
+                marks += 1
+            default: if !"-_.".contains(scalar) { kept = "_" }
+            }
             if kept != "_" || name.last != "_" { name.append(kept) }
         }
         let bare = name.prefix(100).drop { "._".contains($0) }
-        let end = bare.lastIndex { !"._".contains($0) }
-        return end.map { String(bare[...$0]) } ?? "photo"
+        guard let end = bare.lastIndex(where: { !"._".contains($0) }) else { return "photo" }
+        var view = String.UnicodeScalarView()
+        view.append(contentsOf: bare[...end])
+        return String(view)
     }
 
     /// As one word for a POSIX shell: in single quotes unless nothing in it can be misread.
@@ -60,4 +73,8 @@ enum PageText {
     static func photos(_ count: Int) -> String {
         count == 1 ? "1 photo" : "\(count) photos"
     }
+}
+
+extension String {
+    fileprivate func contains(_ scalar: Unicode.Scalar) -> Bool { unicodeScalars.contains(scalar) }
 }

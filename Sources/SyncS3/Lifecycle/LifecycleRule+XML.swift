@@ -30,7 +30,8 @@ extension TierRule {
     fileprivate init?(_ element: LifecycleElement, below storePrefix: String) {
         guard
             let parts = element.onlyChildren(
-                "ID", "Filter", "Prefix", "Status", "Transition", "Expiration", "AbortIncompleteMultipartUpload"),
+                "ID", "Filter", "Prefix", "Status", "Transition", "Expiration", "NoncurrentVersionExpiration",
+                "AbortIncompleteMultipartUpload"),
             parts["Status"]?.onlyText == "Enabled", let filter = Filter(parts),
             let prefix = filter.prefix.below(storePrefix)
         else { return nil }
@@ -42,6 +43,10 @@ extension TierRule {
         if let part = parts["Expiration"] {
             guard let days = part.onlyNumber(in: "Days") else { return nil }
             expireAfterDays = Int(days)
+        }
+        if let part = parts["NoncurrentVersionExpiration"] {
+            guard let days = part.onlyNumber(in: "NoncurrentDays") else { return nil }
+            expireEarlierAfterDays = Int(days)
         }
         if let part = parts["AbortIncompleteMultipartUpload"] {
             guard let days = part.onlyNumber(in: "DaysAfterInitiation") else { return nil }

@@ -20,6 +20,9 @@ extension TierRule {
             parts.append(tag("Transition", days + storageClass))
         }
         if let expireAfterDays { parts.append(tag("Expiration", tag("Days", "\(expireAfterDays)"))) }
+        if let expireEarlierAfterDays {
+            parts.append(tag("NoncurrentVersionExpiration", tag("NoncurrentDays", "\(expireEarlierAfterDays)")))
+        }
         if let abortUploadsAfterDays {
             parts.append(
                 tag("AbortIncompleteMultipartUpload", tag("DaysAfterInitiation", "\(abortUploadsAfterDays)")))

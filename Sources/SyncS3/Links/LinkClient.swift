@@ -11,12 +11,18 @@ struct LinkClient: Sendable {
 
     private static let maximumRedirects = 3
 
+    /// A document may take so long, and a second more for each so many bytes that it may have: a slow line gets it, and a
+    /// server that lets it trickle holds nobody up for ever.
+    private static let patience = Duration.seconds(30)
+    private static let slowestBytesPerSecond = 64 << 10
+
     let transport: any HTTPTransport
 
     /// A document of at most so many bytes.
     /// - Throws: `StoreError`, `.notFound` when there is none.
     func document(at link: WebLink, limit: Int) async throws -> Answer {
-        let answer = try await get(link, target: .memory(limit: limit))
+        let patience = Self.patience + .seconds(limit / Self.slowestBytesPerSecond)
+        let answer = try await get(link, target: .memory(limit: limit), limit: patience)
         guard answer.response.status == 200 else { throw StoreError(answer.response, from: answer.link, key: nil) }
         // Nothing packed was asked for. Unpacked, a few bytes can be gigabytes.
         if let coding = answer.response.contentCoding {
@@ -29,11 +35,12 @@ struct LinkClient: Sendable {
 
     /// - Returns: the answer, whatever its status, that is no redirect.
     func get(
-        _ link: WebLink, range: Range<Int64>? = nil, key: ObjectKey? = nil, target: HTTPResponseTarget
+        _ link: WebLink, range: Range<Int64>? = nil, key: ObjectKey? = nil, target: HTTPResponseTarget,
+        limit: Duration? = nil
     ) async throws -> Answer {
         var current = link
         for _ in 0...Self.maximumRedirects {
-            let response = try await send(current, range, key, target)
+            let response = try await send(current, range, key, target, limit)
             guard [301, 302, 303, 307, 308].contains(response.status) else {
                 return Answer(response: response, link: current)
             }
@@ -51,9 +58,11 @@ struct LinkClient: Sendable {
     }
 
     private func send(
-        _ link: WebLink, _ range: Range<Int64>?, _ key: ObjectKey?, _ target: HTTPResponseTarget
+        _ link: WebLink, _ range: Range<Int64>?, _ key: ObjectKey?, _ target: HTTPResponseTarget,
+        _ limit: Duration?
     ) async throws -> HTTPResponse {
         var request = HTTPRequest(.get, HTTPURL(link), headers: ["Accept-Encoding": "identity"])
+        request.limit = limit
         if let range { request.headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)" }
         do {
             return try await transport.send(request, target: target)

@@ -24,22 +24,31 @@ extension S3Store {
             client.requests(knowledge.address).get(key, range: nil, checksum: false), expiresAfter: life.seconds,
             at: date)
         return StoreLink(
-            url: "\(url)", endsAt: date.addingTimeInterval(TimeInterval(life.seconds)), limit: life.limit)
+            url: "\(url)", endsAt: date.addingTimeInterval(TimeInterval(life.reliedOn)), limit: life.limit,
+            isEndKnown: life.isEndKnown)
     }
 }
 
 /// How long a presigned URL can last.
 private struct LinkLife {
+    /// The shortest time for which roles are usually taken (STS AssumeRole, DurationSeconds).
+    private static let usualToken = 3_600
+
     let seconds: Int
     let limit: String?
+    /// Whether nothing but the signature's own time ends it.
+    let isEndKnown: Bool
+    /// Seconds: how long somebody may count on it.
+    var reliedOn: Int { isEndKnown ? seconds : min(seconds, Self.usualToken) }
 
     init(wanted duration: Duration, credentials: AWSCredentials, at date: Date) {
         let wanted = max(duration.components.seconds, 1)
         let left = credentials.expiration.map { Int64(max($0.timeIntervalSince(date), 0)) } ?? .max
         let seconds = min(wanted, Int64(SignatureV4.maximumExpiry), left)
         self.seconds = Int(seconds)
+        isEndKnown = credentials.sessionToken == nil || credentials.expiration != nil
         limit =
-            if credentials.sessionToken != nil, credentials.expiration == nil {
+            if !isEndKnown {
                 "the credentials are temporary and do not tell their end; the link ends with them"
             } else if seconds < wanted {
                 seconds == left

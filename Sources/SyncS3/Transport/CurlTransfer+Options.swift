@@ -19,6 +19,7 @@ extension CurlTransfer {
     /// Sets the handle up: curl_easy_setopt(3).
     func configure(for request: HTTPRequest, settings: TransportSettings) throws(TransportError) {
         try configureConnection(settings, patience: request.patience)
+        if let limit = request.limit { try set(.timeoutMilliseconds, Int64(max(limit / .milliseconds(1), 1))) }
         if request.isDirect { try configureDirect(patience: request.patience ?? settings.connectTimeout) }
         try set(.URL, "\(request.url)")
         switch request.method {

@@ -15,6 +15,8 @@ package struct HTTPRequest: Hashable, Sendable {
     package var body: HTTPBody?
     /// How long the store may be silent, where the transport's own stall timeout does not fit.
     package var patience: Duration?
+    /// How long the whole of it may take; `nil`: as long as something comes.
+    package var limit: Duration?
     /// Whether it goes past any proxy, to a neighbour. Its patience is also that for the connection then.
     package var isDirect = false
     /// Whether it ends when its task is cancelled. What tidies up after a cancellation is not to be cancelled by it.

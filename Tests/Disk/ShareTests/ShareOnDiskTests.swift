@@ -53,8 +53,8 @@ import Testing
             store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
             expireDays: 30, time: time.source)
         let publisher = SharePublisher(
-            store: store, ledger: ledger, reducer: PhotoFileReducer(), maker: SharedPhotoMaker(), pool: pool,
-            policy: ReducePolicy(),
+            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            maker: SharedPhotoMaker(), pool: pool, policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
             hands: hands, time: time.source)

@@ -95,6 +95,22 @@ import Testing
         #expect(error.code == expected, "\(error)")
     }
 
+    @Test func `A reply that has a time for the whole of it is given up then, though it gets on`() async throws {
+        let isOver = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { Act.silentInBody.play($0, until: isOver) }
+        let transport = try CurlTransport(settings: TransportSettings(stallTimeout: .seconds(600)))
+        var request = HTTPRequest(
+            .get, HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k"))
+        request.limit = .milliseconds(300)
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await transport.send(request, target: .memory(limit: 1_000))
+        }
+        #expect(error?.code == .timedOut)
+        await transport.close()
+        isOver.signal()
+        server.stop()
+    }
+
     @Test func `A refusal in the middle of an upload is heard`() async throws {
         let outcome = try await send(HTTPBody(bytes: [UInt8].noise(16 << 20)), to: .refusedInUpload)
         #expect(try outcome.get() == 503)

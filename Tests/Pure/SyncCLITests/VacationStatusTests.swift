@@ -25,20 +25,21 @@ import Testing
 
     @Test func `the latest comes first, and a field without a value is null`() throws {
         let records = try records(["Rome_2023-01-01", "Oslo_2024-01-01_2024-01-09", "Someday"])
-        let vacations = StatusReport.vacations(records, shared: [])
+        let vacations = StatusReport.vacations(records, shared: [:])
         #expect(vacations.map(\.location) == ["Someday", "Oslo", "Rome"])
         let texts = try vacations.map { try JSONOutput.text($0).filter { !$0.isWhitespace } }
         #expect(
             texts.prefix(2) == [
-                #"{"cacheKey":null,"endDate":null,"location":"Someday","photoCount":1,"startDate":null,"state":"pending"}"#,
+                #"{"cacheKey":null,"endDate":null,"location":"Someday","photoCount":1,"shareChangedBy":null,"#
+                    + #""startDate":null,"state":"pending"}"#,
                 #"{"cacheKey":"Oslo_2024-01-01_2024-01-09_1","endDate":"2024-01-09","location":"Oslo","photoCount":1,"#
-                    + #""startDate":"2024-01-01","state":"pending"}"#,
+                    + #""shareChangedBy":null,"startDate":"2024-01-01","state":"pending"}"#,
             ])
     }
 
     @Test func `twenty are shown in 80 columns, and the others are counted`() throws {
         let names = (10..<35).map { "A very long place \(String(repeating: "東京", count: 20))\u{1B}[31m_20\($0)-06-15" }
-        let vacations = StatusReport.vacations(try records(names), shared: [])
+        let vacations = StatusReport.vacations(try records(names), shared: [:])
         let lines = VacationLines(vacations, terminal: .standardOutput(["TERM": "dumb"]), width: 80).lines
         #expect(lines.count == 23)
         #expect(lines.allSatisfy { TextLayout.width($0) <= 80 && !$0.contains("\u{1B}") })

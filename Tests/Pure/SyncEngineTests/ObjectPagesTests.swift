@@ -28,6 +28,50 @@ import Testing
         #expect(store.count(.list) == sizes.count)
     }
 
+    /// Gives pages for ever.
+    private struct EndlessStore: ReadOnlyStore {
+        let objects: [ObjectInfo]
+        let token: @Sendable (Int) -> String
+        let asked = Mutex(0)
+
+        var identity: StoreIdentity { StoreIdentity(type: "endless", location: "here") }
+
+        func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            return ObjectPage(objects: objects, next: PageToken(rawValue: token(number)))
+        }
+
+        func head(_ key: ObjectKey) async throws -> ObjectInfo? { nil }
+        func get(
+            _ key: ObjectKey, range: Range<Int64>?,
+            into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+        ) async throws -> ObjectInfo { throw StoreError(.notFound, operation: "get", message: "nothing") }
+    }
+
+    @Test func `a listing that repeats a continuation token ends with an error that says so`() async throws {
+        let objects = [ObjectInfo(key: try ObjectKey("p/1"), size: 1)]
+        for period in [1, 3] {
+            let store = EndlessStore(objects: objects) { "\($0 % period)" }
+            let error = await #expect(throws: StoreError.self) {
+                for try await _ in store.listing(prefix: "p/") {}
+            }
+            #expect(error?.code == .invalidResponse && error?.operation == "list")
+            #expect(error?.message.contains("continuation token") == true)
+            #expect(store.asked.withLock { $0 } == period + 1)
+        }
+    }
+
+    @Test func `pages without end and without objects end with an error`() async throws {
+        let store = EndlessStore(objects: []) { "\($0)" }
+        await #expect(throws: StoreError.self) {
+            for try await _ in store.listing(prefix: "p/") {}
+        }
+        #expect(store.asked.withLock { $0 } == 1_001)
+    }
+
     @Test func `no page is asked for before the one in front of it was taken`() async throws {
         let store = try await store(holding: 2_001)
         for try await _ in store.pages(prefix: "p/") { break }

@@ -118,6 +118,19 @@ import Testing
         #expect(bench.memory.keys.allSatisfy { !$0.rawValue.contains("778") })
     }
 
+    /// `share.phone_region` is not set.
+    @Test(arguments: ["7788143739", "015112345678", "4915112345678", "0017788143739"])
+    func `digits that may be somebody's number wait, and the next step is named`(profile: String) async throws {
+        try bench.write(
+            bench.event("e1", profile: profile, photo: try RetentionBench.photo(1)), to: "one.json")
+        try await bench.sync()
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.deleted) == (0, 0))
+        #expect(summary.skipped.named.first?.reason.contains("set share.phone_region") == true)
+        #expect(try bench.files() == ["one.json"])
+        #expect(bench.memory.keys.allSatisfy { !$0.rawValue.contains(profile) })
+    }
+
     @Test(arguments: ["(778) 814-3739", "tel:4711", "+1 555 0100 ext. 7", "778-814-3739 x5"])
     func `what may be a telephone number and cannot be read stands in no key`(profile: String) async throws {
         try bench.write(

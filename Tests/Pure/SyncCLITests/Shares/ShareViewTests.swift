@@ -36,7 +36,7 @@ import Testing
 
     private func text(_ link: String, endsIn seconds: TimeInterval, limit: String? = nil) throws -> String {
         let (share, photos) = try share(link, endsIn: seconds, limit: limit)
-        return view.result(share, photos: photos, wasThere: false, message: nil).joined(separator: " ")
+        return view.result(share, photos: photos, wasThere: false, message: nil, agentRuns: true).joined(separator: " ")
     }
 
     @Test func `a link that ends early says when, and why`() throws {
@@ -73,6 +73,54 @@ import Testing
         #expect(view.list([]).count == 1)
     }
 
+    @Test func `a share that no longer shows its folder says by how many photos`() throws {
+        let (share, _) = try share("https://x.test/1", endsIn: 86_400)
+        let difference = ShareReview.Difference(added: 1, changed: 2)
+        let row = ShareListReport.Share(share, now: now, difference: difference)
+        #expect(row.changedBy == 3 && row.state == "live")
+        #expect(view.list([row]).joined(separator: " ").contains("3 photos differ"))
+        #expect(ShareListReport.Share(share, now: now, difference: ShareReview.Difference()).changes == nil)
+        #expect(ShareListReport.Share(share, now: now + 30 * 86_400, difference: difference).changedBy == nil)
+    }
+
+    @Test func `a link whose end nobody knows promises none`() throws {
+        var link = ShareLink(url: "https://x.test/1", endsAt: now + 3_600, limit: "the token does not tell")
+        link.isEndKnown = false
+        let (share, _) = try share("https://x.test/1", endsIn: 3_600)
+        let text = ShareView.end(of: share, link)
+        #expect(text.hasPrefix("When this link ends is not known: the token does not tell."))
+        #expect(!text.contains("works until"))
+    }
+
+    @Test func `who publishes a share that waits is said as it is`() throws {
+        let ledger = try Ledger.inMemory()
+        let (live, _) = try share("https://x.test/1", endsIn: 60)
+        let day = try #require(CalendarDay("2024-06-15"))
+        let draft = ShareDraft(
+            folder: "/trips/Paris", selection: nil, quality: .reduced, location: "Paris", startDate: day, endDate: day,
+            sharedBy: nil, expiresAt: now + 86_400, photos: [])
+        #expect(try ledger.addShare(live.id, draft, by: "me", at: now))
+        try ledger.noteRecipient("email:bo@example.org", of: live.id)
+        let waiting = try #require(try ledger.share(live.id))
+        func text(_ agentRuns: Bool) -> String {
+            view.result(waiting, photos: [], wasThere: false, message: nil, agentRuns: agentRuns).joined(separator: " ")
+        }
+        #expect(text(true).contains("The agent publishes it") && !text(true).contains("No agent"))
+        #expect(text(false).contains("No agent is running: start sync-agent run"))
+        #expect(text(false).contains("message to send"))
+    }
+
+    @Test(arguments: [
+        (ShareRecipient.email("bo@example.org"), "mailto:bo@example.org?"),
+        (.whatsapp(PhoneNumber(e164: "+4915123456789")), "https://wa.me/4915123456789?"),
+        (.sms(PhoneNumber(e164: "+4915123456789")), "sms:+4915123456789?"),
+    ])
+    func `whom a share is for is kept until there is a link`(recipient: ShareRecipient, address: String) throws {
+        #expect(ShareRecipient(note: recipient.note) == recipient)
+        #expect(ShareRecipient(note: recipient.note)?.link(subject: "a", text: "b").hasPrefix(address) == true)
+        #expect(ShareRecipient(note: "fax:1") == nil && ShareRecipient(note: "") == nil)
+    }
+
     @Test func `a link that is dead is not shown as one that works`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: -60)
         let lines = view.list([ShareListReport.Share(share, now: now)])
@@ -90,7 +138,7 @@ import Testing
         let text = try JSONOutput.text(ShareListReport(shares: [ShareListReport.Share(share, now: now)]))
         let fields = [
             "shareId", "location", "startDate", "endDate", "photoCount", "sharedBy", "state", "link", "linkEndsAt",
-            "createdAt", "expiresAt", "endedAt",
+            "createdAt", "expiresAt", "endedAt", "changedBy", "message",
         ]
         for field in fields { #expect(text.contains("\"\(field)\" :"), "\(field)") }
         #expect(text.contains("\"startDate\" : \"2024-06-15\""))

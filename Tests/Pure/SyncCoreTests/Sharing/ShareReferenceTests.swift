@@ -33,6 +33,33 @@ import Testing
         #expect(error?.description.contains("vacationphotos://share/ID") == true)
     }
 
+    @Test(arguments: [
+        ("http://user:pw@example.org/a", "http://***@example.org/a"),
+        ("https://user:p/w?x#y@example.org/a?X-Amz-Signature=abc", "https://***@example.org/a?…"),
+        ("user:pw@example.org/shares", "***@example.org/shares"),
+        ("https://example.org/a#b", "https://example.org/a?…"),
+        ("two words http://a:b@c", "two words http://***@c"), ("paris", "paris"), ("", ""), ("@", "***@"),
+    ])
+    func `An address is told without what may be a secret`(text: String, shown: String) {
+        #expect(WebLink.withoutSecrets(text) == shown)
+    }
+
+    @Test(arguments: ["http://user:hunter2@example.org/shares/x", "https://u:hunter2@h/\(id)", "u:hunter2@h"])
+    func `A password in a link is refused, and not repeated`(text: String) {
+        let error = #expect(throws: ShareReference.Invalid.self) { try ShareReference(text) }
+        #expect(error?.description.contains("hunter2") == false)
+        #expect(error?.description.contains("without user and password") == true)
+    }
+
+    @Test(arguments: [
+        ("http://nas:9000/", true), ("http://192.168.1.4/", true), ("https://nas/", false),
+        ("http://localhost:1/", false), ("http://127.0.0.1/", false), ("http://[::1]/", false),
+        ("http://127.0.0.1.evil.example/", true), ("http://localhost.evil.example/", true),
+    ])
+    func `A link is plain where others on the way can read along`(text: String, isPlain: Bool) throws {
+        #expect(try #require(WebLink(text)).isPlain == isPlain)
+    }
+
     @Test func `A hostile text is told on one line`() {
         let error = #expect(throws: ShareReference.Invalid.self) {
             try ShareReference("\u{1B}[2J\n" + String(repeating: "x", count: 10_000))

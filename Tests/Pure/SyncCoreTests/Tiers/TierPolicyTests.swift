@@ -20,7 +20,7 @@ import Testing
     }
 
     private static let housekeeping = [
-        "sync-agent-shares = shares/: removed after 31 days",
+        "sync-agent-shares = shares/: removed after 31 days, earlier versions removed after 1 day",
         "sync-agent-uploads = all keys: unfinished uploads taken back after 7 days",
     ]
 

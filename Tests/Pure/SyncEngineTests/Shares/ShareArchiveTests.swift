@@ -32,6 +32,20 @@ import Testing
         #expect(try bench.record(share.id).state == .live)
         #expect(try bench.seen(share.id) == "0:shared A.JPG 1:shared B.JPG")
         #expect(bench.memory.info(share.keys.photo(1))?.storageClass == .standard)
+        // Whoever asked for it has gone home meanwhile.
+        #expect(bench.listener.kinds == [.shareLive])
+        #expect(bench.listener.notices.first?.facts["shareId"] == "\(share.id)")
+        #expect(bench.listener.notices.allSatisfy { !"\($0)".contains("http") })
+    }
+
+    @Test func `who is to get the link is known for as long as the share is open`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg", in: .deepArchive, isLocal: false)
+        let share = try await bench.share()
+        try bench.ledger.noteRecipient("email:bo@example.org", of: share.id)
+        #expect(try bench.record(share.id).recipient == "email:bo@example.org")
+        try await bench.ender().run(share.id, .revoked)
+        #expect(try bench.record(share.id).recipient == nil)
     }
 
     @Test func `an archived photo whose file is here needs no restore`() async throws {

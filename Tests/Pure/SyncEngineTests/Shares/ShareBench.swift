@@ -21,6 +21,7 @@ final class ShareBench: Sendable {
     let store: FaultyStore
     let ledger: Ledger
     let queue: LedgerQueue
+    let listener = RestoreBench.Listener()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let publicBase: URL?
     private let maximumPhotos: Int
@@ -130,8 +131,8 @@ final class ShareBench: Sendable {
 
     func publisher(_ owner: String = "me") -> SharePublisher {
         SharePublisher(
-            store: store, ledger: queue, reducer: disk, maker: maker, pool: BlockingPool(name: "copies", threads: 3),
-            policy: ReducePolicy(),
+            store: store, ledger: queue, scanner: disk, reducer: disk, maker: maker,
+            pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: publicBase, time: time.source)),
             hands: hands(owner), time: time.source)
@@ -145,6 +146,7 @@ final class ShareBench: Sendable {
         ShareService(
             publisher: publisher(owner), ender: ender(owner), ledger: queue, scanner: disk,
             pool: BlockingPool(name: "files", threads: 1),
+            notifiers: Notifiers([listener], logger: logger),
             patience: LedgerPatience(ledger: queue, time: time.source, logger: logger), time: time.source,
             logger: logger)
     }

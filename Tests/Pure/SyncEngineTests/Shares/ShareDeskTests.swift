@@ -103,6 +103,20 @@ import Testing
         #expect(try bench.record(old.id).state == .expiring)
     }
 
+    @Test func `a share of the same photos from another folder is told, with what ends it`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let first = try await bench.share()
+        #expect(try await bench.desk().propose(bench.order()).notes == [])
+        let renamed = try await bench.desk().propose(
+            bench.order { $0.vacation.folder = ShareBench.folder.removingLastComponent().appending("Lyon") })
+        #expect(renamed.change == .new && renamed.notes.count == 1)
+        #expect(renamed.notes.first?.contains("sync-agent shares --revoke \(first.id)") == true)
+        try await bench.ender().run(first.id, .revoked)
+        let alone = try await bench.desk().propose(bench.order { $0.vacation.folder = "/pictures/trips/Lyon" })
+        #expect(alone.notes == [])
+    }
+
     @Test func `hostile words become one plain line`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg")

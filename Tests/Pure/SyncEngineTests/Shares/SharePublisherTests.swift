@@ -182,12 +182,31 @@ import Testing
         #expect(try bench.seen(share.id) == "0:A.JPG")
     }
 
-    @Test func `a file that is another one by now is not shared; its stored copy is`() async throws {
-        let bench = try await bench("a")
+    /// A face was blacked out between the choice and the publishing: nobody is to see it from the store.
+    @Test func `a file that is another one by now is not shared, and its stored copy is not either`() async throws {
+        let bench = try await bench("ab")
         bench.disk.write("something else", to: ShareBench.folder.appending("a.jpg"))
         let share = try await bench.share()
-        #expect(bench.maker.sources == ["bytes A.JPG"])
-        #expect(try bench.seen(share.id) == "0:shared A.JPG")
+        #expect(bench.maker.sources == ["file b.jpg"])
+        #expect(try bench.seen(share.id) == "1:shared B.JPG")
+        let failure = try bench.ledger.sharePhotos(share.id).first?.failure
+        #expect(failure == "its file is another one by now; share the vacation again")
+    }
+
+    @Test func `a file that was taken away since it was chosen is not shared from the store`() async throws {
+        let bench = try await bench("ab")
+        bench.disk.remove(ShareBench.folder.appending("a.jpg"))
+        let share = try await bench.share()
+        #expect(try bench.seen(share.id) == "1:shared B.JPG")
+        #expect(bench.store.count(.get) == 0)
+    }
+
+    /// The whole folder is away: a drive is not mounted, and nothing was taken away.
+    @Test func `without its folder a photo is read from the store`() async throws {
+        let bench = try await bench("ab")
+        bench.disk.setMounted(false)
+        let share = try await bench.share()
+        #expect(try bench.seen(share.id) == "0:shared A.JPG 1:shared B.JPG")
     }
 
     @Test func `a file that is gone is read from the store`() async throws {

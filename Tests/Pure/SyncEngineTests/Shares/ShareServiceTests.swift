@@ -14,6 +14,23 @@ import Testing
 
     // MARK: The end
 
+    /// The clock said 2036, and was set right afterwards; the store's was right all the time.
+    @Test func `a share that was made while the clock was ahead ends after the time that was asked for`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let ahead = ManualTime(start: bench.time.now + 3_650 * 86_400)
+        let desk = ShareDesk(
+            store: bench.store, ledger: bench.queue, reducer: bench.disk, pool: BlockingPool(name: "desk", threads: 1),
+            hands: bench.hands(), maximumPhotos: 50, expireDays: 30, time: ahead.source)
+        let id = try await desk.accept(try await desk.propose(bench.order()))
+        _ = try await bench.publisher().run(id)
+        #expect(try bench.record(id).expiresAt == ahead.now + 30 * 86_400)
+        try await bench.service().round()
+        #expect(try bench.record(id).expiresAt == bench.time.now + 30 * 86_400)
+        #expect(try bench.record(id).step == .done)
+        #expect(try bench.manifest(id).expiresAt == bench.time.now + 30 * 86_400)
+    }
+
     @Test func `a share is gone at the minute at which it expires, and not before`() async throws {
         let bench = try await bench()
         let share = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 })

@@ -73,7 +73,7 @@ struct VacationMachine {
                     var rest = path
                     return rest.removePrefix("/links/trips") ? [path, Self.root.pushing(rest)] : [path]
                 }),
-            descriptions: descriptions.source)
+            scanner: disk, descriptions: descriptions.source)
     }
 
     func describe(_ text: String?, in folder: FilePath) {

@@ -10,7 +10,9 @@ import Testing
                 TierRule(
                     prefix: "users/ana/photos/", largerThan: 131_072,
                     transition: TierRule.Transition(afterDays: 180, storageClass: .deepArchive)))),
-        LifecycleRule(id: "sync-agent-shares", content: .own(TierRule(prefix: "shares/", expireAfterDays: 31))),
+        LifecycleRule(
+            id: "sync-agent-shares",
+            content: .own(TierRule(prefix: "shares/", expireAfterDays: 31, expireEarlierAfterDays: 1))),
         LifecycleRule(id: "sync-agent-uploads", content: .own(TierRule(prefix: "", abortUploadsAfterDays: 7))),
         LifecycleRule(
             id: "sync-agent-all & <more>",
@@ -41,7 +43,8 @@ import Testing
                 <ObjectSizeGreaterThan>131072</ObjectSizeGreaterThan></And></Filter><Status>Enabled</Status>\
                 <Transition><Days>180</Days><StorageClass>DEEP_ARCHIVE</StorageClass></Transition></Rule>\
                 <Rule><ID>sync-agent-shares in p/</ID><Filter><Prefix>p/shares/</Prefix></Filter>\
-                <Status>Enabled</Status><Expiration><Days>31</Days></Expiration></Rule>\
+                <Status>Enabled</Status><Expiration><Days>31</Days></Expiration>\
+                <NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration></Rule>\
                 <Rule><ID>sync-agent-uploads in p/</ID><Filter><Prefix>p/</Prefix></Filter><Status>Enabled</Status>\
                 <AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation>\
                 </AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>

@@ -42,6 +42,13 @@ import Testing
         #expect(share.manifestLink?.query == "X-Sig=b%2Fc+d~&a")
     }
 
+    /// A server that sends 1.5 KB a second is never silent for long enough.
+    @Test func `A manifest has a time for the whole of it, and photos have none`() async throws {
+        let (share, transport) = try await read([.reply(200, [:], "0123456789")])
+        _ = try await share.photos.bytes(of: key(0))
+        #expect(transport.requests.map(\.limit) == [.seconds(94), nil])
+    }
+
     @Test func `What is known by the manifest costs no request`() async throws {
         let (share, transport) = try await read([])
         let info = try await share.photos.head(key(0))

@@ -42,14 +42,6 @@ import Testing
                 ["AWS_SESSION_TOKEN": "t", "AWS_CREDENTIAL_EXPIRATION": "2012-12-21T01:00:00Z"], 1_800, nil
             ),
             (
-                .seconds(60), ["AWS_SESSION_TOKEN": "t"], 60,
-                "the credentials are temporary and do not tell their end; the link ends with them"
-            ),
-            (
-                .seconds(30 * 86_400), ["AWS_SESSION_TOKEN": "t"], 604_800,
-                "the credentials are temporary and do not tell their end; the link ends with them"
-            ),
-            (
                 .seconds(30 * 86_400),
                 ["AWS_SESSION_TOKEN": "t", "AWS_CREDENTIAL_EXPIRATION": "2012-12-31T00:00:00Z"], 604_800,
                 "S3 signs links for at most 7 days"
@@ -61,7 +53,17 @@ import Testing
         let link = try await link(duration, variables: variables)
         #expect(link.url.contains("X-Amz-Expires=\(seconds)&"))
         #expect(link.endsAt == ScriptedStore.start.addingTimeInterval(TimeInterval(seconds)))
-        #expect(link.limit == limit)
+        #expect(link.limit == limit && link.isEndKnown)
+    }
+
+    /// Some tokens end after an hour, and nothing tells which.
+    @Test(arguments: [(60, 60), (3_600, 3_600), (30 * 86_400, 3_600)])
+    func `A link by a token that does not tell its end promises none`(wanted: Int, reliedOn: Int) async throws {
+        let link = try await link(.seconds(wanted), variables: ["AWS_SESSION_TOKEN": "t"])
+        #expect(!link.isEndKnown)
+        #expect(link.endsAt == ScriptedStore.start.addingTimeInterval(TimeInterval(reliedOn)))
+        #expect(link.limit == "the credentials are temporary and do not tell their end; the link ends with them")
+        #expect(link.url.contains("X-Amz-Expires=\(min(wanted, 604_800))&"))
     }
 
     @Test(

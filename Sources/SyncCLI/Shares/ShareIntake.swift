@@ -1,0 +1,98 @@
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncWatch
+import SystemPackage
+
+/// Sees to it that the ledger knows a vacation's folder as it is, before anything of it is shared: in the way in which
+/// `sync` does it, or, while another process has the lock, by waiting until that one has taken in what changed.
+struct ShareIntake {
+    private static let lookEvery = Duration.seconds(1)
+    /// How long an agent is waited for that takes in nothing of it.
+    private static let patience = Duration.seconds(60)
+    /// Of files that are waited for.
+    private static let namesShown = 3
+
+    let installation: Installation
+    let ledger: Ledger
+
+    /// - Parameter folder: absolute, as the ledger calls it.
+    /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
+    func run(_ folder: FilePath) async throws {
+        let pool = BlockingPool(name: "look", threads: 1)
+        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        var line = StatusLine(.standardError(installation.environment))
+        defer { line.finish() }
+        var waitsFor: [FilePath] = []
+        var since = installation.time.monotonic()
+        while true {
+            if let lock = try lockIfFree() {
+                line.finish()
+                defer { withExtendedLifetime(lock) {} }
+                return try await pass(over: folder)
+            }
+            let unseen = try await FolderLook.take(at: folder, FileTreeScanner(), ledger: queue, pool: pool).unseen
+            if unseen.isEmpty { return }
+            if unseen != waitsFor {
+                waitsFor = unseen
+                since = installation.time.monotonic()
+            }
+            guard installation.time.monotonic() - since < Self.patience else { throw Self.unseen(unseen) }
+            line.show("waiting until the agent has taken in \(Quantities.counted(unseen.count, "file"))")
+            try await installation.time.sleep(Self.lookEvery)
+        }
+    }
+
+    private func lockIfFree() throws -> AgentLock? {
+        do {
+            return try installation.takeLock()
+        } catch is AgentLock.Held {
+            return nil
+        }
+    }
+
+    private func pass(over folder: FilePath) async throws {
+        let terminal = Terminal.standardError(installation.environment)
+        let progress = ProgressLine(terminal: terminal, time: installation.time)
+        defer { progress.finish() }
+        let parts = try AgentParts(installation, ledger: ledger, observe: progress.note)
+        let intake = try await parts.makePass().takeIn(only: folder)
+        for problem in intake.problems { terminal.writeLine("\(problem)") }
+        let writing = intake.stillChanging.filter { $0.starts(with: folder) }
+        guard writing.isEmpty else { throw Self.beingWritten(writing) }
+        guard let record = try ledger.vacation(in: folder) else { return }
+        try ledger.hurry(record.id, at: installation.time.now())
+        progress.expect(try ledger.vacation(record.id)?.waiting ?? 0)
+        try await parts.pipeline.run(.untilDone(patience: .seconds(10)), of: record.id)
+        try await parts.vacations.round(of: record.id)
+    }
+
+    /// On a copy of the ledger that nobody keeps: nothing is sent or remembered.
+    func forecast(_ folder: FilePath) async throws {
+        let pass = SyncPass(
+            folders: try ledger.register(installation.settings.watch), ledger: ledger, scanner: FileTreeScanner(),
+            pool: BlockingPool(name: "intake", threads: 1), settle: .zero, time: installation.time)
+        _ = try await pass.takeIn(only: folder)
+    }
+
+    private static func unseen(_ files: [FilePath]) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "\(Quantities.counted(files.count, "file")) in the folder changed, and the running agent has not taken that in "
+                + "(\(names(files))): nothing was shared. sync-agent status tells what it is at work on; share again then"
+        )
+    }
+
+    private static func beingWritten(_ files: [FilePath]) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "\(Quantities.counted(files.count, "file")) in the folder are just being written (\(names(files))): nothing was "
+                + "shared. Share again when they are whole")
+    }
+
+    private static func names(_ files: [FilePath]) -> String {
+        let names = files.prefix(namesShown).map { ($0.lastComponent?.string ?? $0.string).escapingControls }
+        return names.joined(separator: ", ") + (files.count > namesShown ? ", …" : "")
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What `share` publishes is what is in the folder at that moment, whoever looked there last.
+@Suite(.serialized) struct ShareLookTests {
+    private struct VacationList: Decodable {
+        struct Vacation: Decodable {
+            var location: String
+            var state: String
+            var shareChangedBy: Int?
+        }
+
+        var vacations: [Vacation]
+    }
+
+    private struct ChangedShares: Decodable {
+        struct Share: Decodable {
+            var shareId: String
+            var state: String
+            var changedBy: Int?
+            var message: String?
+        }
+
+        var shares: [Share]
+    }
+
+    private func decoded<Answer: Decodable>(_ home: AgentHome, _ arguments: String...) async throws -> Answer {
+        let finished = try await home.start(arguments).finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        return try JSONDecoder().decode(Answer.self, from: Data(finished.output))
+    }
+
+    /// What a command prints, without its line breaks.
+    private func said(_ home: AgentHome, _ arguments: String...) async throws -> String {
+        let finished = try await home.start(arguments).finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        return finished.text.words
+    }
+
+    /// One photo is deleted, one altered, one added.
+    private func edit(_ home: AgentHome) throws {
+        try home.photo(0).remove()
+        try home.photo(1).create(SamplePhoto.taken(31))
+        try home.photo(9).create(SamplePhoto.taken(39))
+    }
+
+    private func times(_ home: AgentHome, _ id: String) async throws -> [String] {
+        let bytes = try await StoredBytes.folder(home.store).of("shares/\(id)/vacation.json")
+        return try JSONDecoder().decode(SharedManifest.self, from: Data(bytes)).photos.compactMap(\.takenAt)
+    }
+
+    @Test("without an agent, what was deleted or altered since the last pass is not shared, and what is new is")
+    func editedWithoutAgent() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        let share = try await home.share()
+        try edit(home)
+        let again = try await home.share()
+        #expect(again.shareId == share.shareId && again.photoCount == 3 && again.skipped.isEmpty)
+        let seen = try await times(home, try #require(share.shareId))
+        #expect(seen.map { $0.prefix(16) } == ["2024-06-15T10:02", "2024-06-15T10:31", "2024-06-15T10:39"])
+        // They are stored, too, as by a pass.
+        #expect(try await home.photo(home.photo(9))?.state == "uploaded")
+        let status: VacationList = try await decoded(home, "status", "--json")
+        #expect(status.vacations.map(\.state) == ["shared"])
+    }
+
+    @Test("a folder that no pass has seen yet is shared")
+    func neverSynced() async throws {
+        let home = try AgentHome()
+        for number in 0..<2 { try home.photo(number).create(SamplePhoto.taken(number)) }
+        #expect(try await home.share().photoCount == 2)
+    }
+
+    @Test("a dry run tells of the folder as it is, and remembers nothing")
+    func dryRun() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        try edit(home)
+        let forecast = try await home.share("--dry-run", AgentHome.trip)
+        #expect(forecast.photoCount == 3 && forecast.state == "planned")
+        #expect(try await home.photo(home.photo(0))?.state == "uploaded")
+        #expect(try await home.photo(home.photo(9)) == nil)
+    }
+
+    @Test("a share that no longer shows its folder is told, with the number of photos; its vacation is changed")
+    func changed() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        _ = try await home.share()
+        var shares: ChangedShares = try await decoded(home, "shares", "--json")
+        #expect(shares.shares.map(\.changedBy) == [0])
+        try edit(home)
+        // Nobody has looked there since.
+        shares = try await decoded(home, "shares", "--json")
+        #expect(shares.shares.map(\.changedBy) == [3] && shares.shares.map(\.state) == ["live"])
+        #expect(try await said(home, "shares").contains("3 photos differ (1 new, 1 changed, 1 gone)"))
+        _ = try await home.pass()
+        let status: VacationList = try await decoded(home, "status", "--json")
+        #expect(status.vacations.map(\.state) == ["changed"] && status.vacations.map(\.shareChangedBy) == [3])
+        #expect(try await home.run("status").text.contains("changed since shared: 3"))
+    }
+
+    @Test("with an agent at work, its look is waited for")
+    func besideAgent() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        let id = try #require(try await home.share().shareId)
+        let agent = try await home.startAgent()
+        try edit(home)
+        #expect(try await home.share().photoCount == 3)
+        #expect(try await times(home, id).map { $0.prefix(16) }.contains("2024-06-15T10:00") == false)
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+    }
+
+    @Test("restore takes the words that share takes")
+    func sameWords() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 2)
+        for word in ["Paris France", "paris france", AgentHome.trip, AgentHome.trip.lowercased()] {
+            #expect(try await home.share("--dry-run", word).photoCount == 2)
+            let finished = try await home.run("restore", "--estimate", "--json", word)
+            #expect(finished.code == 0, "\(word): \(finished.complaint)")
+        }
+    }
+
+    @Test("a restore that ends after the share would is not asked for")
+    func uselessRestore() async throws {
+        // As long as the slowest store: 12 hours.
+        let home = try AgentHome(restoring: 43_200, more: AgentHome.archivesAtOnce)
+        // An empty folder of vacations would pass for a drive that is not mounted.
+        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
+        try await home.takeTrip(photos: 2)
+        try FileManager.default.removeItem(atPath: home.vacations.appending(AgentHome.trip).string)
+        _ = try await home.pass()
+        let refused = try await home.run("share", "--yes", "--expires", "2h", AgentHome.trip)
+        #expect(refused.code == 64 && refused.complaint.words.contains("--expires 2d"), "\(refused.complaint)")
+        #expect(try await home.restores().isEmpty)
+        #expect(try await home.shares().isEmpty)
+
+        // With time enough it waits, and says who goes on; the message is kept for then.
+        let waiting = try await said(
+            home, "share", "--yes", "--expires", "3d", "--to", "bo@example.org", "--via", "email", AgentHome.trip)
+        #expect(waiting.contains("No agent is running") && !waiting.contains("The agent publishes it"), "\(waiting)")
+        #expect(try await home.shares().map(\.state) == ["waiting"])
+    }
+
+    @Test("a password in the link of a share is not repeated, and doctor tells of links that are not encrypted")
+    func secretsInLinks() async throws {
+        let home = try AgentHome(more: "share: {public_base_url: 'http://photos.example/'}")
+        let mirror = try await home.run(
+            "mirror", "http://user:hunter2@127.0.0.1:1/shares/x/", home.friendsFolder("x").string)
+        #expect(mirror.code == 64 && !mirror.complaint.contains("hunter2"), "\(mirror.complaint)")
+        let doctor = try await home.run("doctor", "--json")
+        #expect(doctor.text.contains("\"encryption\"") && doctor.text.contains("http://photos.example"))
+    }
+}
+
+extension String {
+    fileprivate var words: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+}
