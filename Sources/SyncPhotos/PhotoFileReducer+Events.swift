@@ -10,7 +10,8 @@ extension PhotoFileReducer {
             // Not said what it is instead: it may be somebody's words.
             throw PhotoError(.notAPhoto, "its photo is no picture")
         }
-        let unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
+        var unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
+        unchanged.takenAt = try CaptureTimeReader(bytes: MetadataBytes(photo)).captureTime(at: now())
         guard type.kind == .jpeg else { return unchanged }
         return try photo.decoded(within: policy.limits) { (reader) throws(PhotoError) in
             try Self.reduce(reader, of: Int64(photo.count), unchanged: unchanged, policy: policy)

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 package import SystemPackage
@@ -7,7 +8,12 @@ package import SystemPackage
 /// Holds no state: one value serves any number of threads. A call holds 256 KiB while it examines a file; while it
 /// reduces one, a few MiB for a baseline JPEG of any size, and up to `PhotoLimits.memory` for a progressive one.
 package struct PhotoFileReducer: PhotoReducer {
-    package init() {}
+    let now: @Sendable () -> Date
+
+    /// - Parameter now: a capture time that is still to come is none.
+    package init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.now = now
+    }
 
     package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
         let file = try PhotoFile(opening: path)
@@ -48,8 +54,12 @@ package struct PhotoFileReducer: PhotoReducer {
     ) throws(PhotoError) -> StoredCopy {
         let file = try PhotoFile(opening: path)
         try file.require(examined.stamp)
-        let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
-        guard examined.type.kind == .jpeg else { return unchanged }
+        var unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
+        unchanged.takenAt = try file.captureTime(size: examined.stamp.size, at: now())
+        guard examined.type.kind == .jpeg else {
+            try file.require(examined.stamp)
+            return unchanged
+        }
 
         let reader = try JPEGReader(reading: file.descriptor, limits: policy.limits)
         let copy = try Self.reduce(reader, of: examined.stamp.size, unchanged: unchanged, policy: policy)
@@ -72,7 +82,7 @@ package struct PhotoFileReducer: PhotoReducer {
 
     /// - Parameters:
     ///   - size: bytes of the JPEG.
-    ///   - unchanged: the copy that is the JPEG itself.
+    ///   - unchanged: the copy that is the JPEG itself, with its capture time.
     static func reduce(
         _ reader: borrowing JPEGReader, of size: Int64, unchanged: StoredCopy, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
@@ -80,12 +90,15 @@ package struct PhotoFileReducer: PhotoReducer {
         let summary = exif?.summary
         let plan = JPEGReduction(policy: policy, orientation: summary?.orientation)
         let target = reader.reducedSize(plan)
-        let corrected = exif?.corrected(size: target, stripLocation: policy.stripLocation)
+        // XMP does not come along: a time that only it tells would be lost.
+        let corrected =
+            exif == nil
+            ? ExifBlock.Summary().telling(unchanged.takenAt).sharedBlock(size: target, orientation: 1)
+            : exif?.corrected(size: target, stripLocation: policy.stripLocation)
         // Within the limit too: only a decoder that came to the end of a picture can tell that it is whole.
         let output = try reader.reduce(plan, exif: corrected)
 
         var copy = unchanged
-        copy.takenAt = summary?.captureTime
         // A copy that must not tell the place is never the file itself: it may name it in XMP as well.
         if reader.isWithin(policy.maximumDimension), output.bytes.count >= size, !policy.stripLocation {
             copy.width = reader.size.width

@@ -22,7 +22,7 @@ struct PhotoReport: Encodable {
     @Nullable var bytesStored: Int64?
     @Nullable var width: Int?
     @Nullable var height: Int?
-    @Nullable var takenAt: Date?
+    @Nullable var takenAt: CaptureTime?
     @Nullable var error: String?
     /// What a file of gallery events holds.
     @Nullable var note: String?

@@ -1,4 +1,3 @@
-package import FoundationEssentials
 package import SystemPackage
 
 /// Reads photos and makes the copies that are stored. Its calls block and burn CPU: the caller gives them a thread.
@@ -95,12 +94,11 @@ package struct StoredCopy: Hashable, Sendable {
     /// Pixels of the stored copy; `nil` where they are not known.
     package var width: Int?
     package var height: Int?
-    /// Capture time. EXIF without an offset is taken as UTC, so that the digits of the camera's clock stay.
-    package var takenAt: Date?
+    package var takenAt: CaptureTime?
 
     package init(
         content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
-        takenAt: Date? = nil
+        takenAt: CaptureTime? = nil
     ) {
         self.content = content
         self.type = type

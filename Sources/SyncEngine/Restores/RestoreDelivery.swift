@@ -132,7 +132,7 @@ package struct RestoreDelivery: Sendable {
                 var time: Date?
                 try ledger.photos(at: path) { time = $0.modified }
                 return time
-            } ?? ledger.object(item.key).flatMap { $0.takenAt }
+            } ?? ledger.object(item.key)?.takenAt.map { CaptureOffsets([]).instant(of: $0, zone: .current) }
         }
         if made.insert(folder).inserted {
             do {

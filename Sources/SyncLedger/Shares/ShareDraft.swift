@@ -10,9 +10,9 @@ package struct ShareDraft: Hashable, Sendable {
         package var path: FilePath
         /// Where its stored copy is, when it is stored.
         package var sourceKey: ObjectKey?
-        package var takenAt: Date?
+        package var takenAt: CaptureTime?
 
-        package init(md5: MD5Digest, path: FilePath, sourceKey: ObjectKey? = nil, takenAt: Date? = nil) {
+        package init(md5: MD5Digest, path: FilePath, sourceKey: ObjectKey? = nil, takenAt: CaptureTime? = nil) {
             self.md5 = md5
             self.path = path
             self.sourceKey = sourceKey
