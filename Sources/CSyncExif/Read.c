@@ -67,9 +67,30 @@ static int32_t read_short(ExifData *data, ExifIfd ifd, ExifTag tag) {
     return exif_get_short(entry->data, exif_data_get_byte_order(data));
 }
 
+/// The three RATIONALs of GPSTimeStamp as seconds, or -1.
+static int32_t read_gps_time(ExifData *data) {
+    const ExifEntry *entry = exif_content_get_entry(data->ifd[EXIF_IFD_GPS], (ExifTag)EXIF_TAG_GPS_TIME_STAMP);
+    if (entry == NULL || entry->data == NULL || entry->format != EXIF_FORMAT_RATIONAL || entry->size < 24) {
+        return -1;
+    }
+    uint32_t parts[3];
+    for (int index = 0; index < 3; index++) {
+        ExifRational part = exif_get_rational(entry->data + index * 8, exif_data_get_byte_order(data));
+        if (part.denominator == 0) {
+            return -1;
+        }
+        parts[index] = part.numerator / part.denominator;
+    }
+    if (parts[0] > 23 || parts[1] > 59 || parts[2] > 60) {
+        return -1;
+    }
+    return (int32_t)(parts[0] * 3600 + parts[1] * 60 + parts[2]);
+}
+
 CSyncExif_Summary CSyncExif_read(const uint8_t *block, size_t count) {
     CSyncExif_Summary summary;
     memset(&summary, 0, sizeof summary);
+    summary.gps_time = -1;
     Bounds found;
     ExifData *data = load(block, count, &found);
     if (data == NULL) {
@@ -84,6 +105,8 @@ CSyncExif_Summary CSyncExif_read(const uint8_t *block, size_t count) {
     summary.digitized = read_time(data, EXIF_IFD_EXIF, EXIF_TAG_DATE_TIME_DIGITIZED, EXIF_TAG_OFFSET_TIME_DIGITIZED,
         EXIF_TAG_SUB_SEC_TIME_DIGITIZED);
     summary.changed = read_time(data, EXIF_IFD_0, EXIF_TAG_DATE_TIME, EXIF_TAG_OFFSET_TIME, EXIF_TAG_SUB_SEC_TIME);
+    copy_text(data, EXIF_IFD_GPS, (ExifTag)EXIF_TAG_GPS_DATE_STAMP, summary.gps_date, sizeof summary.gps_date);
+    summary.gps_time = read_gps_time(data);
     summary.colour_space = read_short(data, EXIF_IFD_EXIF, EXIF_TAG_COLOR_SPACE);
     char index[8];
     copy_text(data, EXIF_IFD_INTEROPERABILITY, EXIF_TAG_INTEROPERABILITY_INDEX, index, sizeof index);

@@ -77,7 +77,7 @@ struct ContactSheetView: Sendable {
         summary = "\(PageText.photos(sheet.photos.count)), \(PageText.size(bytes))"
         var photos: [Photo] = []
         for (index, photo) in sheet.photos.enumerated() {
-            let when = photo.takenAt.map(PageDates.moment)
+            let when = photo.takenAt.map { PageDates.moment($0) }
             let facts = [when, photo.profile, PageText.size(photo.size), photo.storageClass]
             photos.append(
                 Photo(

@@ -17,12 +17,13 @@ package struct SharePage: Hashable, Sendable {
         /// Bytes.
         package var size: Int64
         /// The camera's clock as UTC.
-        package var takenAt: Date?
+        package var takenAt: CaptureTime?
         /// What the file is called on the friend's disk. The page makes a plain name of it, and tells equal ones apart.
         package var downloadName: String
 
         package init(
-            orderIndex: Int, link: String, thumbnailLink: String, width: Int, height: Int, size: Int64, takenAt: Date?,
+            orderIndex: Int, link: String, thumbnailLink: String, width: Int, height: Int, size: Int64,
+            takenAt: CaptureTime?,
             downloadName: String
         ) {
             self.orderIndex = orderIndex

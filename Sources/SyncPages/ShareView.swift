@@ -96,11 +96,11 @@ struct ShareView: Sendable {
         let (width, height) = (max(photo.width, 1), max(photo.height, 1))
         let longest = max(width, height)
         let side = min(thumbnailSide, longest)
-        let when = photo.takenAt.map(PageDates.moment)
+        let when = photo.takenAt.map { PageDates.moment($0) }
         return Photo(
             number: number, link: link, thumbnail: thumbnail,
             alt: ["Photo \(number) of \(count)", when].compactMap(\.self).joined(separator: ", "), when: when,
-            taken: photo.takenAt.map(PageDates.machine), name: name, size: max(photo.size, 0), width: width,
+            taken: photo.takenAt?.description, name: name, size: max(photo.size, 0), width: width,
             height: height, thumbnailWidth: scaled(width, side, longest),
             thumbnailHeight: scaled(height, side, longest),
             // Narrower and wider ones are cut in the grid, not in the viewer.

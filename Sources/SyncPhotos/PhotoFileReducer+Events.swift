@@ -10,12 +10,16 @@ extension PhotoFileReducer {
             // Not said what it is instead: it may be somebody's words.
             throw PhotoError(.notAPhoto, "its photo is no picture")
         }
-        let unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
-        guard type.kind == .jpeg else { return try Self.copy(of: photo, unchanged, policy: policy) }
+        var unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
+        unchanged.takenAt = try PooledWork.step { () throws(PhotoError) in
+            try CaptureTimeReader(bytes: MetadataBytes(photo)).captureTime(at: now())
+        }
+        let original = unchanged
+        guard type.kind == .jpeg else { return try Self.copy(of: photo, original, policy: policy) }
         return try PooledWork.step { () throws(PhotoError) in
             // The array is borrowed for as long as the reader lives.
             try photo.borrowed { (buffer) throws(PhotoError) in
-                let copy = JPEGCopy(photo: ByteStream(photo), unchanged: unchanged, policy: policy)
+                let copy = JPEGCopy(photo: ByteStream(photo), unchanged: original, policy: policy)
                 return try copy.make { () throws(PhotoError) in
                     try JPEGReader(reading: buffer, limits: policy.limits)
                 }

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 package import SystemPackage
@@ -8,7 +9,12 @@ package import SystemPackage
 /// reduces one, a few MiB for a baseline JPEG of any size, and up to `PhotoLimits.memory` for a progressive one; where it
 /// takes a place out of another image, the image twice (`PlaceCut.largest`).
 package struct PhotoFileReducer: PhotoReducer {
-    package init() {}
+    let now: @Sendable () -> Date
+
+    /// - Parameter now: a capture time that is still to come is none.
+    package init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.now = now
+    }
 
     package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
         let file = try PhotoFile(opening: path)
@@ -49,7 +55,11 @@ package struct PhotoFileReducer: PhotoReducer {
     ) throws(PhotoError) -> StoredCopy {
         let file = try PhotoFile(opening: path)
         try file.require(examined.stamp)
-        let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
+        var original = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
+        original.takenAt = try PooledWork.step { () throws(PhotoError) in
+            try file.captureTime(size: examined.stamp.size, at: now())
+        }
+        let unchanged = original
         let copy: StoredCopy
         if examined.type.kind == .jpeg {
             let descriptor = file.descriptor

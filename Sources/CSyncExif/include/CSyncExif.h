@@ -38,6 +38,10 @@ typedef struct CSyncExif_Summary {
     CSyncExif_Time digitized;
     /// DateTime: the last change.
     CSyncExif_Time changed;
+    /// GPSDateStamp as it is in the block ("YYYY:MM:DD", UTC); empty when there is none.
+    char gps_date[16];
+    /// GPSTimeStamp: whole seconds since midnight, UTC; -1 when there is none.
+    int32_t gps_time;
     /// ColorSpace: 1 is sRGB, 0xFFFF another; 0 when there is none.
     int32_t colour_space;
     /// Whether the interoperability index is "R03": Adobe RGB, which cameras mark in no other way (DCF 2.0, 4.6).

@@ -131,7 +131,7 @@ struct InitCommand: AsyncParsableCommand {
                 WatchedFolder(kind: .vacations, path: root.appending("Vacations")),
                 WatchedFolder(kind: .projects, path: root.appending("Projects")),
             ],
-            location: location)
+            location: location, timeZone: MachineZoneName(ProcessEnvironment.current["TZ"]).zone)
     }
 
     private func url(_ text: String) throws -> URL {

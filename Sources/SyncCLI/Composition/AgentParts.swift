@@ -57,6 +57,9 @@ struct AgentParts: Sendable {
                 percentPerDay: settings.verify.percentPerDay,
                 maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
                 cost: VerificationCost(prices: try installation.pricesThatCount())),
+            captureTimes: CaptureTimeMender(
+                ledger: restores.ledger, source: PhotoFileReducer(),
+                pool: BlockingPool(name: "times", threads: 1), logger: installation.logger),
             time: installation.time, logger: installation.logger)
         let done = Wakeup()
         vacations = VacationService(

@@ -48,7 +48,7 @@ struct ShareView {
     }
 
     private func photo(_ number: Int, _ photo: VacationPhoto) -> String {
-        let when = photo.takenAt.map { Self.cameraTime($0) } ?? ""
+        let when = photo.takenAt.map { "\($0.day) \($0.hourAndMinute)" } ?? ""
         return TextLayout.fitted("\(number)", to: 6, alignRight: true) + "  " + TextLayout.fitted(when, to: 18)
             + TextLayout.shortened(photo.name.escapingControls, to: max(terminal.width - 27, 30))
     }
@@ -167,13 +167,6 @@ struct ShareView {
 
     private static func days(_ start: CalendarDay, _ end: CalendarDay) -> String {
         start == end ? "\(start)" : "\(start) to \(end)"
-    }
-
-    /// As the camera's clock showed it.
-    private static func cameraTime(_ date: Date) -> String {
-        let minutes = Int((date.timeIntervalSince1970 / 60).rounded(.down))
-        let (hour, minute) = ((minutes / 60 % 24 + 24) % 24, (minutes % 60 + 60) % 60)
-        return "\(CalendarDay(date)) \(hour < 10 ? "0" : "")\(hour):\(minute < 10 ? "0" : "")\(minute)"
     }
 
     private func wrapped(_ text: String, indented indent: Int = 0) -> [String] {

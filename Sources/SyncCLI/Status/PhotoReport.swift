@@ -22,7 +22,7 @@ struct PhotoReport: Encodable {
     @Nullable var bytesStored: Int64?
     @Nullable var width: Int?
     @Nullable var height: Int?
-    @Nullable var takenAt: Date?
+    @Nullable var takenAt: CaptureTime?
     @Nullable var error: String?
     /// What a file of gallery events holds; of other files, what is to be known of the stored copy.
     @Nullable var note: String?

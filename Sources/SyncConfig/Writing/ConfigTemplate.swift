@@ -1,3 +1,4 @@
+package import Foundation
 package import SyncCore
 
 /// The commented configuration that `init` writes.
@@ -10,8 +11,14 @@ package struct ConfigTemplate: Sendable {
     package var watch: [WatchedFolder]
     /// Where the file will lie: paths below the home folder are written with `~`.
     package var location: ConfigLocation
+    /// For times of day; `nil` leaves the default to be a default.
+    package var timeZone: TimeZone?
 
-    package init(user: String, store: StoreSettings, watch: [WatchedFolder], location: ConfigLocation) {
+    package init(
+        user: String, store: StoreSettings, watch: [WatchedFolder], location: ConfigLocation,
+        timeZone: TimeZone? = nil
+    ) {
+        self.timeZone = timeZone
         self.user = user
         self.store = store
         self.watch = watch
@@ -35,7 +42,7 @@ package struct ConfigTemplate: Sendable {
         lines += section("store", values: storeValues)
         lines += watchLines
         for name in KeyTree.names(in: "") where !["user", "store", "watch"].contains(name) {
-            lines += section(name, values: [:])
+            lines += section(name, values: zoneValues)
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -66,6 +73,12 @@ package struct ConfigTemplate: Sendable {
             set(ConfigKeys.conditionalWrites, s3.conditionalWrites)
         }
         return values
+    }
+
+    private var zoneValues: [String: String] {
+        let key = ConfigKeys.retentionZone
+        guard let timeZone, timeZone.identifier != key.fallback.identifier else { return [:] }
+        return [key.path: key.kind.render(timeZone)]
     }
 
     private var storeType: StoreType {

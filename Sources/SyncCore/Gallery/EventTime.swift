@@ -105,14 +105,3 @@ private struct ISO8601Reader {
         return Double("0." + String(decoding: digits, as: UTF8.self))
     }
 }
-
-extension CalendarDay {
-    /// As ``init(_:)`` counts them, the other way round.
-    fileprivate var daysSince1970: Int {
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = shiftedYear / 400
-        let yearOfEra = shiftedYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-}

@@ -87,7 +87,7 @@ package enum MetadataName {
     /// Pixels of the stored copy.
     package static let width = "width"
     package static let height = "height"
-    /// Capture time, ISO 8601 in UTC.
+    /// Capture time as ``CaptureTime`` writes it. Older objects have it in UTC, or the camera's clock as if it were UTC.
     package static let takenAt = "taken-at"
 
     // Photos of gallery events that were archived.

@@ -1,4 +1,3 @@
-package import FoundationEssentials
 package import SystemPackage
 
 /// Reads photos and makes the copies that are stored. Its calls block and burn CPU: the caller gives them a thread. Whatever
@@ -99,8 +98,7 @@ package struct StoredCopy: Hashable, Sendable {
     /// Pixels of the stored copy as it is seen, upright; `nil` where they are not known.
     package var width: Int?
     package var height: Int?
-    /// Capture time. EXIF without an offset is taken as UTC, so that the digits of the camera's clock stay.
-    package var takenAt: Date?
+    package var takenAt: CaptureTime?
     /// What the photo has and the copy has not, in the order of their names' list.
     package var dropped: [DroppedPart]
     /// What else its owner should know of the copy, in plain words.
@@ -108,7 +106,7 @@ package struct StoredCopy: Hashable, Sendable {
 
     package init(
         content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
-        takenAt: Date? = nil, dropped: [DroppedPart] = [], note: String? = nil
+        takenAt: CaptureTime? = nil, dropped: [DroppedPart] = [], note: String? = nil
     ) {
         self.content = content
         self.type = type

@@ -1,5 +1,3 @@
-package import FoundationEssentials
-
 /// A share whose manifest keeps to ``ShareManifestRules``: what is in here can be worked with.
 package struct CheckedShare: Hashable, Sendable {
     package struct Photo: Hashable, Sendable {
@@ -8,7 +6,7 @@ package struct CheckedShare: Hashable, Sendable {
         /// Bytes, from 1.
         package let size: Int64
         package let sha256: SHA256Digest
-        package let takenAt: Date?
+        package let takenAt: CaptureTime?
         /// Where the manifest says that it is, of the origin that the person trusts.
         package let link: WebLink?
     }

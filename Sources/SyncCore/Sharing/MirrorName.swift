@@ -18,7 +18,7 @@ package struct MirrorName: Hashable, Sendable {
     /// - Parameter isOther: whether another photo had this place in the share before: then the name gets the beginning of
     ///   the digest.
     package func name(of photo: CheckedShare.Photo, isOther: Bool = false) -> FilePath.Component {
-        let day = photo.takenAt.map { CalendarDay($0) } ?? startDate
+        let day = photo.takenAt?.day ?? startDate
         var parts = [Self.number(of: photo), "\(day)"]
         if !place.isEmpty { parts.append(place) }
         if isOther { parts.append(String(photo.sha256.description.prefix(8))) }

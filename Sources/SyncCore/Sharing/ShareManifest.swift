@@ -16,12 +16,13 @@ package struct ShareManifest: Hashable, Sendable, Codable {
         package var size: Int64
         /// Of the bytes, hexadecimal.
         package var sha256: String
-        @ExplicitNull package var takenAt: Date?
+        @ExplicitNull package var takenAt: CaptureTime?
         /// A signed link to the photo, where the share cannot be read without one.
         package var url: String?
 
         package init(
-            orderIndex: Int, width: Int, height: Int, size: Int64, sha256: String, takenAt: Date?, url: String? = nil
+            orderIndex: Int, width: Int, height: Int, size: Int64, sha256: String, takenAt: CaptureTime?,
+            url: String? = nil
         ) {
             self.orderIndex = orderIndex
             self.width = width
@@ -65,7 +66,7 @@ package struct ShareManifest: Hashable, Sendable, Codable {
         self._sharedBy = ExplicitNull(wrappedValue: sharedBy)
     }
 
-    /// As it is stored: JSON with sorted keys, times in ISO 8601 and UTC.
+    /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them).
     package func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

@@ -13,9 +13,8 @@ package struct ShareManifestRules: Hashable, Sendable {
     private static let maximumPixels = 1_000_000
     /// From 2000-01-01 to 9999-12-31.
     private static let dates = Date(timeIntervalSince1970: 946_684_800)...Date(timeIntervalSince1970: 253_402_300_799)
-    /// From 1826, when the first photo was taken, to 2200. What a camera says beyond is not passed on.
-    private static let captureTimes =
-        Date(timeIntervalSince1970: -4_544_208_000)...Date(timeIntervalSince1970: 7_258_118_400)
+    /// From 1826, when the first photo was taken. What a camera says beyond is not passed on.
+    private static let captureYears = 1826...2199
 
     private let asked: ShareID?
 
@@ -98,7 +97,8 @@ package struct ShareManifestRules: Hashable, Sendable {
             checked.append(
                 CheckedShare.Photo(
                     orderIndex: photo.orderIndex, size: photo.size, sha256: sha256,
-                    takenAt: photo.takenAt.flatMap { Self.captureTimes.contains($0) ? $0 : nil }, link: url ?? nil))
+                    takenAt: photo.takenAt.flatMap { Self.captureYears.contains($0.day.year) ? $0 : nil },
+                    link: url ?? nil))
         }
         return checked
     }

@@ -35,7 +35,7 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
         (year, month, day) = fields
     }
 
-    /// The day of a moment in UTC. Capture times without an offset are kept as UTC, so that this is the camera's day.
+    /// The day of a moment in UTC.
     package init(_ date: Date) {
         // Days since 0000-03-01: the leap day is then the last of its year (Howard Hinnant, "chrono-Compatible
         // Low-Level Date Algorithms").
@@ -48,6 +48,15 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
         month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
         day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    /// As ``init(_:)`` counts them, the other way round.
+    package var daysSince1970: Int {
+        let shiftedYear = month <= 2 ? year - 1 : year
+        let era = shiftedYear / 400
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
     package var description: String {

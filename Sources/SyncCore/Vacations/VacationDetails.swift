@@ -47,11 +47,16 @@ package struct VacationDetails: Hashable, Sendable {
         VacationCacheKey.text(location: location, days: days, photoCount: photoCount)
     }
 
-    /// The first and the last day of capture; where no photo knows its own, of modification.
-    package static func photoDays(taken: [Date], modified: [Date]) -> ClosedRange<CalendarDay>? {
-        let moments = taken.isEmpty ? modified : taken
-        guard let first = moments.min(), let last = moments.max() else { return nil }
-        return CalendarDay(first)...CalendarDay(last)
+    /// The first and the last day of capture, each on the clock of its place; where no photo knows its own, of modification.
+    /// - Parameters:
+    ///   - modified: when files were last written.
+    ///   - zone: the machine's, for those.
+    package static func photoDays(
+        taken: [CaptureTime], modified: [Date], zone: MachineZone
+    ) -> ClosedRange<CalendarDay>? {
+        let days = taken.isEmpty ? modified.map { zone.day(of: $0) } : taken.map(\.day)
+        guard let first = days.min(), let last = days.max() else { return nil }
+        return first...last
     }
 
     private static func first(of days: [CalendarDay?]) -> (day: CalendarDay, rank: Int)? {

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 
 /// What is stored of a vacation, so that another machine of the same user knows it too: the JSON under
 /// ``KeyLayout/vacation(_:)``.
@@ -18,7 +18,7 @@ package struct VacationManifest: Hashable, Sendable, Codable {
         @ExplicitNull package var sha256: String?
         /// Below the folder of the vacation.
         package var name: String
-        @ExplicitNull package var takenAt: Date?
+        @ExplicitNull package var takenAt: CaptureTime?
         /// Pixels of the stored copy.
         @ExplicitNull package var width: Int?
         @ExplicitNull package var height: Int?
@@ -26,7 +26,7 @@ package struct VacationManifest: Hashable, Sendable, Codable {
         package var size: Int64
 
         package init(
-            key: ObjectKey, md5: MD5Digest, sha256: SHA256Digest?, name: String, takenAt: Date?, width: Int?,
+            key: ObjectKey, md5: MD5Digest, sha256: SHA256Digest?, name: String, takenAt: CaptureTime?, width: Int?,
             height: Int?, size: Int64
         ) {
             self.key = key.rawValue
@@ -77,7 +77,6 @@ package struct VacationManifest: Hashable, Sendable, Codable {
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8]) throws(Damage) {
         let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
         let data = Data(bytes)
         guard let version = try? decoder.decode(Version.self, from: data).version else { throw .unreadable }
         guard version <= Self.currentVersion else { throw .newer(version: version) }
@@ -89,11 +88,10 @@ package struct VacationManifest: Hashable, Sendable, Codable {
         var version: Int
     }
 
-    /// As it is stored: JSON with sorted keys, times in ISO 8601 and UTC. The same manifest has the same bytes.
+    /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them). The same manifest has the same bytes.
     package func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
         return Array(try encoder.encode(self))
     }
 

@@ -71,6 +71,7 @@ struct MirrorRound {
         let keys = ShareKeys(share.id)
         let plan = MirrorPlan(names: MirrorName(share), isForced: options.isForced)
         photos.forEach { state.recall($0) }
+        let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
         let notes = photos.map { state.photos[$0.orderIndex] }
         let standings = try await pool.runChecking { [folder] flag in
             try notes.map { note in try note.map { try Self.standing(of: $0, in: folder, flag) } ?? .missing }
@@ -86,7 +87,7 @@ struct MirrorRound {
             case .download(let name, let overwrites):
                 let task = DownloadTask(
                     keys.photo(photo.orderIndex), to: folder.held, name: name, sha256: photo.sha256,
-                    modified: photo.takenAt, overwrites: overwrites)
+                    modified: photo.takenAt.map { offsets.instant(of: $0, zone: .current) }, overwrites: overwrites)
                 planned.append(Planned(photo: photo, name: name, task: task))
             }
         }

@@ -180,7 +180,7 @@ package struct ProjectVersions: Sendable {
             contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
             restore: info.restore, width: info.metadata[MetadataName.width].flatMap { Int($0) },
             height: info.metadata[MetadataName.height].flatMap { Int($0) },
-            takenAt: info.metadata[MetadataName.takenAt].flatMap { try? Date($0, strategy: .iso8601) },
+            takenAt: info.metadata[MetadataName.takenAt].flatMap { CaptureTime($0) },
             storedAt: info.modified ?? now(),
             storedMD5: info.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) } ?? info.md5)
     }

@@ -145,7 +145,8 @@ package struct RestoreDelivery: Sendable {
                 try ledger.photos(at: path) { time = $0.modified }
                 return time
             }
-            return (time ?? object?.takenAt, object?.md5)
+            let taken = object?.takenAt.map { CaptureOffsets([]).instant(of: $0, zone: .current) }
+            return (time ?? taken, object?.md5)
         }
         if made.insert(folder).inserted {
             do {

@@ -176,6 +176,7 @@ package struct ShareDesk: Sendable {
         let isSame =
             existing.step != .publish && shared.map(\.md5) == draft.photos.map(\.md5)
             && !shared.contains { $0.failure != nil && !$0.isFinal }
+            && !zip(shared, draft.photos).contains { $0.isDatedAnew(by: $1.takenAt) }
             && existing.location == draft.location && existing.startDate == draft.startDate
             && existing.endDate == draft.endDate && existing.sharedBy == draft.sharedBy
             && existing.expiresAt.isSameInLedger(as: draft.expiresAt)

@@ -17,16 +17,19 @@ package struct StoreUpkeep: Sendable {
     private let refresh: ClassRefresh
     private let verifier: Verifier
     private let verification: VerificationRule
+    private let captureTimes: CaptureTimeMender?
     private let time: TimeSource
     private let logger: Logger
 
     /// - Parameters:
     ///   - policy: whose rules are carried out here in the mode `agent`, and in `bucket` where the store keeps no rules.
     ///   - verification: how much is read back each day.
+    ///   - captureTimes: reads those again that an older version noted.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
-        verification: VerificationRule = .none, time: TimeSource, logger: Logger
+        verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil, time: TimeSource, logger: Logger
     ) {
+        self.captureTimes = captureTimes
         self.verification = verification
         verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
         self.store = store
@@ -87,6 +90,7 @@ package struct StoreUpkeep: Sendable {
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
     package func run() async throws -> TierMover.Result {
+        try await captureTimes?.run()
         try await unlessStoreFails("take back what interrupted uploads have left") { try await store.tidy() }
         try await unlessStoreFails("ask for the classes of all objects") {
             let last = try await ledger { try $0.classesRefreshedAt() }

@@ -45,7 +45,7 @@ package struct PreparedPhoto: Sendable {
         ]
         metadata[MetadataName.width] = copy.width.map(String.init)
         metadata[MetadataName.height] = copy.height.map(String.init)
-        metadata[MetadataName.takenAt] = copy.takenAt?.formatted(.iso8601)
+        metadata[MetadataName.takenAt] = copy.takenAt?.description
         metadata.merge(self.metadata) { own, _ in own }
         return ObjectAttributes(contentType: copy.type.name, metadata: metadata)
     }

@@ -7,9 +7,13 @@ struct VacationReader: Sendable {
     private let ledger: LedgerQueue
     private let pool: BlockingPool
     private let descriptions: DescriptionSource
+    private let zone: MachineZone
 
     /// - Parameter pool: for reading descriptions.
-    init(ledger: LedgerQueue, pool: BlockingPool, descriptions: DescriptionSource) {
+    init(
+        ledger: LedgerQueue, pool: BlockingPool, descriptions: DescriptionSource, zone: MachineZone = .current
+    ) {
+        self.zone = zone
         self.ledger = ledger
         self.pool = pool
         self.descriptions = descriptions
@@ -33,13 +37,15 @@ struct VacationReader: Sendable {
                 ? photo.isStored && photo.state.isOnDisk || photo.state == .pending || photo.state == .uploading
                 : content.holds(photo)
         }
-        photos = photos.map { (order: VacationOrder(takenAt: $0.takenAt, name: $0.name), photo: $0) }
-            .sorted { $0.order < $1.order }.map(\.photo)
+        let offsets = CaptureOffsets(photos.compactMap(\.takenAt))
+        photos = photos.map { (VacationOrder(takenAt: $0.takenAt, name: $0.name, offsets: offsets), $0) }
+            .sorted { $0.0 < $1.0 }.map(\.1)
         // Where nothing can be stored, the files that failed still have their dates.
         let dated = photos.isEmpty ? content.photos : photos
         let resolved = VacationDetails(
             name: VacationName(record.folderName), description: description,
-            photoDays: VacationDetails.photoDays(taken: dated.compactMap(\.takenAt), modified: dated.map(\.modified)))
+            photoDays: VacationDetails.photoDays(
+                taken: dated.compactMap(\.takenAt), modified: dated.map(\.modified), zone: zone))
         let details = record.isOnDisk ? resolved : record.lookedDetails ?? resolved
         return details.map {
             Vacation(

@@ -18,7 +18,9 @@ package struct ObjectRecord: Hashable, Sendable {
     /// Pixels of the stored copy.
     package var width: Int?
     package var height: Int?
-    package var takenAt: Date?
+    package var takenAt: CaptureTime?
+    /// Whether an older version noted ``takenAt``: it is to be read again.
+    package var isDatedBefore = false
     package var storedAt: Date
     /// Of the stored bytes; `nil` where it is not known.
     package var storedMD5: MD5Digest?
@@ -34,7 +36,7 @@ package struct ObjectRecord: Hashable, Sendable {
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
-        takenAt: Date? = nil, storedAt: Date,
+        takenAt: CaptureTime? = nil, storedAt: Date,
         storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectFault? = nil,
         dropped: [DroppedPart] = [], note: String? = nil
     ) {
@@ -61,9 +63,10 @@ extension ObjectRecord: FetchableRecord {
     static let columns = """
         objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \
         objects.restore_state, objects.restored_until, objects.width, objects.height, objects.taken_at, \
-        objects.stored_at, objects.stored_md5, objects.etag, objects.problem, objects.dropped, objects.note
+        objects.stored_at, objects.stored_md5, objects.etag, objects.problem, objects.dropped, objects.note, \
+        objects.taken_offset, objects.taken_rules
         """
-    static let columnCount = 17
+    static let columnCount = 19
 
     init(row: Row) throws {
         try self.init(row: row, from: 0)
@@ -77,17 +80,18 @@ extension ObjectRecord: FetchableRecord {
             md5: MD5Digest(blob: row[first + 2]), sha256: SHA256Digest(blob: row[first + 3]),
             contentType: row[first + 4], storageClass: StorageClass(rawValue: row[first + 5]), restore: restore,
             width: row[first + 8], height: row[first + 9],
-            takenAt: (row[first + 10] as Int64?).map(Date.init(milliseconds:)),
+            takenAt: CaptureTime(clock: row[first + 10], offset: row[first + 17]),
             storedAt: Date(milliseconds: row[first + 11]), storedMD5: MD5Digest(blob: row[first + 12]),
             etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectFault.init(text:)),
             dropped: (row[first + 15] as String?).map([DroppedPart].init(text:)) ?? [], note: row[first + 16])
+        isDatedBefore = row[first + 18] as Int64 == 0
     }
 
     var arguments: StatementArguments {
         [
             key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,
-            restore.until, width, height, takenAt?.milliseconds, storedAt.milliseconds, storedMD5?.blob, etag,
-            dropped.isEmpty ? nil : dropped.text, note,
+            restore.until, width, height, takenAt?.clock, storedAt.milliseconds, storedMD5?.blob, etag,
+            dropped.isEmpty ? nil : dropped.text, note, takenAt?.offset, isDatedBefore ? 0 : 1,
         ]
     }
 }
@@ -141,5 +145,13 @@ extension SHA256Digest {
     init?(blob: Data?) {
         guard let blob else { return nil }
         self.init(bytes: [UInt8](blob))
+    }
+}
+
+extension CaptureTime {
+    /// As two columns keep it.
+    init?(clock: Int64?, offset: Int?) {
+        guard let clock else { return nil }
+        self.init(clock: clock, offset: offset)
     }
 }

@@ -1,3 +1,5 @@
+import SyncCore
+
 extension LedgerQuery {
     // Albums
     package static let firstJobSince = "SELECT MIN(id) FROM restore_jobs WHERE requested_at >= ?"
@@ -24,7 +26,19 @@ extension LedgerQuery {
         WHERE photos.directory_id = ? AND photos.state IN ('uploaded', 'missing') LIMIT ?
         """
 
-    static let ofAlbums = [firstJobSince, restoredAlbums, albumsTaken, photosOfAlbum]
+    /// Of the photos on the disk, those whose capture time was read before offsets were kept.
+    package static let datedBefore = """
+        SELECT \(PhotoPlace.columns), objects.id, \(FileStamp.columns(of: "photos"))
+        FROM objects INDEXED BY objects_taken_before
+        CROSS JOIN photos ON photos.object_id = objects.id AND photos.state = 'uploaded'
+        CROSS JOIN directories ON directories.id = photos.directory_id
+        CROSS JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.taken_rules = 0 AND objects.id > ?
+        AND (objects.content_type GLOB 'image/*' OR objects.content_type GLOB 'video/*')
+        ORDER BY objects.id LIMIT ?
+        """
+
+    static let ofAlbums = [firstJobSince, restoredAlbums, albumsTaken, photosOfAlbum, datedBefore]
 
     private static let placesOfObject = """
         CROSS JOIN photos ON photos.object_id = objects.id AND photos.state IN ('uploaded', 'missing')

@@ -8,12 +8,6 @@ enum Schema {
         for (name, migrate) in migrations {
             migrator.registerMigration(name, foreignKeyChecks: .immediate, migrate: migrate)
         }
-        migrator.registerMigration(SuspectSchema.name, foreignKeyChecks: .immediate) { db in
-            for sql in SuspectSchema.all { try db.execute(sql: sql) }
-        }
-        migrator.registerMigration(ShareLookSchema.name, foreignKeyChecks: .immediate) { db in
-            for sql in ShareLookSchema.all { try db.execute(sql: sql) }
-        }
         return migrator
     }
 
@@ -36,6 +30,9 @@ enum Schema {
         ("lost photos, proofs", ProofSchema.migrate),
         (StoredDigestSchema.name, running(StoredDigestSchema.all)),
         (CopySchema.name, running(CopySchema.all)),
+        (SuspectSchema.name, running(SuspectSchema.all)),
+        (ShareLookSchema.name, running(ShareLookSchema.all)),
+        (CaptureTimeSchema.name, running(CaptureTimeSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

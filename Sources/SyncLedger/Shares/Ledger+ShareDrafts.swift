@@ -82,16 +82,17 @@ extension Database {
             }
             kept.insert(row.slot)
             let isTriedAgain = row.failure != nil && !row.isFinal
-            isChanged = isChanged || row.position != position || isTriedAgain
+            let isDated = row.isDatedAnew(by: photo.takenAt)
+            isChanged = isChanged || row.position != position || isTriedAgain || isDated
             try run(
                 """
-                UPDATE share_photos SET position = ?1, path = ?2, source_key = ?3, taken_at = COALESCE(?4, taken_at),
-                    failure = IIF(is_final, failure, NULL), is_local = ?7
+                UPDATE share_photos SET position = ?1, path = ?2, source_key = ?3, taken_at = IIF(?8, ?4, taken_at),
+                    taken_offset = IIF(?8, ?7, taken_offset), failure = IIF(is_final, failure, NULL), is_local = ?9
                 WHERE share = ?5 AND slot = ?6
                 """,
                 [
-                    position, photo.path.blob, photo.sourceKey?.rawValue, photo.takenAt?.milliseconds, share, row.slot,
-                    photo.isLocal,
+                    position, photo.path.blob, photo.sourceKey?.rawValue, photo.takenAt?.clock, share, row.slot,
+                    photo.takenAt?.offset, isDated, photo.isLocal,
                 ])
         }
         for row in rows where row.position != nil && !kept.contains(row.slot) {
@@ -105,12 +106,12 @@ extension Database {
     private func insert(_ photo: ShareDraft.Photo, at position: Int, of share: Int64) throws {
         try run(
             """
-            INSERT INTO share_photos (share, slot, position, md5, path, source_key, taken_at, is_local)
-            SELECT number, next_slot, ?, ?, ?, ?, ?, ? FROM shares WHERE number = ?
+            INSERT INTO share_photos (share, slot, position, md5, path, source_key, taken_at, taken_offset, is_local)
+            SELECT number, next_slot, ?, ?, ?, ?, ?, ?, ? FROM shares WHERE number = ?
             """,
             [
-                position, photo.md5.blob, photo.path.blob, photo.sourceKey?.rawValue, photo.takenAt?.milliseconds,
-                photo.isLocal, share,
+                position, photo.md5.blob, photo.path.blob, photo.sourceKey?.rawValue, photo.takenAt?.clock,
+                photo.takenAt?.offset, photo.isLocal, share,
             ])
         try run("UPDATE shares SET next_slot = next_slot + 1 WHERE number = ?", [share])
     }

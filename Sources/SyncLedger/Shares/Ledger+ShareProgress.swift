@@ -59,15 +59,19 @@ extension Ledger {
             guard let share = try db.claimedShare(id, by: owner) else { return false }
             switch outcome {
             case .stored(let copy, let takenAt):
+                // A stored copy may have lost the offset that the file on the disk has.
+                let isBetter = "?6 IS NOT NULL AND (?9 IS NOT NULL OR taken_offset IS NULL)"
                 try db.run(
                     """
-                    UPDATE share_photos SET sha256 = ?, size = ?, width = ?, height = ?, stored_at = ?, failure = NULL,
-                        is_final = 0, taken_at = COALESCE(?, taken_at)
-                    WHERE share = ? AND slot = ?
+                    UPDATE share_photos SET sha256 = ?1, size = ?2, width = ?3, height = ?4, stored_at = ?5, failure = NULL,
+                        is_final = 0,
+                        taken_at = IIF(\(isBetter), ?6, taken_at),
+                        taken_offset = IIF(\(isBetter), ?9, taken_offset)
+                    WHERE share = ?7 AND slot = ?8
                     """,
                     [
                         copy.sha256.blob, copy.size, copy.width, copy.height, time.milliseconds,
-                        takenAt?.milliseconds, share, slot,
+                        takenAt?.clock, share, slot, takenAt?.offset,
                     ])
             case .failed(let reason, let isFinal):
                 try db.run(

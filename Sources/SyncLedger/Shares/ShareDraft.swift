@@ -10,12 +10,13 @@ package struct ShareDraft: Hashable, Sendable {
         package var path: FilePath
         /// Where its stored copy is, when it is stored.
         package var sourceKey: ObjectKey?
-        package var takenAt: Date?
+        package var takenAt: CaptureTime?
         /// Whether its file was there when it was chosen.
         package var isLocal: Bool
 
         package init(
-            md5: MD5Digest, path: FilePath, sourceKey: ObjectKey? = nil, takenAt: Date? = nil, isLocal: Bool = true
+            md5: MD5Digest, path: FilePath, sourceKey: ObjectKey? = nil, takenAt: CaptureTime? = nil,
+            isLocal: Bool = true
         ) {
             self.md5 = md5
             self.path = path

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 import GRDB
 package import SyncCore
 package import SystemPackage
@@ -32,7 +32,7 @@ package struct SharePhoto: Hashable, Sendable {
     package let path: FilePath
     /// Where its stored copy is.
     package let sourceKey: ObjectKey?
-    package let takenAt: Date?
+    package let takenAt: CaptureTime?
     /// `nil` as long as the store does not have it.
     package let copy: Copy?
     /// Why it cannot be shared, in plain words.
@@ -45,14 +45,24 @@ package struct SharePhoto: Hashable, Sendable {
 
 /// What came of an attempt to share a photo.
 package enum SharePhotoOutcome: Hashable, Sendable {
-    case stored(SharePhoto.Copy, takenAt: Date?)
+    case stored(SharePhoto.Copy, takenAt: CaptureTime?)
     /// - Parameter isFinal: whether the same photo would fail again.
     case failed(String, isFinal: Bool)
 }
 
+extension SharePhoto {
+    /// Whether a reading of the capture time counts before the one that is known. Of a stored copy it may lack the offset
+    /// that the file on the disk has.
+    package func isDatedAnew(by time: CaptureTime?) -> Bool {
+        guard let time else { return false }
+        return time != takenAt && (time.offset != nil || takenAt?.offset == nil)
+    }
+}
+
 extension SharePhoto: FetchableRecord {
     static let columns = """
-        slot, position, md5, path, source_key, taken_at, sha256, size, width, height, failure, is_final, is_local
+        slot, position, md5, path, source_key, taken_at, sha256, size, width, height, failure, is_final, is_local, \
+        taken_offset
         """
 
     init(row: Row) throws {
@@ -63,7 +73,7 @@ extension SharePhoto: FetchableRecord {
         self.init(
             slot: row[0], position: row[1], md5: md5, path: FilePath(blob: row[3]),
             sourceKey: try (row[4] as String?).map { try ObjectKey($0) },
-            takenAt: (row[5] as Int64?).map(Date.init(milliseconds:)), copy: copy, failure: row[10], isFinal: row[11],
+            takenAt: CaptureTime(clock: row[5], offset: row[13]), copy: copy, failure: row[10], isFinal: row[11],
             isLocal: row[12])
     }
 }

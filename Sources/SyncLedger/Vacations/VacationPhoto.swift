@@ -18,7 +18,7 @@ package struct VacationPhoto: Hashable, Sendable {
     /// What is stored of it as it is now (of a missing photo: as it was); `nil` while nothing is.
     package let object: ObjectRecord?
 
-    package var takenAt: Date? { object?.takenAt }
+    package var takenAt: CaptureTime? { object?.takenAt }
     /// When the file was last written.
     package var modified: Date { Date(timeIntervalSince1970: Double(stamp.modified) / 1e9) }
     package var isStored: Bool { object != nil }

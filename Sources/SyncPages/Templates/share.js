@@ -158,7 +158,8 @@
     return bytes;
   }
   function stamp(link) {
-    const date = link.dataset.taken ? new Date(link.dataset.taken) : new Date();
+    // The clock of the place, whatever its offset: a ZIP file keeps no zone.
+    const date = link.dataset.taken ? new Date(`${link.dataset.taken.slice(0, 19)}Z`) : new Date();
     const year = Math.min(Math.max(date.getUTCFullYear() - 1980, 0), 127);
     return [
       [2, (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1)],

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import SyncCore
 
-/// Days and moments in words. Capture times carry the camera's clock as UTC, so UTC is what is shown.
+/// Days and moments in words: capture times as the clock of the place showed them, all else in UTC.
 enum PageDates {
     static func day(_ day: CalendarDay) -> String {
         "\(day.day) \(month(day)) \(day.year)"
@@ -20,6 +20,11 @@ enum PageDates {
         let minutes = Int((date.timeIntervalSince1970 / 60).rounded(.down))
         let ofDay = (minutes % 1_440 + 1_440) % 1_440
         return "\(day(CalendarDay(date))), \(padded(ofDay / 60)):\(padded(ofDay % 60))"
+    }
+
+    /// `15 June 2024, 07:30`.
+    static func moment(_ time: CaptureTime) -> String {
+        "\(day(time.day)), \(time.hourAndMinute)"
     }
 
     /// For `datetime` attributes and scripts: ISO 8601 in UTC, whole seconds.

@@ -66,6 +66,10 @@ struct PhotoFile: ~Copyable {
 
     /// Reads a part of the file. Where the file ends before it, so does what is returned.
     func read(_ range: Range<Int>) throws(PhotoError) -> [UInt8] {
+        try Self.read(range, of: descriptor)
+    }
+
+    static func read(_ range: Range<Int>, of descriptor: FileDescriptor) throws(PhotoError) -> [UInt8] {
         do {
             return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
                 let buffer = UnsafeMutableRawBufferPointer(buffer)

@@ -32,8 +32,9 @@ struct JPEGCopy {
         let isWithin = reader.isWithin(policy.maximumDimension)
         let size = reader.size.turned(by: summary?.orientation)
         if policy.stripLocation, isWithin {
-            let kept = try JPEGCut.cut(photo, exif: exif?.withoutPlace(size: reader.size), tellsNothing: false)
-            let block = exif?.withoutPlace(size: target, orientation: 1)
+            let kept = try JPEGCut.cut(
+                photo, exif: exif?.withoutPlace(size: reader.size) ?? timeBlock(size: reader.size), tellsNothing: false)
+            let block = exif?.withoutPlace(size: target, orientation: 1) ?? timeBlock(size: target)
             // Only a decoder that came to the end of what is stored can tell that it is whole.
             let anew = try kept.decoded(within: policy.limits) { (reader) throws(PhotoError) in
                 try reader.reduce(plan, exif: block)
@@ -43,17 +44,21 @@ struct JPEGCopy {
         }
         let block =
             policy.stripLocation
-            ? exif?.withoutPlace(size: target, orientation: 1)
-            : exif?.corrected(size: target) ?? exif?.shortened(size: target, orientation: 1)
+            ? exif?.withoutPlace(size: target, orientation: 1) ?? timeBlock(size: target)
+            : exif?.corrected(size: target) ?? exif?.shortened(size: target, orientation: 1) ?? timeBlock(size: target)
         // Within the limit too: only a decoder that came to the end of a picture can tell that it is whole.
         let output = try reader.reduce(plan, exif: block)
         if isWithin, Double(output.bytes.count) >= Double(photo.size) * Self.worthwhile {
             var copy = unchanged
-            copy.takenAt = summary?.captureTime
             (copy.width, copy.height) = (size.width, size.height)
             return copy
         }
         return try copy(output.bytes, output.size, exif, keeping: block)
+    }
+
+    /// XMP and IPTC do not come along: a capture time that only they tell would be lost.
+    private func timeBlock(size: PixelSize) -> ExifBlock? {
+        unchanged.takenAt.flatMap { ExifBlock.Summary().telling($0).sharedBlock(size: size, orientation: 1) }
     }
 
     /// - Parameters:
@@ -63,7 +68,6 @@ struct JPEGCopy {
         _ bytes: [UInt8], _ size: PixelSize, _ exif: ExifBlock?, keeping block: ExifBlock?
     ) throws(PhotoError) -> StoredCopy {
         var copy = unchanged
-        copy.takenAt = exif?.summary.captureTime
         (copy.width, copy.height) = (size.width, size.height)
         let digest = ContentDigest(of: bytes)
         // Nothing had to be cut.
@@ -93,7 +97,6 @@ struct JPEGCopy {
         let summary = parts.header.exif?.summary
         let size = frame.size.turned(by: summary?.orientation)
         var copy = unchanged
-        copy.takenAt = summary?.captureTime
         if size.width > 0, size.height > 0 { (copy.width, copy.height) = (size.width, size.height) }
         copy.note = "stored as it is and not reduced: \(reason.message)"
         guard policy.stripLocation else { return copy }

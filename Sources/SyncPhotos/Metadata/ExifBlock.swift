@@ -1,5 +1,5 @@
 import CSyncExif
-import FoundationEssentials
+import SyncCore
 
 /// The EXIF block of a photo, from its TIFF header on.
 struct ExifBlock {
@@ -13,16 +13,16 @@ struct ExifBlock {
         /// 1 to 8.
         var orientation: Int?
         /// DateTimeOriginal.
-        var taken: CaptureTime?
+        var taken: ExifTime?
         /// DateTimeDigitized.
-        var digitized: CaptureTime?
+        var digitized: ExifTime?
         /// DateTime: the last change.
-        var changed: CaptureTime?
+        var changed: ExifTime?
+        /// GPSDateStamp and GPSTimeStamp, which are UTC.
+        var position: CaptureTime?
         /// 1 is sRGB, 0xFFFF is another.
         var colourSpace: Int?
-        var isAdobeRGB: Bool
-
-        var captureTime: Date? { (taken ?? digitized ?? changed)?.date }
+        var isAdobeRGB = false
     }
 
     /// What can be read of the block; a damaged one tells less.
@@ -31,11 +31,17 @@ struct ExifBlock {
         let summary = CSyncExif_read(bytes, min(bytes.count, Self.largest))
         return Summary(
             orientation: summary.orientation == 0 ? nil : Int(summary.orientation),
-            taken: CaptureTime(summary.taken), digitized: CaptureTime(summary.digitized),
-            changed: CaptureTime(summary.changed),
+            taken: ExifTime(summary.taken), digitized: ExifTime(summary.digitized),
+            changed: ExifTime(summary.changed), position: Self.position(summary),
             colourSpace: summary.colour_space == 0 ? nil : Int(summary.colour_space),
             isAdobeRGB: summary.is_adobe_rgb
         )
+    }
+
+    private static func position(_ summary: CSyncExif_Summary) -> CaptureTime? {
+        let date = ExifTime.text(summary.gps_date)
+        guard summary.gps_time >= 0, date.utf8.count == 10, let day = CaptureTime(date) else { return nil }
+        return CaptureTime(clock: day.clock + Int64(summary.gps_time) * 1_000, offset: 0)
     }
 
     /// The block for a reduced copy: upright, of its size, without a thumbnail.
@@ -48,13 +54,13 @@ struct ExifBlock {
     }
 }
 
-extension CaptureTime {
+extension ExifTime {
     /// Cameras whose clock was never set write blanks or zeros: no time.
     fileprivate init?(_ time: CSyncExif_Time) {
         self.init(time: Self.text(time.time), offset: Self.text(time.offset), fraction: Self.text(time.fraction))
     }
 
-    private static func text<Tuple>(_ characters: Tuple) -> String {
+    fileprivate static func text<Tuple>(_ characters: Tuple) -> String {
         withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }

@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `a photo gets the time of its file, or else that at which it was taken`() async throws {
-        let (written, taken) = (Int64(1_500_000_000), Date(timeIntervalSince1970: 1_400_000_000))
+        let (written, taken) = (Int64(1_500_000_000), CaptureTime(clock: 1_400_032_400_000, offset: 540))
         let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: written * 1_000_000_000)
         _ = try ledger.sight(folder.id, file: "a.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
         for claim in try ledger.claim(limit: 1, at: time.now) {

@@ -24,7 +24,7 @@ import Testing
             let key = try ObjectKey("users/ana/photos/\(name).dat")
             let object = ObjectRecord(
                 key: key, size: 100, md5: nil, sha256: nil, contentType: "image/jpeg", storageClass: storageClass,
-                takenAt: takenAt, storedAt: world.now)
+                takenAt: CaptureTime(takenAt, offset: 0), storedAt: world.now)
             try world.ledger.commit(claim, outcome: .uploaded(World.digest(of: claim.stamp), object), at: world.now)
             return key
         }

@@ -90,7 +90,7 @@ import Testing
         #expect(status.storageClass == .standard)
         #expect(status.width == 2_048)
         #expect(status.height == 1_536)
-        #expect(status.takenAt == Date(timeIntervalSince1970: 500))
+        #expect(status.takenAt == CaptureTime(clock: 500_000, offset: 540))
         #expect(status.why == nil)
     }
 

@@ -25,6 +25,7 @@ import Testing
         (LedgerQuery.photosOfObject, "photos_by_object (object_id=?)"),
         (LedgerQuery.restoredAlbums, "restore_items_by_job (job_id>?)"),
         (LedgerQuery.albumsTaken, "objects_archived_by_taken (taken_at>? AND taken_at<?)"),
+        (LedgerQuery.datedBefore, "objects_taken_before (id>?)"),
         (LedgerQuery.archiveBacklog, "PRIMARY KEY (family=? AND storage_class=?)"),
         (LedgerQuery.dueEvents, "events_due (created_at>? AND created_at<?)"),
         (LedgerQuery.dueEventCount, "events_due (created_at<?)"),

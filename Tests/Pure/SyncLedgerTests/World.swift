@@ -111,7 +111,7 @@ final class World {
             digest,
             ObjectRecord(
                 key: key, size: claim.stamp.size / 2, md5: digest.md5, sha256: digest.sha256, contentType: "image/jpeg",
-                width: 2_048, height: 1_536, takenAt: Date(timeIntervalSince1970: 500), storedAt: now))
+                width: 2_048, height: 1_536, takenAt: CaptureTime(clock: 500_000, offset: 540), storedAt: now))
     }
 
     func status(_ path: FilePath) throws -> PhotoStatus? {

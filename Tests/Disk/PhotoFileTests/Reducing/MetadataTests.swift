@@ -93,15 +93,15 @@ import Testing
     }
 
     @Test(
-        "the capture time is EXIF's; without an offset its digits are taken as UTC",
+        "the capture time is EXIF's, with the offset where there is one",
         arguments: [
-            ("camera-nikon.jpg", "2008-10-22T16:28:39Z"),
-            ("camera-canon.jpg", "2015-02-09T22:47:44Z"),
-            ("camera-offset.jpg", "2022-08-14T11:12:31Z"),
+            ("camera-nikon.jpg", "2008-10-22T16:28:39"),
+            ("camera-canon.jpg", "2015-02-09T22:47:44"),
+            ("camera-offset.jpg", "2022-08-14T14:12:31+03:00"),
         ])
     func captureTime(name: String, expected: String) throws {
         let copy = try Workbench().copy(of: try Fixture.bytes(name))
-        #expect(copy.takenAt?.ISO8601Format() == expected)
+        #expect(copy.takenAt?.description == expected)
     }
 
     @Test("damaged EXIF is left out or harmless, and never fails a photo")

@@ -31,12 +31,18 @@ extension AgentHome {
 
     /// Lets time pass: a share is over.
     func expireShares() async throws {
+        try await changeLedger("UPDATE shares SET expires_at = 1")
+    }
+
+    /// Runs SQL on the ledger of an agent that is not at work.
+    func changeLedger(_ sql: String) async throws {
         let change =
-            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); "
-            + "db.execute('UPDATE shares SET expires_at = 1')"
+            "import sqlite3, sys; db = sqlite3.connect(sys.argv[1], isolation_level=None); db.execute(sys.argv[2])"
         let ledger = tree.path("state/sync-agent/ledger.sqlite").string
-        let finished = try await ChildProcess("/usr/bin/python3", ["-c", change, ledger], environment: environment)
-            .finished()
+        let finished = try await ChildProcess(
+            "/usr/bin/python3", ["-c", change, ledger, sql], environment: environment
+        )
+        .finished()
         guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
     }
 

@@ -59,6 +59,7 @@ struct PhotoEntry: Decodable, Sendable {
     var error: String?
     var note: String?
     var uploadedAt: String?
+    var takenAt: String?
 }
 
 /// `sync --json`

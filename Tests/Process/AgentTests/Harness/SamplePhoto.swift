@@ -42,7 +42,7 @@ enum SamplePhoto {
         return photo.prefix(2) + [0xFF, 0xFE, UInt8(length >> 8), UInt8(length & 0xFF)] + text + photo.dropFirst(2)
     }
 
-    private static func fixture(_ name: String) throws -> [UInt8] {
+    static func fixture(_ name: String) throws -> [UInt8] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Disk/PhotoFixtures")
         return Array(try Data(contentsOf: folder.appending(path: name)))
     }

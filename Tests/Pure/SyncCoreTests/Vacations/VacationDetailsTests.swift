@@ -52,22 +52,28 @@ import Testing
         #expect(details.cacheKey(photoCount: 2) == "vacation_2024-06-15_2024-06-22_2")
     }
 
-    @Test func `days are those of capture, else those of writing`() throws {
+    @Test func `days are those of capture on the clock of the place, else those of writing on this machine's`() throws {
+        let osaka = ["2024-06-15T07:30:00+09:00", "2024-06-17T23:50:00", "2024-06-16T06:00:00+09:00"]
         #expect(
-            VacationDetails.photoDays(taken: [noon(3), noon(1), noon(2)], modified: [noon(900)])
-                == CalendarDay(noon(1))...CalendarDay(noon(3)))
+            try VacationDetails.photoDays(
+                taken: osaka.map { try #require(CaptureTime($0)) }, modified: [noon(900)], zone: .fixed(-480))
+                == day("2024-06-15")...day("2024-06-17"))
+        let written = [noon(9), noon(8)]
         #expect(
-            VacationDetails.photoDays(taken: [], modified: [noon(9), noon(8)])
+            VacationDetails.photoDays(taken: [], modified: written, zone: .fixed(0))
                 == CalendarDay(noon(8))...CalendarDay(noon(9)))
-        #expect(VacationDetails.photoDays(taken: [], modified: []) == nil)
+        #expect(
+            VacationDetails.photoDays(taken: [], modified: written, zone: .fixed(13 * 60))
+                == CalendarDay(noon(9))...CalendarDay(noon(10)))
+        #expect(VacationDetails.photoDays(taken: [], modified: [], zone: .fixed(0)) == nil)
     }
 
     @Test func `photos are seen by capture time, then by name, those without a time at the end`() {
-        let orders = [
-            VacationOrder(takenAt: nil, name: "a.jpg"), VacationOrder(takenAt: noon(2), name: "b.jpg"),
-            VacationOrder(takenAt: noon(2), name: "B.jpg"), VacationOrder(takenAt: noon(1), name: "z.jpg"),
-            VacationOrder(takenAt: nil, name: "2.jpg"), VacationOrder(takenAt: noon(2), name: "é.jpg"),
-        ]
+        let times = [nil, noon(2), noon(2), noon(1), nil, noon(2)].map { $0.map { CaptureTime($0, offset: 0) } }
+        let offsets = CaptureOffsets(times.compactMap(\.self))
+        let orders = zip(times, ["a.jpg", "b.jpg", "B.jpg", "z.jpg", "2.jpg", "é.jpg"]).map {
+            VacationOrder(takenAt: $0, name: $1, offsets: offsets)
+        }
         #expect(
             orders.sorted() == [
                 orders[3], orders[2], orders[1], orders[5], orders[4], orders[0],

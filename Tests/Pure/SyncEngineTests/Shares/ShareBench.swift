@@ -77,7 +77,7 @@ final class ShareBench: Sendable {
             object = ObjectRecord(
                 key: key, size: Int64(bytes.count), md5: md5, sha256: ContentDigest(of: bytes).sha256,
                 contentType: type.name, storageClass: storageClass,
-                takenAt: Date(timeIntervalSince1970: 1_718_400_000), storedAt: time.now)
+                takenAt: CaptureTime(Date(timeIntervalSince1970: 1_718_400_000), offset: 0), storedAt: time.now)
             if let object { try remember(object) }
         }
         let photo = VacationPhoto(
@@ -256,7 +256,7 @@ final class FakeCopyMaker: SharedCopyMaker {
         let bytes = Array(text.utf8)
         return StoredCopy(
             content: .reduced(bytes), type: .jpeg, digest: ContentDigest(of: bytes), width: 4, height: 3,
-            takenAt: Date(timeIntervalSince1970: 1_718_400_000))
+            takenAt: CaptureTime(Date(timeIntervalSince1970: 1_718_400_000), offset: 0))
     }
 }
 

@@ -103,7 +103,8 @@ struct VacationMachine {
             examined.digest,
             ObjectRecord(
                 key: key, size: 9, md5: examined.digest.md5, sha256: examined.digest.sha256, contentType: "image/jpeg",
-                width: 4, height: 3, takenAt: taken.map { Date(timeIntervalSince1970: $0) }, storedAt: time.now))
+                width: 4, height: 3, takenAt: taken.map { CaptureTime(Date(timeIntervalSince1970: $0), offset: 0) },
+                storedAt: time.now))
     }
 
     /// A pass, and the look at the vacations that follows it.

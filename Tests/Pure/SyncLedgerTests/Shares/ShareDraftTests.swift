@@ -9,7 +9,7 @@ import Testing
         let shelf = try ShareShelf()
         let selection = try #require(PhotoSelection("0,2-5"))
         var draft = try shelf.draft("ab", selection: selection, quality: .full)
-        draft.photos[0].takenAt = Date(timeIntervalSince1970: 500)
+        draft.photos[0].takenAt = CaptureTime(clock: 500_000, offset: 540)
         let id = shelf.newID()
         #expect(try shelf.ledger.addShare(id, draft, by: shelf.me, at: shelf.now))
         let share = try shelf.share(id)
@@ -34,6 +34,19 @@ import Testing
         #expect(try shelf.ledger.openShare(of: draft.folder, selection: selection, quality: .full) == share)
         #expect(try shelf.ledger.openShare(of: draft.folder, selection: nil, quality: .full) == nil)
         #expect(try shelf.ledger.check() == [])
+    }
+
+    @Test func `a capture time that is known better is a change, and a lost offset is none`() throws {
+        let shelf = try ShareShelf()
+        let id = try shelf.add("ab")
+        try shelf.publish(id)
+        for (offset, isChanged) in [(nil, true), (540, true), (540, false), (nil, false)] as [(Int?, Bool)] {
+            try shelf.publish(id)
+            var draft = try shelf.draft("ab")
+            draft.photos[1].takenAt = CaptureTime(clock: 500_000, offset: offset)
+            #expect(try shelf.ledger.reviseShare(id, draft, by: shelf.me) == isChanged)
+        }
+        #expect(try shelf.ledger.sharePhotos(id).map { $0.takenAt?.offset } == [nil, 540])
     }
 
     @Test func `the same is shared once, whichever process asks`() throws {

@@ -91,7 +91,7 @@ import Testing
     @Test func `what was stored counts, and keeps the capture time that it brought`() throws {
         let shelf = try ShareShelf()
         let id = try shelf.add("ab")
-        let taken = Date(timeIntervalSince1970: 777)
+        let taken = CaptureTime(clock: 777_000, offset: -420)
         #expect(
             try shelf.ledger.noteSharePhoto(
                 1, of: id, .stored(ShareShelf.copy, takenAt: taken), by: shelf.me, at: shelf.now))
@@ -99,6 +99,12 @@ import Testing
         let photo = try shelf.ledger.sharePhotos(id)[1]
         #expect(try photo.copy == ShareShelf.copy)
         #expect(photo.takenAt == taken)
+        // The stored copy that it is made of next may tell the same clock without its offset.
+        #expect(
+            try shelf.ledger.noteSharePhoto(
+                1, of: id, .stored(ShareShelf.copy, takenAt: CaptureTime(clock: 777_000, offset: nil)), by: shelf.me,
+                at: shelf.now))
+        #expect(try shelf.ledger.sharePhotos(id)[1].takenAt == taken)
     }
 
     @Test func `a share that waits goes on, and is live once it is published`() throws {

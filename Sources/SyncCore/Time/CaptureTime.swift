@@ -1,0 +1,200 @@
+package import FoundationEssentials
+
+/// When a photo was taken: what the camera's clock showed at that place, with the offset from UTC where it is known.
+///
+/// As a text it is ISO 8601: `2024-06-15T07:30:00+09:00`, or `2024-06-15T07:30:00` where no offset is known. Two photos
+/// are compared by their instants, which ``CaptureOffsets`` has; two of these values are no more than equal or not.
+package struct CaptureTime: Hashable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00 on the clock of the place.
+    package let clock: Int64
+    /// Minutes by which that clock was ahead of UTC; -1,439 to 1,439.
+    package let offset: Int?
+
+    package init(clock: Int64, offset: Int?) {
+        self.clock = clock
+        self.offset = offset
+    }
+
+    /// A moment on a clock that is so many minutes ahead of UTC.
+    package init(_ instant: Date, offset: Int) {
+        let milliseconds = Int64((instant.timeIntervalSince1970 * 1_000).rounded())
+        self.init(clock: milliseconds + Int64(offset) * 60_000, offset: offset)
+    }
+
+    /// The day on the clock of the place.
+    package var day: CalendarDay { CalendarDay(clockAsUTC) }
+
+    /// Hour and minute on the clock of the place: `07:30`.
+    package var hourAndMinute: String {
+        let minutes = Int((Double(clock) / 60_000).rounded(.down))
+        let ofDay = (minutes % 1_440 + 1_440) % 1_440
+        return "\(Self.twoDigits(ofDay / 60)):\(Self.twoDigits(ofDay % 60))"
+    }
+
+    /// Where the offset is known.
+    package var instant: Date? { offset.map { instant(offset: $0) } }
+
+    /// The moment on a clock that is so many minutes ahead of UTC, whatever ``offset`` says.
+    package func instant(offset: Int) -> Date { clockAsUTC.addingTimeInterval(Double(-offset) * 60) }
+
+    /// The same clock; the offset of the other where this one has none and both show the same second.
+    package func completed(by other: CaptureTime?) -> CaptureTime {
+        guard offset == nil, let other, other.offset != nil else { return self }
+        let seconds = [clock, other.clock].map { (Double($0) / 1_000).rounded(.down) }
+        return seconds[0] == seconds[1] ? CaptureTime(clock: clock, offset: other.offset) : self
+    }
+
+    fileprivate var clockAsUTC: Date { Date(timeIntervalSince1970: Double(clock) / 1_000) }
+
+    fileprivate static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+// MARK: Whether it can be true
+
+extension CaptureTime {
+    /// 1826: the year of the first photograph.
+    private static let firstYear = 1826
+    /// Days on which clocks start that were never set, or that writers of files mean nothing by: those of Macintosh and
+    /// QuickTime, Unix and DOS. No other day is doubted: people date their scans.
+    private static let starts = ["1904-01-01", "1970-01-01", "1980-01-01"].compactMap { CalendarDay($0) }
+
+    /// Whether a camera can have meant it: nothing before photography, no clock that was never set, and nothing that is
+    /// still to come (with a day for clocks of other zones).
+    package func isPlausible(at now: Date) -> Bool {
+        day.year >= Self.firstYear && !Self.starts.contains(day)
+            && clockAsUTC < now.addingTimeInterval(2 * 86_400)
+    }
+}
+
+// MARK: As a text
+
+extension CaptureTime: LosslessStringConvertible {
+    /// Reads ISO 8601 and what cameras write: `2024-06-15T07:30:00.25+09:00`, `2024:06:15 07:30:00`, `…Z`, `…+0900`. Without
+    /// a time of day it is that day's beginning, without seconds the full minute.
+    ///
+    /// `nil` for what is no date of the calendar or goes on behind it.
+    package init?(_ description: String) {
+        var text = CaptureTimeText(description)
+        guard let year = text.number(4...4), text.skip(":-"), let month = text.number(1...2), text.skip(":-"),
+            let dayOfMonth = text.number(1...2),
+            let day = CalendarDay("\(Self.fourDigits(year))-\(Self.twoDigits(month))-\(Self.twoDigits(dayOfMonth))")
+        else { return nil }
+        var milliseconds: Int64 = 0
+        var offset: Int?
+        if text.skip(" Tt:") {
+            guard let hour = text.number(1...2), hour < 24, text.skip(":"), let minute = text.number(1...2), minute < 60
+            else {
+                return nil
+            }
+            var second = 0
+            if text.skip(":") {
+                // A leap second is the first of the next minute.
+                guard let number = text.number(1...2), number < 61 else { return nil }
+                second = number
+                if text.skip(".,") {
+                    guard let fraction = text.fraction() else { return nil }
+                    milliseconds = fraction
+                }
+            }
+            milliseconds += Int64(hour * 3_600 + minute * 60 + second) * 1_000
+            text.skipSpaces()
+            if !text.isAtEnd {
+                guard let read = text.offset() else { return nil }
+                offset = read
+            }
+        }
+        text.skipSpaces()
+        guard text.isAtEnd else { return nil }
+        self.init(clock: Int64(day.daysSince1970) * 86_400_000 + milliseconds, offset: offset)
+    }
+
+    /// ISO 8601 with whole seconds.
+    package var description: String {
+        let seconds = Int((Double(clock) / 1_000).rounded(.down))
+        let ofMinute = (seconds % 60 + 60) % 60
+        return "\(day)T\(hourAndMinute):\(Self.twoDigits(ofMinute))\(offset.map(Self.text) ?? "")"
+    }
+
+    /// `+09:00`.
+    package static func text(ofOffset minutes: Int) -> String {
+        let (hours, rest) = abs(minutes).quotientAndRemainder(dividingBy: 60)
+        return "\(minutes < 0 ? "-" : "+")\(twoDigits(hours)):\(twoDigits(rest))"
+    }
+
+    /// Minutes of `+09:00`, `+0900`, `+09` or `Z`.
+    package static func offset(of text: String) -> Int? {
+        var text = CaptureTimeText(text)
+        guard let offset = text.offset(), text.isAtEnd else { return nil }
+        return offset
+    }
+
+    private static func fourDigits(_ number: Int) -> String {
+        String(repeating: "0", count: max(4 - String(number).count, 0)) + String(number)
+    }
+}
+
+/// A capture time's text while it is read.
+private struct CaptureTimeText {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = Substring(text).utf8
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// So many digits.
+    mutating func number(_ count: ClosedRange<Int>) -> Int? {
+        let digits = rest.prefix(count.upperBound).prefix(while: Self.isDigit)
+        guard count.contains(digits.count) else { return nil }
+        rest = rest.dropFirst(digits.count)
+        return Int(Substring(digits))
+    }
+
+    /// Digits behind the point, as milliseconds.
+    mutating func fraction() -> Int64? {
+        let digits = rest.prefix(while: Self.isDigit)
+        guard !digits.isEmpty else { return nil }
+        rest = rest.dropFirst(digits.count)
+        return Int64((String(Substring(digits.prefix(3))) + "00").prefix(3))
+    }
+
+    /// `Z`, or a sign with hours and minutes: at most 14 hours, as no place has more.
+    mutating func offset() -> Int? {
+        if skip("Zz") { return 0 }
+        let isNegative = rest.first == UInt8(ascii: "-")
+        guard skip("+-"), let hours = number(2...2) else { return nil }
+        _ = skip(":")
+        guard let minutes = isAtEnd ? 0 : number(2...2), minutes < 60, hours < 15 else { return nil }
+        return (isNegative ? -1 : 1) * (hours * 60 + minutes)
+    }
+
+    /// One of these characters.
+    mutating func skip(_ characters: StaticString) -> Bool {
+        let isThere = characters.withUTF8Buffer { buffer in rest.first.map(buffer.contains) ?? false }
+        if isThere { rest = rest.dropFirst() }
+        return isThere
+    }
+
+    mutating func skipSpaces() {
+        rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == 0 }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+extension CaptureTime: Codable {
+    package init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let time = CaptureTime(text) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not a time in ISO 8601"))
+        }
+        self = time
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,55 @@
+package import Logging
+package import SyncCore
+import SyncLedger
+
+/// Reads the capture times again that an older version noted, in UTC and without their offsets: of the photos that are on
+/// the disk as they were stored. Nothing is sent for it, and of a file no more is read than what its camera wrote.
+package struct CaptureTimeMender: Sendable {
+    private static let pageSize = 200
+
+    private let ledger: LedgerQueue
+    private let source: any CaptureTimeSource
+    private let pool: BlockingPool
+    private let logger: Logger
+
+    /// - Parameter pool: for reading files.
+    package init(ledger: LedgerQueue, source: any CaptureTimeSource, pool: BlockingPool, logger: Logger) {
+        self.ledger = ledger
+        self.source = source
+        self.pool = pool
+        self.logger = logger
+    }
+
+    /// One round over all of them. What cannot be read now is read in a later one.
+    /// - Returns: how many objects have their time by the rules of today.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    @discardableResult
+    package func run() async throws -> Int {
+        var (last, mended): (Int64, Int) = (0, 0)
+        while true {
+            try Task.checkCancellation()
+            let after = last
+            let page = try await ledger { try $0.photosDatedBefore(after: after, limit: Self.pageSize) }
+            guard let end = page.last?.object else { break }
+            last = end
+            let times = await pool.finish { [source] in
+                var times: [Int64: CaptureTime?] = [:]
+                // Several files may be one object: the first that can be read tells.
+                for photo in page where times[photo.object] == nil {
+                    do throws(PhotoError) {
+                        let time = try source.captureTime(of: photo.file, stamp: photo.stamp)
+                        times.updateValue(time, forKey: photo.object)
+                    } catch {
+                        // It is gone, or another by now: the scan sees to it.
+                        continue
+                    }
+                }
+                return times
+            }
+            if !times.isEmpty { try await ledger.finish { try $0.noteCaptureTimes(times) } }
+            mended += times.count
+        }
+        if mended > 0 { logger.info("the capture times of \(mended) photos were read again, with their offsets") }
+        return mended
+    }
+}

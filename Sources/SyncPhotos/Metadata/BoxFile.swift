@@ -1,0 +1,151 @@
+import SyncCore
+
+/// A file of boxes (ISO 14496-12): HEIC, AVIF, JPEG XL, QuickTime and MP4.
+struct BoxFile {
+    private struct Box {
+        let type: String
+        /// Of what is in the box.
+        let start: Int64
+        let end: Int64
+
+        var size: Int64 { end - start }
+    }
+
+    private let bytes: MetadataBytes
+
+    init(_ bytes: MetadataBytes) {
+        self.bytes = bytes
+    }
+
+    func clues() throws(PhotoError) -> CaptureTimeClues {
+        var clues = CaptureTimeClues()
+        for box in try boxes(0, bytes.size) {
+            switch box.type {
+            case "meta": try read(metadata: box, &clues)
+            case "moov": clues.video = try videoTime(box)
+            case "Exif": clues.exif = try exif(box.start, box.size)
+            case "xml ": clues.xmp = try bytes.read(box.start, box.size) ?? []
+            default: break
+            }
+        }
+        return clues
+    }
+
+    private func boxes(_ start: Int64, _ end: Int64) throws(PhotoError) -> [Box] {
+        var (boxes, offset): ([Box], Int64) = ([], start)
+        while boxes.count < CaptureTimeReader.mostParts, let head = try bytes.read(offset, 8) {
+            var (size, body) = (head[..<4].bigEndian, offset + 8)
+            if size == 1 {
+                guard let long = try bytes.read(offset + 8, 8) else { break }
+                (size, body) = (long.bigEndian, offset + 16)
+            } else if size == 0 {
+                size = end - offset
+            }
+            guard size >= body - offset, size <= end - offset else { break }
+            boxes.append(Box(type: head[4...].text, start: body, end: offset + size))
+            offset += size
+            if offset >= end { break }
+        }
+        return boxes
+    }
+
+    // MARK: Pictures
+
+    /// The items of a HEIF file: where each lies (iloc), and which of them are metadata (iinf).
+    private func read(metadata box: Box, _ clues: inout CaptureTimeClues) throws(PhotoError) {
+        let parts = try boxes(box.start + 4, box.end)
+        guard let infos = parts.first(where: { $0.type == "iinf" }),
+            let locations = parts.first(where: { $0.type == "iloc" }),
+            let version = try bytes.read(infos.start, 1)?.first,
+            let places = try bytes.read(locations.start, locations.size).map(ItemLocations.init)
+        else { return }
+        for info in try boxes(infos.start + (version == 0 ? 6 : 8), infos.end) where info.type == "infe" {
+            guard let entry = try bytes.read(info.start, min(info.size, 64)), entry.count >= 12, entry[0] >= 2 else {
+                continue
+            }
+            let wide = entry[0] > 2 ? 2 : 0
+            let item = entry[4..<6 + wide].bigEndian
+            guard let place = places.items[item] else { continue }
+            if entry.has("Exif", at: 8 + wide) {
+                clues.exif = try exif(place.lowerBound, Int64(place.count))
+            } else if entry.has("mime", at: 8 + wide), entry.firstRange(of: Array("rdf+xml".utf8)) != nil {
+                clues.xmp = try bytes.read(place.lowerBound, Int64(place.count)) ?? []
+            }
+        }
+    }
+
+    /// Four bytes tell where the block begins (ISO 23008-12, A.2.1).
+    private func exif(_ start: Int64, _ size: Int64) throws(PhotoError) -> ExifBlock.Summary? {
+        guard let body = try bytes.read(start, size), body.count > 4 else { return nil }
+        let skipped = body[..<4].bigEndian
+        guard skipped < body.count - 4 else { return nil }
+        return CaptureTimeReader.exif(body.dropFirst(4 + Int(skipped)))
+    }
+
+    // MARK: Videos
+
+    /// What Apple's cameras write, with the offset. The time in `mvhd` is left alone: it is UTC, so that it tells no day of
+    /// the place, and often that of the last edit.
+    private func videoTime(_ movie: Box) throws(PhotoError) -> CaptureTime? {
+        for meta in try boxes(movie.start, movie.end) where meta.type == "meta" {
+            // A QuickTime atom has no version, a box of MP4 has.
+            let isAtom = try bytes.read(meta.start + 4, 4)?.text == "hdlr"
+            let parts = try boxes(meta.start + (isAtom ? 0 : 4), meta.end)
+            guard let keys = parts.first(where: { $0.type == "keys" }),
+                let values = parts.first(where: { $0.type == "ilst" })
+            else { continue }
+            let names = try boxes(keys.start + 8, keys.end)
+            for (index, name) in names.enumerated() {
+                guard try bytes.read(name.start, name.size)?.text == "com.apple.quicktime.creationdate" else {
+                    continue
+                }
+                for value in try boxes(values.start, values.end) where Array(value.type.utf8).bigEndian == index + 1 {
+                    let data = try boxes(value.start, value.end).first { $0.type == "data" }
+                    guard let data, let text = try bytes.read(data.start + 8, data.size - 8)?.text else { continue }
+                    return CaptureTime(text)
+                }
+            }
+        }
+        return nil
+    }
+}
+
+/// Where the items of a HEIF file lie in it (ISO 14496-12, 8.11.3): those in one piece.
+private struct ItemLocations {
+    private(set) var items: [Int64: Range<Int64>] = [:]
+    private var rest: ArraySlice<UInt8>
+
+    init(_ box: [UInt8]) {
+        rest = box[...]
+        guard box.count >= 8 else { return }
+        let version = box[0]
+        rest = rest.dropFirst(4)
+        let sizes = number(2)
+        let (offsetSize, lengthSize) = (Int(sizes >> 12 & 15), Int(sizes >> 8 & 15))
+        let (baseSize, indexSize) = (Int(sizes >> 4 & 15), version == 0 ? 0 : Int(sizes & 15))
+        let count = number(version < 2 ? 2 : 4)
+        for _ in 0..<min(count, 65_535) {
+            guard !rest.isEmpty else { return }
+            let item = number(version < 2 ? 2 : 4)
+            let method = version == 0 ? 0 : number(2) & 15
+            _ = number(2)
+            let base = number(baseSize)
+            let extents = number(2)
+            for extent in 0..<extents {
+                guard !rest.isEmpty else { return }
+                _ = number(indexSize)
+                let (offset, length) = (number(offsetSize), number(lengthSize))
+                guard extent == 0, extents == 1, method == 0, length > 0, length < Int64(MetadataBytes.mostBytes),
+                    base >= 0, offset >= 0, base < Int64.max / 4, offset < Int64.max / 4
+                else { continue }
+                items[item] = base + offset..<base + offset + length
+            }
+        }
+    }
+
+    private mutating func number(_ count: Int) -> Int64 {
+        let value = rest.prefix(count).bigEndian
+        rest = rest.dropFirst(count)
+        return value
+    }
+}
