@@ -3,9 +3,9 @@ import Glibc
 /// Sees that no step of pooled work lasts for ever: a file that keeps a decoder busy for longer than a minute is given up
 /// (``PooledWork/step(_:)``), and its neighbours go on.
 ///
-/// A minute is over when it has passed on the clock, and the thread has used the processor for ten seconds of it: a slow
-/// disk is no fault of the file. Threads that were given up burn a core each until the process ends; of more than a few,
-/// the process has to be started anew.
+/// A minute is over when it has passed on the clock, and the thread has used the processor for five seconds of it: a slow
+/// disk is no fault of the file. Threads that were given up burn what the others leave of the processor until the process
+/// ends; of more than a few, it has to be started anew.
 package final class StepWatch: Sendable {
     /// That of all pools, unless they are given another. A thread of its own looks once a second while there are steps.
     package static let ofProcess = StepWatch(isAutomatic: true)
@@ -23,7 +23,7 @@ package final class StepWatch: Sendable {
     }
 
     package static let longestStep = Duration.seconds(60)
-    private static let leastProcessorTime = Duration.seconds(10)
+    private static let leastProcessorTime = Duration.seconds(5)
     /// Threads.
     package static let mostStuck = 8
     private static let interval: UInt32 = 1
@@ -33,6 +33,8 @@ package final class StepWatch: Sendable {
     private struct Step {
         let work: PooledWork
         let clock: @Sendable () -> Reading
+        /// As the kernel numbers them.
+        let thread: id_t?
         var start: Reading
         var isGivenUp = false
     }
@@ -73,12 +75,15 @@ package final class StepWatch: Sendable {
             let stuck = state.steps.values.count(where: \.isGivenUp)
             if stuck >= Self.mostStuck { return ([PooledWork](), state.onExhaustion) }
             var overdue: [PooledWork] = []
+            // A thread of a step that is over belongs to others: priorities change while the lock is held.
             for (ticket, step) in state.steps where !step.isGivenUp {
                 let now = step.clock()
                 guard now.wall - step.start.wall >= Self.longestStep,
                     now.processor - step.start.processor >= Self.leastProcessorTime
                 else { continue }
                 state.steps[ticket]?.isGivenUp = true
+                // nice(2) is of a thread on Linux (sched(7)): those who wait come first.
+                if let thread = step.thread { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), thread, 19) }
                 overdue.append(step.work)
             }
             return (overdue, nil)
@@ -92,9 +97,10 @@ package final class StepWatch: Sendable {
     func begin(_ work: PooledWork) -> Int {
         let clock = makeClock()
         let start = clock()
+        let thread = isAutomatic ? Self.threadID() : nil
         let (ticket, mustLook) = state.withLock { state in
             state.lastTicket += 1
-            state.steps[state.lastTicket] = Step(work: work, clock: clock, start: start)
+            state.steps[state.lastTicket] = Step(work: work, clock: clock, thread: thread, start: start)
             defer { state.isLooking = state.isLooking || isAutomatic }
             return (state.lastTicket, isAutomatic && !state.isLooking)
         }
@@ -135,6 +141,15 @@ package final class StepWatch: Sendable {
             state.isLooking = !state.steps.isEmpty
             return state.steps.isEmpty
         }
+    }
+
+    /// gettid(2), which Swift's Glibc does not show: the last part of what `/proc/thread-self` leads to (proc(5)).
+    private static func threadID() -> id_t? {
+        var place = [CChar](repeating: 0, count: 64)
+        let count = readlink("/proc/thread-self", &place, place.count)
+        guard count > 0 else { return nil }
+        let text = String(decoding: place[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.split(separator: "/").last.flatMap { id_t($0) }
     }
 
     /// Tells the times of the calling thread: clock_gettime(2), pthread_getcpuclockid(3).

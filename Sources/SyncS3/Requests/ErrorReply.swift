@@ -28,8 +28,9 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
         self.message = message.map { Redaction.quote($0) }
     }
 
-    /// Characters of a code, a header's name, a region or a host.
+    /// Characters of a code, a header's name or a region; and of a host.
     private static let longestName = 80
+    private static let longestHost = 255
 
     /// Headers fill in what the body does not say: the reply to a HEAD has none.
     package init(_ response: HTTPResponse) {
@@ -37,7 +38,7 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
         func name(_ text: String?) -> String? { text.map { Redaction.quote($0, limit: Self.longestName) } }
         code = name(decoded?.code)
         message = decoded?.message.map { Redaction.quote($0) }
-        endpoint = name(decoded?.endpoint)
+        endpoint = decoded?.endpoint.map { Redaction.quote($0, limit: Self.longestHost) }
         header = name(decoded?.header)
         argument = name(decoded?.argument)
         region = name(decoded?.region ?? response.headers["x-amz-bucket-region"])

@@ -82,7 +82,7 @@ import Testing
         let pool = BlockingPool(name: "test", threads: 1, watch: watch)
         async let answer = stuck(pool, trap, entry)
         await entry.wait()
-        clocks.advance(wall: .seconds(3_600), processor: .seconds(9))
+        clocks.advance(wall: .seconds(3_600), processor: .seconds(4))
         watch.look()
         try trap.open()
         #expect(try await answer == 1)
