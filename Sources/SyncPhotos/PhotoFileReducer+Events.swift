@@ -12,8 +12,10 @@ extension PhotoFileReducer {
         }
         let unchanged = StoredCopy(content: .unchanged, type: type, digest: ContentDigest(of: photo))
         guard type.kind == .jpeg else { return unchanged }
-        return try photo.decoded(within: policy.limits) { (reader) throws(PhotoError) in
-            try Self.reduce(reader, of: Int64(photo.count), unchanged: unchanged, policy: policy)
+        return try PooledWork.step { () throws(PhotoError) in
+            try photo.decoded(within: policy.limits) { (reader) throws(PhotoError) in
+                try Self.reduce(reader, of: Int64(photo.count), unchanged: unchanged, policy: policy)
+            }
         }
     }
 

@@ -51,8 +51,11 @@ package struct PhotoFileReducer: PhotoReducer {
         let unchanged = StoredCopy(content: .unchanged, type: examined.type, digest: examined.digest)
         guard examined.type.kind == .jpeg else { return unchanged }
 
-        let reader = try JPEGReader(reading: file.descriptor, limits: policy.limits)
-        let copy = try Self.reduce(reader, of: examined.stamp.size, unchanged: unchanged, policy: policy)
+        let descriptor = file.descriptor
+        let copy = try PooledWork.step { () throws(PhotoError) in
+            let reader = try JPEGReader(reading: descriptor, limits: policy.limits)
+            return try Self.reduce(reader, of: examined.stamp.size, unchanged: unchanged, policy: policy)
+        }
         try file.require(examined.stamp)
         return copy
     }

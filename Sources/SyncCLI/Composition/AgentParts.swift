@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import SyncConfig
 import SyncCore
@@ -34,6 +35,7 @@ struct AgentParts: Sendable {
         let settings = installation.settings
         self.installation = installation
         self.ledger = ledger
+        Self.endWhenThreadsAreStuck(installation.logger)
         scanner = FileTreeScanner()
         intakePool = BlockingPool(name: "intake", threads: 1)
         let store = try installation.makeStore(ledger, access: .founds)
@@ -76,6 +78,19 @@ struct AgentParts: Sendable {
                 observe(event)
                 done.signal()
             })
+    }
+
+    /// Threads that photos keep busy for ever cannot be ended from within. Started anew (examples/sync-agent.service does
+    /// it), the agent has its cores again; the photos are set aside by then.
+    private static func endWhenThreadsAreStuck(_ logger: Logger) {
+        StepWatch.ofProcess.onExhaustion {
+            logger.error(
+                """
+                \(StepWatch.mostStuck) photos could not be read within a minute each, and hold a thread each that cannot be \
+                ended. The agent ends; start it again. Those photos are set aside, sync-agent status names them
+                """)
+            _exit(ExitStatus.failed.rawValue)
+        }
     }
 
     var projectService: ProjectService {

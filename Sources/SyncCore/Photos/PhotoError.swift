@@ -21,6 +21,10 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
         case unreadable
         /// The machine is out of memory or descriptors.
         case outOfResources
+        /// Its decoding did not end (``StepWatch``).
+        case tooSlow
+        /// Whoever asked for it does not wait any longer: the agent stops.
+        case stopped
     }
 
     package var code: Code
@@ -35,10 +39,20 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same bytes would fail again. A failed photo is tried again only when its file changes.
     package var isPermanent: Bool {
         switch code {
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .notStored: true
-        case .changed, .missing, .unreadable, .outOfResources: false
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .notStored, .tooSlow: true
+        case .changed, .missing, .unreadable, .outOfResources, .stopped: false
         }
     }
 
     package var description: String { message }
+
+    static let tooSlow = PhotoError(
+        .tooSlow,
+        "its picture or metadata could not be read within a minute, and it was set aside; look at the file, and ask for "
+            + "another try with sync-agent retry")
+
+    /// - Throws: `.stopped` when the work of this thread shall stop.
+    package static func checkStopped() throws(PhotoError) {
+        if PooledWork.isCancelled { throw PhotoError(.stopped, "it was not read to its end, for the agent stops") }
+    }
 }

@@ -1,24 +1,26 @@
 import Glibc
 
-import struct Synchronization.Atomic
-
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
 ///
 /// Work begins in the order in which it was handed in. The queue has no bound: callers bound what they hand in.
 package final class BlockingPool: Sendable {
     private let queue: WorkQueue
+    private let watch: StepWatch
 
     /// Starts the threads. When the system gives fewer than asked for, those it gave do the work; the process ends with
     /// a message when it gives none (pthread_create(3): limit on processes or memory).
-    /// - Parameter name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
-    package init(name: String, threads: Int) {
+    /// - Parameters:
+    ///   - name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
+    ///   - watch: gives up steps of the work that do not end.
+    package init(name: String, threads: Int, watch: StepWatch = .ofProcess) {
         precondition(threads > 0, "a pool needs a thread")
-        let queue = WorkQueue()
-        let started = (1...threads).count { queue.startThread(name: "\(name)-\($0)") }
+        let queue = WorkQueue(name: name)
+        let started = (1...threads).count { _ in queue.startThread() }
         guard started > 0 else {
             fatalError("no thread could be started for \(name): the limit on processes or memory is reached")
         }
         self.queue = queue
+        self.watch = watch
     }
 
     /// The threads finish what is queued, then end by themselves.
@@ -27,8 +29,8 @@ package final class BlockingPool: Sendable {
     }
 
     /// Runs `work` on a thread of the pool and returns what it returns.
-    /// - Throws: what `work` throws; `CancellationError` when the task was cancelled before `work` began. Work that has
-    ///   begun runs to its end.
+    /// - Throws: what `work` throws; `CancellationError` when the task was cancelled before `work` began, or `work` gave up
+    ///   because of that (``PooledWork``). Work that asks nobody runs to its end.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await runChecking { _ in try work() }
     }
@@ -36,7 +38,10 @@ package final class BlockingPool: Sendable {
     /// As ``run(_:)``, for work that has to be done whether its task was cancelled or not.
     package func finish<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            queue.add { continuation.resume(returning: work()) }
+            queue.add {
+                continuation.resume(returning: work())
+                return true
+            }
         }
     }
 
@@ -44,49 +49,45 @@ package final class BlockingPool: Sendable {
     package func runChecking<Value: Sendable>(
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value
     ) async throws -> Value {
-        let flag = CancellationFlag()
+        let job = PooledWork(watch)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                queue.add {
-                    continuation.resume(
-                        with: Result {
-                            try flag.check()
-                            return try work(flag)
-                        })
+                queue.add { [queue] in
+                    let result = job.run {
+                        try work(job.flag)
+                    } answer: { error in
+                        // The thread may never come back: another one takes its place.
+                        _ = queue.startThread()
+                        continuation.resume(throwing: error)
+                    }
+                    if let result { continuation.resume(with: result) }
+                    return result != nil
                 }
             }
         } onCancel: {
-            flag.set()
+            job.cancel()
         }
-    }
-}
-
-/// Tells work on a thread that its task was cancelled.
-package final class CancellationFlag: Sendable {
-    private let cancelled = Atomic(false)
-
-    fileprivate func set() {
-        cancelled.store(true, ordering: .relaxed)
-    }
-
-    /// - Throws: `CancellationError` once the task was cancelled.
-    package func check() throws {
-        if cancelled.load(ordering: .relaxed) { throw CancellationError() }
     }
 }
 
 /// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
 ///
-/// `@unchecked Sendable`: `mutex` guards `pending` and `closed`; the two pointers never change.
+/// `@unchecked Sendable`: `mutex` guards `pending`, `first`, `closed` and `started`; the rest never changes.
 private final class WorkQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var pending: [@Sendable () -> Void] = []
+    private let name: String
+    private var pending: [Work] = []
     /// Where the oldest of `pending` stands; what is before it is done.
     private var first = 0
     private var closed = false
+    private var started = 0
 
-    init() {
+    /// - Returns: whether its thread goes on to the next; `false` when another one has its place.
+    typealias Work = @Sendable () -> Bool
+
+    init(name: String) {
+        self.name = name
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(ready, nil)
     }
@@ -99,7 +100,7 @@ private final class WorkQueue: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func add(_ work: @escaping @Sendable () -> Void) {
+    func add(_ work: @escaping Work) {
         pthread_mutex_lock(mutex)
         pending.append(work)
         pthread_cond_signal(ready)
@@ -114,12 +115,16 @@ private final class WorkQueue: @unchecked Sendable {
     }
 
     /// Starts a thread that works until the queue is closed and empty. `false` when the system refuses.
-    func startThread(name: String) -> Bool {
-        (try? OwnedThread.start(name: name) { while let work = self.next() { work() } }) != nil
+    func startThread() -> Bool {
+        pthread_mutex_lock(mutex)
+        started += 1
+        let number = started
+        pthread_mutex_unlock(mutex)
+        return (try? OwnedThread.start(name: "\(name)-\(number)") { while let work = self.next(), work() {} }) != nil
     }
 
     /// Waits for work; `nil` when the queue is closed and empty.
-    private func next() -> (@Sendable () -> Void)? {
+    private func next() -> Work? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while first == pending.count {

@@ -69,6 +69,7 @@ package struct SyncPass: Sendable {
         var queued = 0
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
         for (folder, file) in files {
+            try PooledWork.checkCancellation()
             guard let stamp = try? scanner.stamp(of: file) else { continue }
             guard stamp.age(at: now) >= settle, !scanner.isBeingWritten(file) else {
                 unsettled.append((folder, file))

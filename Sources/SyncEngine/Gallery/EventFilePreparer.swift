@@ -69,7 +69,7 @@ package struct EventFilePreparer: Sendable {
         if mayBeStored, let object = try ledger.object(key), object.md5 == digest.md5, object.problem == nil {
             return .stored(digest.md5, object)
         }
-        let copy = try reducer.reduce(bytes, policy: policy)
+        let copy = try ledger.whileDecoding(claim) { try reducer.reduce(bytes, policy: policy) }
         let plan = try planner.pooled(PhotoID(digest.md5), copy.type)
         let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)
         return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy))

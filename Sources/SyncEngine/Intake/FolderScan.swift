@@ -59,6 +59,7 @@ package struct FolderScan: Sendable {
         var mounts = ScannedMounts(Set(known + scanner.mountPoints(below: folder.path)))
         do {
             try scanner.scan(root: folder.path, from: start) { scanned in
+                try PooledWork.checkCancellation()
                 if let error = scanned.error {
                     result.problems.append(error)
                     unread.append(scanned.path)

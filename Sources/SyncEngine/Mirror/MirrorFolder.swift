@@ -9,6 +9,8 @@ import SystemPackage
 final class MirrorFolder: Sendable {
     static let stateName: FilePath.Component = ".sync-agent-mirror.json"
     static let manifestName: FilePath.Component = "vacation.json"
+    /// Bytes. Of 10,000 photos it has less than ten million.
+    static let largestManifest: Int64 = 64 << 20
     private static let temporarySuffix = ".sync-agent-tmp"
     /// Bytes. Of 10,000 photos it has two million.
     private static let stateLimit = 16 << 20

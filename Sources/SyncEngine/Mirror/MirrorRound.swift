@@ -191,7 +191,11 @@ struct MirrorRound {
         let name = MirrorFolder.manifestName
         let (standing, isNew) = try await pool.runChecking { [folder] flag in
             guard Self.isTaken(name, in: folder) else { return (MirrorStanding.missing, true) }
-            let found = try? FileDigest.of(folder.held.appending(name), size: nil, flag)
+            // What is larger than any manifest is none, and is not read to see that.
+            let size = try? folder.look(at: name)?.size
+            let found =
+                size ?? 0 > MirrorFolder.largestManifest
+                ? nil : try? FileDigest.of(folder.held.appending(name), size: nil, flag)
             let isOurs = noted.map { found?.sha256.description == $0.sha256 } ?? false
             return (isOurs ? .same : .changed, found?.sha256 != digest)
         }

@@ -20,7 +20,7 @@ package final class PhotoPipeline: Sendable {
 
     let ledger: Ledger
     let store: any ObjectStore
-    private let preparer: Preparer
+    let preparer: Preparer
     private let sender: PhotoSender
     private let events: EventFileUploader
     let pool: BlockingPool
@@ -34,6 +34,7 @@ package final class PhotoPipeline: Sendable {
     let isStopping = Mutex(false)
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = KeyGuard<Bool>()
+    let suspects = KeyGuard<Bool>()
     private let deadline = Mutex(PassDeadline())
     let rounds = Mutex(PassRounds())
     /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
@@ -94,7 +95,11 @@ package final class PhotoPipeline: Sendable {
                     try await self.inParallel { for await claim in claims { try await self.prepare(claim, prepared) } }
                 }
                 group.addTask {
-                    try await self.inParallel { for await file in prepared { try await self.upload(file, mode) } }
+                    try await self.withinGrace {
+                        try await self.inParallel { for await file in prepared { try await self.upload(file, mode) } }
+                    }
+                    // Nobody takes what is handed over from here on.
+                    prepared.finish()
                 }
                 try await group.waitForAllOrFirstFailure()
             }
@@ -225,8 +230,11 @@ package final class PhotoPipeline: Sendable {
 
     private func prepare(_ claim: Claim, _ prepared: AsyncChannel<PreparedFile>) async throws {
         if isStopping.withLock({ $0 }) { return }
-        let preparer = preparer
-        switch try await pool.run({ try preparer.prepare(claim) }) {
+        // One suspect at a time: an agent that ends with it in hand tells which one it was.
+        let result =
+            claim.isSuspect
+            ? try await suspects.withKey(true) { try await prepare(claim) } : try await prepare(claim)
+        switch result {
         case .ready(let file): await prepared.send(file)
         case .done(let outcome): try await commit(claim, outcome, sentBytes: nil)
         }

@@ -84,7 +84,9 @@ package struct Preparer: Sendable {
             }
             var typed = examined
             typed.type = upload.type
-            let copy = try reducer.reduce(claim.file, examined: typed, policy: policy)
+            let copy = try ledger.whileDecoding(claim) {
+                try reducer.reduce(claim.file, examined: typed, policy: policy)
+            }
             var versioned = upload
             versioned.project = decision.project
             let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy)
@@ -101,7 +103,8 @@ package struct Preparer: Sendable {
         case .unreadable, .outOfResources:
             .postponed(
                 error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto: .failed(error.message, nil)
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tooSlow: .failed(error.message, nil)
+        case .stopped: .released
         }
     }
 

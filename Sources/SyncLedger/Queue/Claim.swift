@@ -14,6 +14,8 @@ package struct Claim: Hashable, Sendable {
     package let stamp: FileStamp
     /// The number of this attempt at this content of the file, from 1.
     package let attempts: Int
+    /// Whether an agent has ended uncleanly while it had this photo in hand.
+    package let isSuspect: Bool
 
     /// Absolute.
     package var file: FilePath { folder.path.pushing(relativePath) }

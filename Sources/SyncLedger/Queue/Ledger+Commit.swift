@@ -52,6 +52,7 @@ extension Ledger {
                 try db.settle(row, as: outcome, at: time)
                 if outcome.isFinal { try db.setEventNote(note, of: row.id) }
             }
+            if claim.isSuspect, outcome.isFinal { try db.clearSuspicion(of: row.id) }
         }
     }
 }

@@ -6,7 +6,8 @@ import SystemPackage
 extension Ledger {
     /// Gives back what an agent that died had in hand. To be called once, by the one agent, before it claims anything.
     /// The attempts count, and the photos queue behind those that wait already: one that kills the agent each time does
-    /// not keep the others from their turn.
+    /// not keep the others from their turn. One that a library had when the agent ended for the second time is set aside as
+    /// failed.
     /// - Returns: how many there were.
     @discardableResult
     package func recoverInterrupted(at time: Date) throws(LedgerError) -> Int {
@@ -22,6 +23,10 @@ extension Ledger {
                     """, [time.milliseconds, row.id])
                 if row.isGone {
                     try PhotoTable(db).settleVanished(row.id, hasObject: row.objectID != nil)
+                } else if try db.suspect(row) {
+                    try db.run(
+                        "UPDATE photos SET state = 'failed', next_try_at = 0, error = ? WHERE id = ?",
+                        [Self.setAside, row.id])
                 } else {
                     try db.run(
                         "UPDATE photos SET state = 'pending', next_try_at = ? WHERE id = ?",
@@ -112,6 +117,6 @@ extension Database {
             """, [due.id, Attempt.kept])
         return Claim(
             photoID: due.id, attemptID: attemptID, generation: photo.generation, folder: place.folder,
-            relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts))
+            relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts), isSuspect: try isSuspect(photo))
     }
 }

@@ -48,6 +48,9 @@ enum Schema {
         migrator.registerMigration("lost photos, proofs", foreignKeyChecks: .immediate) { db in
             try ProofSchema.migrate(db)
         }
+        migrator.registerMigration(SuspectSchema.name, foreignKeyChecks: .immediate) { db in
+            for sql in SuspectSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 

@@ -49,6 +49,8 @@ struct PhotoFile: ~Copyable {
         defer { buffer.deallocate() }
         var hasher = ContentHasher()
         while true {
+            // It may be sparse, and a terabyte.
+            try PhotoError.checkStopped()
             let count: Int
             do {
                 count = try descriptor.read(into: buffer, retryOnInterrupt: true)

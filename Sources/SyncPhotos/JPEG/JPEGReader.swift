@@ -6,6 +6,13 @@ import SystemPackage
 struct JPEGReader: ~Copyable {
     private let handle: OpaquePointer
     let size: PixelSize
+    /// Bytes that decoding takes whatever comes of it: the coefficients of all scans, or nothing to speak of.
+    private let coefficientBytes: Int64
+
+    /// Bytes for rows on their way, and the encoder.
+    private static let overhead: Int64 = 8 << 20
+    /// Bytes for each pixel of the output: it is held as a whole where it is turned, and once more as a JPEG.
+    private static let outputBytesPerPixel = 2
 
     /// - Parameter descriptor: stays the caller's, and open for as long as the reader.
     init(reading descriptor: FileDescriptor, limits: PhotoLimits) throws(PhotoError) {
@@ -26,6 +33,7 @@ struct JPEGReader: ~Copyable {
         self.handle = handle
         let info = CSyncJPEG_info(handle)
         size = PixelSize(width: Int(info.width), height: Int(info.height))
+        coefficientBytes = info.coefficient_bytes
     }
 
     deinit {
@@ -64,12 +72,18 @@ struct JPEGReader: ~Copyable {
         var output = CSyncJPEG_Output()
         var failure = CSyncJPEG_Failure()
         let block = exif?.bytes ?? []
-        guard CSyncJPEG_reduce(handle, &options, block, block.count, &output, &failure) == CSYNC_JPEG_OK else {
-            throw PhotoError(failure)
+        try DecodingMemory.ofProcess.with(memory(for: reducedSize(reduction))) { () throws(PhotoError) in
+            guard CSyncJPEG_reduce(handle, &options, block, block.count, &output, &failure) == CSYNC_JPEG_OK else {
+                throw PhotoError(failure)
+            }
         }
         defer { CSyncJPEG_freeOutput(&output) }
         let bytes = Array(UnsafeBufferPointer(start: output.bytes, count: output.count))
         return (bytes, PixelSize(width: Int(output.width), height: Int(output.height)))
+    }
+
+    private func memory(for output: PixelSize) -> Int64 {
+        coefficientBytes + Self.overhead + Int64(output.width * output.height * Self.outputBytesPerPixel)
     }
 }
 

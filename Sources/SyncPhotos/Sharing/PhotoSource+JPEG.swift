@@ -7,6 +7,13 @@ extension PhotoSource {
         within limits: PhotoLimits,
         _ body: (borrowing JPEGReader, ByteStream) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
+        try PooledWork.step { () throws(PhotoError) in try readAsStep(within: limits, body) }
+    }
+
+    private func readAsStep<Result>(
+        within limits: PhotoLimits,
+        _ body: (borrowing JPEGReader, ByteStream) throws(PhotoError) -> Result
+    ) throws(PhotoError) -> Result {
         switch self {
         case .bytes(let bytes):
             try Self.requireJPEG(bytes[...])

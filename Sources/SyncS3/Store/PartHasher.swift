@@ -25,6 +25,7 @@ final class PartHasher: Sendable {
         defer { buffer.deallocate() }
         var offset = range.lowerBound
         while offset < range.upperBound {
+            try PooledWork.checkCancellation()
             let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
             let count = try file.read(at: offset, into: .init(rebasing: buffer[..<wanted]))
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])

@@ -67,6 +67,21 @@ import Testing
         #expect(try home.store.objects().count == 40)
     }
 
+    @Test(
+        "a file of a terabyte that is being read holds up neither the end nor others", arguments: ["run", "sync"])
+    func hugeFile(command: String) async throws {
+        let video = home.gallery.appending("huge.mp4")
+        try video.create([0, 0, 0, 24] + Array("ftypmp42".utf8) + [0, 0, 0, 0] + Array("mp42isom".utf8))
+        #expect(truncate(video.string, 1 << 40) == 0)
+        let photo = try drop(1)[0]
+        let agent = try home.start([command, "--verbose"])
+        try await agent.logged { $0.contains(": stored(") || $0.contains("stored \(photo)") }
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == (command == "run" ? 0 : 3))
+        #expect(try await home.photo(photo)?.state == "uploaded")
+        #expect(try await home.photo(video)?.state == "pending")
+    }
+
     /// Nothing is in hand, and what counts as stored is.
     private func expectAtRest(known photos: [FilePath]) async throws {
         let entries = try await home.photos(at: home.gallery)

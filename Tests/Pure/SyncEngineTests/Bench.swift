@@ -50,15 +50,17 @@ struct Bench {
         }
     }
 
-    func makePipeline(batchSize: Int = 3, retries: Bool = false) throws -> PhotoPipeline {
+    func makePipeline(
+        batchSize: Int = 3, retries: Bool = false, watch: StepWatch = .ofProcess
+    ) throws -> PhotoPipeline {
         let base: any ObjectStore = retries ? RetryingStore(store, time: time.source, logger: logger) : store
         return PhotoPipeline(
             ledger: ledger, store: base,
             preparer: Preparer(
                 ledger: ledger, scanner: disk, reducer: disk, planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
                 policy: ReducePolicy(), settle: .seconds(2), now: time.source.now),
-            pool: BlockingPool(name: "test", threads: 2), batchSize: batchSize, work: work, time: time.source,
-            logger: logger, observe: events.note)
+            pool: BlockingPool(name: "test", threads: 2, watch: watch), batchSize: batchSize, work: work,
+            time: time.source, logger: logger, observe: events.note)
     }
 
     /// Scans every folder, as a pass does; what was written to the disk is old enough to be settled.

@@ -147,7 +147,7 @@ final class FakeDisk: TreeScanner, PhotoReducer {
             state.reduced.append(path)
             return state.onReduce
         }
-        action(path)
+        PooledWork.step { action(path) }
         guard let file = files[path], file.stamp == examined.stamp else { throw PhotoError(.changed, "it changed") }
         return try Self.copy(of: file.text)
     }
