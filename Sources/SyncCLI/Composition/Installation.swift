@@ -68,6 +68,9 @@ struct Installation: Sendable {
     func takeLock() throws -> AgentLock {
         do {
             return try AgentLock(at: lockFile, pid: getpid(), now: time.now())
+        } catch Errno.tooManySymbolicLinkLevels {
+            throw CommandFailure(
+                .refused, "\(lockFile.string) is a symbolic link, and nothing of ours; remove it, and start again")
         } catch let error as Errno {
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,

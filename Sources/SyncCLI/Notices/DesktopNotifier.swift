@@ -35,15 +35,14 @@ struct DesktopNotifier: Notifier {
     }
 
     /// A body may hold markup, with images and links (Desktop Notifications Specification, "Markup"), and notify-send
-    /// decodes escapes of C in it.
+    /// decodes escapes of C in it. Scalars count here: `<` with a combining mark is a tag all the same.
     private static func body(_ message: String) -> String {
-        message.escapingControls.reduce(into: "") { text, character in
-            switch character {
-            case "&": text += "&amp;"
-            case "<": text += "&lt;"
-            case ">": text += "&gt;"
-            case "\\": text += #"\\"#
-            default: text.append(character)
+        message.escapingControls.escaping({ "&<>\\".unicodeScalars.contains($0) }) { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: #"\\"#
             }
         }
     }

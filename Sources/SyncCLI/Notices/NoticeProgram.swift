@@ -2,7 +2,8 @@ import SyncCore
 import SyncS3
 import SystemPackage
 
-/// Runs a program for one notice: no shell, bounded in time and output.
+/// Runs a program for one notice: no shell, bounded in time and output, and without the agent's secrets
+/// (``NoticeEnvironment``).
 struct NoticeProgram: Sendable {
     /// Bytes.
     static let outputLimit = 64 << 10
@@ -25,8 +26,8 @@ struct NoticeProgram: Sendable {
     /// - Throws: ``NoticeFailure``; `CancellationError`, when the program is gone.
     func run(_ words: [String], variables: [String: String] = [:], input: [UInt8] = []) async throws {
         let child = ChildProcess(
-            words: words, environment: environment.merging(variables) { $1 }, input: input, timeout: timeout,
-            outputLimit: Self.outputLimit)
+            words: words, environment: NoticeEnvironment.passed(on: environment).merging(variables) { $1 },
+            input: input, timeout: timeout, outputLimit: Self.outputLimit)
         let name = "\(name) (\((words.first ?? "").escapingControls))"
         do {
             let ending = try await pool.runChecking { try child.run($0) }

@@ -1,12 +1,20 @@
 import FoundationEssentials
+import SyncCore
 
-/// The one form of our JSON: camelCase fields, sorted, ISO 8601 in UTC, slashes as they are.
+/// The one form of our JSON: camelCase fields, sorted, ISO 8601 in UTC, slashes as they are, and nothing in it that
+/// a terminal would act on.
 enum JSONOutput {
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+        // The encoder escapes what JSON demands. C1 controls and bidirectional marks are left to us: they stand inside of
+        // strings only, and mean the same escaped.
+        return text.escaping({ $0.isLateControl || $0.movesText }) { scalar in
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
     }
 }
 

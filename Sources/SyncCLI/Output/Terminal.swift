@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 
 /// What standard output or standard error is connected to, and how to write there.
 struct Terminal: Sendable {
@@ -29,8 +30,10 @@ struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes the text as it is. A reader that has gone away (`| head`) is no error of ours.
+    /// Writes the text. A reader that has gone away (`| head`) is no error of ours. Names and words of others are escaped
+    /// where they get into the text; what is never ours is escaped here, whoever forgot it.
     func write(_ text: String) {
+        let text = text.escaping({ $0.isLateControl || $0.movesText }) { "\\u{\(String($0.value, radix: 16))}" }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

@@ -70,16 +70,3 @@ package struct InvalidName: Error, Hashable, CustomStringConvertible {
 
     package var description: String { "\"\(name.escapingControls)\" cannot be used in an object key: \(reason)" }
 }
-
-extension String {
-    /// The text with control characters as `\u{…}`, safe to print on a terminal.
-    package var escapingControls: String {
-        guard unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
-            return self
-        }
-        return unicodeScalars.map { scalar in
-            scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
-        }.joined()
-    }
-}

@@ -31,9 +31,11 @@ package final class AgentLock: Sendable {
     /// Takes the lock without waiting.
     /// - Throws: ``Held``; `Errno` when the file cannot be made or locked.
     package init(at path: FilePath, pid: Int32, now: Date) throws {
+        // A link in its place would have another file of the user's emptied.
         let descriptor = try FileDescriptor.open(
-            path, .readWrite, options: [.create, .closeOnExec], permissions: [.ownerReadWrite])
+            path, .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: [.ownerReadWrite])
         do {
+            try Self.tighten(descriptor)
             var lock = Self.wholeFile(F_WRLCK)
             guard fcntl(descriptor.rawValue, Command.setLock, &lock) == 0 else {
                 let error = Errno(rawValue: errno)
@@ -59,7 +61,7 @@ package final class AgentLock: Sendable {
     package static func currentHolder(at path: FilePath) throws -> Holder? {
         let descriptor: FileDescriptor
         do {
-            descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+            descriptor = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
         } catch Errno.noSuchFileOrDirectory {
             return nil
         }
@@ -67,6 +69,13 @@ package final class AgentLock: Sendable {
         var lock = wholeFile(F_WRLCK)
         guard fcntl(descriptor.rawValue, Command.getLock, &lock) == 0 else { throw Errno(rawValue: errno) }
         return lock.l_type == Int16(F_UNLCK) ? nil : holder(in: descriptor)
+    }
+
+    /// Whoever may open the file may hold the lock, and keep the agent from its work.
+    private static func tighten(_ descriptor: FileDescriptor) throws(Errno) {
+        var status = stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
+        if status.st_mode & 0o077 != 0, status.st_uid == geteuid() { fchmod(descriptor.rawValue, 0o600) }
     }
 
     /// Commands of fcntl(2) that glibc declares under `_GNU_SOURCE` only (linux/fcntl.h).

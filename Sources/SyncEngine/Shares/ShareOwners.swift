@@ -38,7 +38,7 @@ package final class ShareOwners: Sendable {
     private static func lock(_ number: Int64, of path: FilePath) -> FileDescriptor? {
         guard
             let descriptor = try? FileDescriptor.open(
-                path, .readWrite, options: [.create, .closeOnExec], permissions: [.ownerReadWrite])
+                path, .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: [.ownerReadWrite])
         else { return nil }
         var lock = byte(number)
         if fcntl(descriptor.rawValue, Command.setLock, &lock) == 0 { return descriptor }

@@ -8,6 +8,7 @@ enum LedgerFile {
     /// it puts beside it the same mode.
     static func prepare(_ path: FilePath) throws(LedgerError) {
         try makeFolder(path.removingLastComponent(), for: path)
+        try LedgerOwnership.secure(folder: folder(of: path), of: path)
         do {
             // Never opened when it is there already: to close a descriptor of the database drops the locks of every
             // other connection in this process (fcntl(2), "Record locking"; sqlite.org/howtocorrupt.html, 2.2).
@@ -20,6 +21,7 @@ enum LedgerFile {
         } catch {
             throw LedgerError(error, operation: "open", path: path)
         }
+        try LedgerOwnership.secure(files: path)
         // SQLite says the same of a file that it may not read and of a log that it may not write: asked here, the answer
         // has a reason.
         try check(path, mode: R_OK, "the file cannot be read", for: path)

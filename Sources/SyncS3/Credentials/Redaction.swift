@@ -12,15 +12,42 @@ package struct Redaction: Sendable {
         self.known = known.filter { !$0.isEmpty }.sorted { $0.count > $1.count }
     }
 
-    /// The last `limit` characters on one line, without what is known and what looks like a key or a token.
+    /// The last `limit` characters on one line, without what is known and what looks like a key or a token: of a program's
+    /// words, the end tells the reason.
     package func text(_ bytes: some Sequence<UInt8>, limit: Int = 400) -> String {
-        var text = String(decoding: Array(bytes), as: UTF8.self)
+        let words = words(String(decoding: Array(bytes), as: UTF8.self))
+        return words.count <= limit ? words.escapingControls : "…" + String(words.suffix(limit)).escapingControls
+    }
+
+    /// The first `limit` characters of what a server says, in the same way: nobody knows how much it sends, and what of our
+    /// request it repeats.
+    static func quote(_ said: String, limit: Int = 200) -> String {
+        // Some may become less.
+        let start = String(decoding: said.utf8.prefix(16 * limit), as: UTF8.self)
+        let words = Redaction(known: []).words(start)
+        return words.count <= limit ? words.escapingControls : String(words.prefix(limit)).escapingControls + "…"
+    }
+
+    private func words(_ text: String) -> String {
+        var text = text
         for secret in known {
             text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
         }
-        let words = text.split(whereSeparator: \.isWhitespace).map(Self.withoutKeys).joined(separator: " ")
-        return words.count <= limit ? words.escapingControls : "…" + String(words.suffix(limit)).escapingControls
+        text = text.split(whereSeparator: \.isWhitespace).map(Self.withoutKeys).joined(separator: " ")
+        return Self.withoutNamedSecrets(text)
     }
+
+    /// What stands behind the name of a secret, in a query, in JSON or in words: `X-Amz-Signature=…`, `"token": "…"`.
+    private static func withoutNamedSecrets(_ text: String) -> String {
+        text.replacing(namedSecret) { match in "\(match.1)***" }
+    }
+
+    private nonisolated(unsafe) static let namedSecret =
+        #/
+        ( (?i: signature|credential|secret|password|token|authorization ) [A-Za-z_\-]* ["']? \s? [=:] \s? ["']?
+          (?: (?i: bearer|basic|aws4-hmac-sha256 ) \s )? )
+        [^\s"'&,;<>]+
+        /#
 
     private static func withoutKeys(_ word: Substring) -> String {
         var clean = ""
@@ -43,6 +70,8 @@ package struct Redaction: Sendable {
     }
 
     private static func isSecret(_ run: String) -> Bool {
-        run.count >= secretLength && run.contains(where: \.isUppercase) && run.contains(where: \.isLowercase)
+        guard run.count >= secretLength else { return false }
+        // A signature is 64 hexadecimal digits. (Digests of that length are told nowhere that we quote.)
+        return run.contains(where: \.isUppercase) && run.contains(where: \.isLowercase) || run.allSatisfy(\.isHexDigit)
     }
 }

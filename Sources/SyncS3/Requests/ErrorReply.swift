@@ -1,4 +1,5 @@
-/// The `<Error>` of S3 (S3 API Reference, "REST error responses"). Every field may be missing.
+/// The `<Error>` of S3 (S3 API Reference, "REST error responses"). Every field may be missing. What a server says is
+/// bounded here, cleaned and without secrets, so that whoever prints a field may.
 package struct ErrorReply: Hashable, Sendable, Decodable {
     package var code: String?
     package var message: String?
@@ -23,19 +24,24 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
 
     /// An error within a reply.
     package init(code: String?, message: String?) {
-        self.code = code
-        self.message = message
+        self.code = code.map { Redaction.quote($0, limit: Self.longestName) }
+        self.message = message.map { Redaction.quote($0) }
     }
+
+    /// Characters of a code, a header's name or a region; and of a host.
+    private static let longestName = 80
+    private static let longestHost = 255
 
     /// Headers fill in what the body does not say: the reply to a HEAD has none.
     package init(_ response: HTTPResponse) {
         let decoded = try? XMLReply.decode(Self.self, root: "Error", from: response.body)
-        code = decoded?.code
-        message = decoded?.message
-        endpoint = decoded?.endpoint
-        header = decoded?.header
-        argument = decoded?.argument
-        region = decoded?.region ?? response.headers["x-amz-bucket-region"]
-        requestID = decoded?.requestID ?? response.headers["x-amz-request-id"]
+        func name(_ text: String?) -> String? { text.map { Redaction.quote($0, limit: Self.longestName) } }
+        code = name(decoded?.code)
+        message = decoded?.message.map { Redaction.quote($0) }
+        endpoint = decoded?.endpoint.map { Redaction.quote($0, limit: Self.longestHost) }
+        header = name(decoded?.header)
+        argument = name(decoded?.argument)
+        region = name(decoded?.region ?? response.headers["x-amz-bucket-region"])
+        requestID = name(decoded?.requestID ?? response.headers["x-amz-request-id"])
     }
 }

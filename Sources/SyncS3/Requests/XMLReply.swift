@@ -16,7 +16,8 @@ package enum XMLReply {
     ) throws(Invalid) -> Value {
         let found = rootName(of: body)
         guard let found, found == root || found == variant else {
-            throw Invalid(reason: "its XML begins with \(found.map { "<\($0)>" } ?? "nothing") in place of <\(root)>")
+            let beginning = found.map { "<\(Redaction.quote($0, limit: 40))>" } ?? "nothing"
+            throw Invalid(reason: "its XML begins with \(beginning) in place of <\(root)>")
         }
         let decoder = XMLDecoder(trimValueWhitespaces: false, removeWhitespaceElements: true)
         do {

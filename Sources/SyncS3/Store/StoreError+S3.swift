@@ -104,7 +104,8 @@ extension StoreError {
         case "InvalidObjectState", "ObjectNotInActiveTierError":
             return (.archived, "the object is archived; restore it first (sync-agent restore)")
         case "RequestTimeTooSkewed":
-            let there = response.headers["Date"].map { "it is \($0) there" } ?? "it tells another time"
+            let date = response.headers["Date"].map { Redaction.quote($0, limit: 40) }
+            let there = date.map { "it is \($0) there" } ?? "it tells another time"
             return (.clockSkew, "this machine's clock is wrong for \(address.endpoint): \(there); set the clock")
         case "PermanentRedirect", "TemporaryRedirect", "Redirect", "IllegalLocationConstraintException":
             return (.wrongRegion, elsewhere(reply, address))

@@ -16,6 +16,37 @@ import Testing
         #expect(try state.mode(of: state.path.appending("deep")) == 0o700)
     }
 
+    @Test func `a state folder that others can write to, and a ledger that they can read, are tightened`() throws {
+        let state = try StateFolder()
+        try Ledger(at: state.ledger).close()
+        for suffix in ["", "-wal", "-shm"] {
+            let file = state.ledger.string + suffix
+            try? FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: state.path.string)
+        _ = try Ledger(at: state.ledger).fill(1)
+        #expect(try state.mode(of: state.path) == 0o700)
+        #expect(try state.mode(of: state.ledger) == 0o600)
+        #expect(try state.mode(of: FilePath(state.ledger.string + "-wal")) == 0o600)
+    }
+
+    @Test func `a folder that others can only look into stays as its owner made it`() throws {
+        let state = try StateFolder()
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: state.path.string)
+        try Ledger(at: state.ledger).close()
+        #expect(try state.mode(of: state.path) == 0o755)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "to give a folder to somebody else takes root"))
+    func `a folder of somebody else that everybody can write to is refused with the way out`() throws {
+        let state = try StateFolder()
+        #expect(chown(state.path.string, 12_345, 12_345) == 0 && chmod(state.path.string, 0o777) == 0)
+        let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
+        #expect(error?.code == .readOnly)
+        #expect(error?.message.contains("uid 12345") == true && error?.message.contains("XDG_STATE_HOME") == true)
+        #expect(try state.size(of: state.ledger) == nil)
+    }
+
     @Test func `a ledger keeps what it knows, and leaves nothing open`() throws {
         let state = try StateFolder()
         var ledger = try Ledger(at: state.ledger)

@@ -50,6 +50,26 @@ import Testing
         try await notifier("exec <&-; exit 0").tell(notice)
     }
 
+    @Test func `The program gets no credentials, only what it needs to run`() async throws {
+        let given = [
+            "PATH": "/bin:/usr/bin", "HOME": "/home/ana", "LANG": "de_DE.UTF-8", "LC_ALL": "C", "DISPLAY": ":0",
+            "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/bus", "XDG_RUNTIME_DIR": "/run/user/1000",
+            "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "hunter2", "AWS_SESSION_TOKEN": "hunter3",
+            "AWS_PROFILE": "work", "GITHUB_TOKEN": "hunter4", "https_proxy": "http://ana:hunter5@proxy",
+            "LD_PRELOAD_OF_OTHERS": "1", "NOTIFY_SOCKET": "/run/systemd/notify",
+        ]
+        let script = #"env | sed 's/=.*//' | sort > "$1""#
+        try await CommandNotifier(words: ["/bin/sh", "-c", script, "name", tree.path("a").string], environment: given)
+            .tell(.hostile)
+        let names = String(decoding: try tree.read("a"), as: UTF8.self).split(separator: "\n").map(String.init)
+            .filter { !$0.hasPrefix("SYNC_AGENT_") }
+        // The shell itself adds the last ones.
+        #expect(
+            Set(names).subtracting(["PWD", "OLDPWD", "SHLVL", "_"]) == [
+                "PATH", "HOME", "LANG", "LC_ALL", "DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR",
+            ])
+    }
+
     @Test func `A NUL does not cut a variable short`() async throws {
         var notice = Notice.hostile
         notice.title = "a\0b"

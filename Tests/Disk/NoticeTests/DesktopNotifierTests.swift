@@ -30,6 +30,15 @@ import Testing
             ])
     }
 
+    @Test func `A mark that combines with a bracket makes no markup of it`() {
+        var notice = Notice.hostile
+        notice.message = "<\u{301}b>bold<\u{338}/b>\u{20DD} &\u{301}amp; \\\u{301}n"
+        let body = DesktopNotifier.arguments(for: notice).last ?? ""
+        #expect(!body.unicodeScalars.contains("<") && !body.unicodeScalars.contains(">"))
+        let expected = "&lt;\u{301}b&gt;bold&lt;\u{338}/b&gt;\u{20DD} &amp;\u{301}amp; \\\\\u{301}n"
+        #expect(body.unicodeScalars.elementsEqual(expected.unicodeScalars))
+    }
+
     @Test func `A tool that fails is told`() async throws {
         #expect(symlink("/bin/false", tree.path("notify-send").string) == 0)
         let notifier = try #require(DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ":0"]))

@@ -28,6 +28,18 @@ import Testing
         #expect(forecast.code == 0 && forecast.text.contains("0 files to store"))
     }
 
+    @Test(
+        "a link in the place of the lock is refused, and what it leads to stays as it is", arguments: ["run", "sync"])
+    func link(command: String) async throws {
+        let precious = try home.tree.write("precious", to: "home/precious")
+        let lock = try home.tree.makeFolder("state/sync-agent").appending("agent.lock")
+        #expect(symlink(precious.string, lock.string) == 0)
+        let finished = try await home.run(command)
+        #expect(finished.code == 77)
+        #expect(finished.complaint.contains("is a symbolic link"))
+        #expect(try home.tree.read("home/precious") == Array("precious".utf8))
+    }
+
     @Test("a killed agent leaves no lock behind")
     func killed() async throws {
         let agent = try await home.startAgent()

@@ -15,6 +15,20 @@ import Testing
         #expect(Redaction(known: ["hunter2", ""]).text(text.utf8) == clean)
     }
 
+    @Test(arguments: [
+        (
+            "signature " + String(repeating: "0123456789abcdef", count: 4), "signature ***"
+        ),
+        ("GET /a?X-Amz-Signature=abc&X-Amz-Date=1", "GET /a?X-Amz-Signature=***&X-Amz-Date=1"),
+        (#"{"token": "abc", "b": 1}"#, #"{"token": "***", "b": 1}"#), ("Password=hunter2; x", "Password=***; x"),
+        ("Authorization: Bearer abc.def-g", "Authorization: Bearer ***"),
+        ("the token is invalid", "the token is invalid"),
+        ("photos/d41d8cd98f00b204e9800998ecf8427e.dat", "photos/d41d8cd98f00b204e9800998ecf8427e.dat"),
+    ])
+    func `What stands behind the name of a secret, and signatures, are taken out`(text: String, clean: String) {
+        #expect(Redaction(known: []).text(text.utf8) == clean)
+    }
+
     @Test func `Of long words the end is kept`() {
         let text = String(repeating: "a b ", count: 500) + "the reason"
         let clean = Redaction(known: []).text(text.utf8, limit: 20)

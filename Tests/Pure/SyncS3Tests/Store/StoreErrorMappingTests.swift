@@ -56,6 +56,21 @@ import Testing
         #expect(error.detail == row.code.map { "\(row.status) \($0)" } ?? "\(row.status)")
     }
 
+    @Test func `Whatever a server says is told shortly, on one line, and without secrets`() throws {
+        let long = String(repeating: "why? \u{9B}2J\u{202E} ", count: 75_000)
+        let secret = "X-Amz-Signature=" + String(repeating: "ab01", count: 16)
+        for (status, code) in [(400, "Odd"), (403, "AccessDenied"), (500, "InternalError"), (400, long)] {
+            let body =
+                "<Error><Code>\(code)</Code><Message>\(secret) \(long)</Message><RequestId>\(long)</RequestId>"
+                + "<Region>\(long)</Region><Endpoint>\(long)</Endpoint></Error>"
+            let error = StoreError(
+                HTTPResponse(status: status, headers: ["Date": long], body: Array(body.utf8)), in: try context())
+            let text = "\(error)"
+            #expect(text.count < 1_000, "\(text.count) characters")
+            #expect(!text.contains("ab01ab01") && !text.contains("\u{9B}") && !text.contains("\u{202E}"))
+        }
+    }
+
     @Test func `The detail has the status, the code and the request id`() throws {
         let inBody = reply(403, "AccessDenied", inside: "<RequestId>4442587FB7D0A2F9</RequestId>")
         #expect(StoreError(inBody, in: try context()).detail == "403 AccessDenied, request 4442587FB7D0A2F9")
