@@ -48,6 +48,6 @@ package struct SyncAgentCommand: AsyncParsableCommand {
 
     /// Runs the command that the process was started with, and ends the process with its exit code.
     package static func start() async {
-        await main(LeadingOptions.moved(Array(CommandLine.arguments.dropFirst()), root: Self.self))
+        await main(LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self))
     }
 }

@@ -28,7 +28,7 @@ struct MirrorParts: Sendable {
     }
 
     private static func transport(_ environment: [String: String]) throws -> CurlTransport {
-        let bundle = environment["AWS_CA_BUNDLE"].flatMap { $0.isEmpty ? nil : $0 }
+        let bundle = ["AWS_CA_BUNDLE", "SSL_CERT_FILE"].compactMap { environment[$0] }.first { !$0.isEmpty }
         do {
             return try CurlTransport(settings: TransportSettings(caBundle: bundle))
         } catch {

@@ -4,6 +4,23 @@ import SystemPackage
 
 /// What the process was started with.
 enum ProcessEnvironment {
+    /// The words of the command line, without that of the program.
+    ///
+    /// Not `CommandLine.arguments`: the standard library looks for them in front of `environ`, where the kernel has put
+    /// both. A preloaded library that sets a variable before main (libfaketime, tcmalloc) moves `environ` to the heap, and
+    /// there are none then, or worse. The kernel knows where they are (proc(5), `/proc/pid/cmdline`).
+    static var arguments: [String] {
+        words(inCommandLine: (try? Data(contentsOf: URL(filePath: "/proc/self/cmdline"))).map(Array.init))
+            ?? Array(CommandLine.arguments.dropFirst())
+    }
+
+    /// - Parameter bytes: each word with a NUL behind it, the program first; `nil` where there is no /proc.
+    static func words(inCommandLine bytes: [UInt8]?) -> [String]? {
+        guard let bytes, bytes.last == 0 else { return nil }
+        return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).dropFirst()
+            .map { String(decoding: $0, as: UTF8.self) }
+    }
+
     static var current: [String: String] { ProcessInfo.processInfo.environment }
 
     static var workingFolder: FilePath {

@@ -15,6 +15,13 @@ struct S3Connection: Sendable {
 
     /// - Returns: whether it makes sense to go on.
     func examine() async throws -> Bool {
+        if let proxy = store.unusedProxy {
+            checks.add(
+                .limited(
+                    "proxy", proxy,
+                    instead: "requests go straight to the store; write it as http_proxy where they are to go through it"
+                ))
+        }
         let hasCredentials = try await lookAtCredentials()
         let configured = store.knowledge.address.region
         do {

@@ -43,7 +43,26 @@ package struct AWSEnvironment: Sendable {
 
     var sharedFiles: SharedFiles { SharedFiles(variables: variables, readFile: readFile) }
 
-    package var caBundle: String? { variables["AWS_CA_BUNDLE"] }
+    /// A file of certificates of authorities: Amazon's variable, then the profile's `ca_bundle`, then what other programs
+    /// of the machine are told by OpenSSL's variable.
+    package func caBundle() throws(StoreError) -> String? {
+        if let bundle = variables["AWS_CA_BUNDLE"] { return bundle }
+        if let bundle = try sharedFiles.config().setting("ca_bundle", of: profile) {
+            guard bundle.hasPrefix("~/"), let home = variables["HOME"] else { return bundle }
+            return home + bundle.dropFirst()
+        }
+        return variables["SSL_CERT_FILE"]
+    }
+
+    /// A proxy that is named and not used, in words: as curl, we take `HTTP_PROXY` for a header that a web server passes
+    /// on (CVE-2016-5388).
+    /// - Parameter endpoint: that of the store.
+    package func unusedProxy(for endpoint: String) -> String? {
+        guard endpoint.lowercased().hasPrefix("http:"), variables["HTTP_PROXY"] != nil,
+            variables["http_proxy"] == nil, variables["ALL_PROXY"] == nil, variables["all_proxy"] == nil
+        else { return nil }
+        return "HTTP_PROXY is set, and not used: in capitals it may come from a request to a web server"
+    }
 
     /// - Parameter configured: the region of the configuration, which comes first.
     package func region(configured: String?) throws(StoreError) -> String {

@@ -9,6 +9,8 @@ package final class S3Store: ObjectStore {
     package let identity: StoreIdentity
     let client: S3Client
     let sizes: PartSizes
+    /// A proxy that the environment names and that is not used, in words.
+    package let unusedProxy: String?
     /// Folders of keys where old uploads were looked for.
     let tidied = Mutex<Set<String>>([])
 
@@ -24,11 +26,12 @@ package final class S3Store: ObjectStore {
     ) throws(StoreError) {
         let environment = AWSEnvironment(
             variables: variables, profile: settings.profile, readFile: SharedFile.read)
+        let bundle = try environment.caBundle()
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
                 settings: TransportSettings(
-                    uploadBytesPerSecond: uploadBytesPerSecond, caBundle: environment.caBundle))
+                    uploadBytesPerSecond: uploadBytesPerSecond, caBundle: bundle))
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)
         }
@@ -55,6 +58,7 @@ package final class S3Store: ObjectStore {
             encryption: settings.encryption, credentials: CredentialCache(chain: chain, now: now),
             transport: transport, memory: memory, now: now)
         self.sizes = sizes
+        unusedProxy = environment.unusedProxy(for: address.endpoint)
     }
 
     /// What the store has learned so far of its endpoint.

@@ -18,6 +18,8 @@ import Testing
         endpoint_url = https://ignored.example
         [profile broken]
         services = gone
+        [profile bundled]
+        ca_bundle = ~/office.pem
         [services office]
         s3 =
           endpoint_url = https://s3.office.example
@@ -48,6 +50,30 @@ import Testing
         configured: String?, variables: [String: String], profile: String?, expected: String
     ) throws {
         #expect(try environment(variables, profile: profile).region(configured: configured) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ([:], nil, nil), (["SSL_CERT_FILE": "/etc/one.pem"], nil, "/etc/one.pem"),
+            (["SSL_CERT_FILE": "/etc/one.pem"], "bundled", "/home/ana/office.pem"),
+            (["AWS_CA_BUNDLE": "/etc/two.pem", "SSL_CERT_FILE": "/etc/one.pem"], "bundled", "/etc/two.pem"),
+        ] as [([String: String], String?, String?)])
+    func `Authorities come from AWS_CA_BUNDLE, the profile and SSL_CERT_FILE, in this order`(
+        variables: [String: String], profile: String?, expected: String?
+    ) throws {
+        #expect(try environment(variables, profile: profile).caBundle() == expected)
+    }
+
+    @Test(
+        arguments: [
+            (["HTTP_PROXY": "http://p"], "http://nas:9000", true), (["HTTP_PROXY": "http://p"], "https://nas", false),
+            (["HTTP_PROXY": "http://p", "http_proxy": "http://q"], "http://nas", false), ([:], "http://nas", false),
+            (["HTTP_PROXY": "http://p", "ALL_PROXY": "http://q"], "http://nas", false),
+        ])
+    func `A proxy in capitals, which is not used, is told`(
+        variables: [String: String], endpoint: String, isTold: Bool
+    ) {
+        #expect((environment(variables).unusedProxy(for: endpoint) != nil) == isTold)
     }
 
     @Test(
