@@ -22,6 +22,9 @@ struct RetentionBench {
     let folder: FolderRecord
     /// Whether a file that some program has open for writing is left alone.
     var heedsWriters = false
+    /// Whether a cleanup looks at the gallery before it begins.
+    var looksFirst = true
+    var stripsLocation = false
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter start: by default a minute from now, so that files that are written now are a minute old.
@@ -119,10 +122,19 @@ struct RetentionBench {
             store: store,
             scanner: scanner, reducer: PhotoFileReducer(), phones: PlainNumbers(),
             rules: RetentionPass.Rules(
-                keys: try KeyLayout(user: "ana"), policy: ReducePolicy(), batchSize: batchSize,
+                keys: try KeyLayout(user: "ana"), policy: ReducePolicy(stripLocation: stripsLocation),
+                batchSize: batchSize,
                 keepsTitles: keepsTitles,
                 phoneRegion: nil),
-            pool: BlockingPool(name: "test", threads: 2), calls: calls, time: time.source)
+            pool: BlockingPool(name: "test", threads: 2), intake: looksFirst ? intake : nil, calls: calls,
+            time: time.source)
+    }
+
+    private var intake: EventIntake {
+        let pool = BlockingPool(name: "intake", threads: 1)
+        let pass = SyncPass(
+            folders: [folder], ledger: ledger, scanner: scanner, pool: pool, settle: .zero, time: time.source)
+        return EventIntake(pass: pass, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), pool: pool)
     }
 
     @discardableResult
