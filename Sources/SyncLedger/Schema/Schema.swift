@@ -48,6 +48,9 @@ enum Schema {
         migrator.registerMigration("lost photos, proofs", foreignKeyChecks: .immediate) { db in
             try ProofSchema.migrate(db)
         }
+        migrator.registerMigration(EarlierVersionSchema.name, foreignKeyChecks: .immediate) { db in
+            for sql in EarlierVersionSchema.all { try db.execute(sql: sql) }
+        }
         return migrator
     }
 
