@@ -35,7 +35,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RetryCommand.self,
-            VerifyCommand.self,
+            VerifyCommand.self, ForgetCommand.self,
             RestoreCommand.self, RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self,
             ProjectsCommand.self,
             ArchiveCommand.self,

@@ -30,6 +30,7 @@ package final class Ledger: Sendable {
     /// (https://www.sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY In WAL Mode").
     private static func open(_ path: FilePath) throws(LedgerError) -> any DatabaseWriter {
         let patience = ContinuousClock.now + .seconds(busyTimeout)
+        var isSecondLook = false
         while true {
             do {
                 try LedgerFile.prepare(path)
@@ -38,6 +39,11 @@ package final class Ledger: Sendable {
                 return database
             } catch {
                 let error = LedgerError(error, operation: "open", path: path)
+                // SQLite calls a schema malformed, too, that a drive did not give it for once.
+                if error.code == .damaged, !isSecondLook {
+                    isSecondLook = true
+                    continue
+                }
                 guard error.code == .busy, ContinuousClock.now < patience else { throw error }
                 usleep(20_000)
             }

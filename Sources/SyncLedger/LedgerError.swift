@@ -76,7 +76,7 @@ extension LedgerError {
     }
 
     private static func meaning(of extended: Int32) -> (code: Code, reason: String) {
-        let full = "the disk is full; free some space and run the command again"
+        let full = "the disk is full; free some space: an agent then goes on by itself, a command is to be run again"
         // The -shm file is grown by writing zeros: when that fails, the disk has no room for it.
         if extended == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue { return (.noSpace, full) }
         switch ResultCode(rawValue: extended).primaryResultCode {
@@ -88,7 +88,9 @@ extension LedgerError {
             return (.unreadable, "it cannot be opened; check that it is a file, and the owner and mode of its folder")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             return (
-                .damaged, "the file is damaged or no ledger; move it away: the next pass finds again what is stored"
+                .damaged,
+                "the file is damaged or no ledger, or its drive fails; look into the kernel's log, and if the drive is well, "
+                    + "move the file away: the next pass finds again what is stored"
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return (.busy, "another process kept it locked for 5 s; try again when that one is done")

@@ -16,8 +16,11 @@ struct CleanupCommand: AsyncParsableCommand {
             the same every day at retention.at; 500 events (retention.batch_size) are handled together, and all that are due \
             in the end. What a disk still holds in freed blocks is not overwritten.
 
+            The galleries are looked at first, so that files that no sync has seen count too. What an edit has made another \
+            event waits for its own time. A file in which something cannot be told keeps that, and is named.
+
             archived counts photos, deleted counts events whose text is gone, with or without a photo. Exit code 3 means \
-            that some events could not be cleaned up; each is named with its reason.
+            that some events or files could not be cleaned up; each is named with its reason.
 
             A clock that is before the last cleanup, or more than a year after the newest file, event and cleanup, ends it \
             with 1 before anything is done: texts that are not due would be deleted. If the clock is right (the machine was \
@@ -62,8 +65,8 @@ struct CleanupCommand: AsyncParsableCommand {
             let ledger = try installation.openLedger()
             let output = Terminal.standardOutput(environment)
             let days = daysOld ?? installation.settings.retention.eventDays
-            let parts = try RetentionParts(installation, ledger: ledger, writes: !dryRun && !report)
             if report {
+                let parts = try RetentionParts(installation, lookingAt: ledger)
                 let now = installation.time.now()
                 let report = try await OverdueReport(parts, daysOld: days, now: now)
                 if json {
@@ -74,13 +77,13 @@ struct CleanupCommand: AsyncParsableCommand {
                 return
             }
             let now = installation.time.now()
-            if !trustClock, let doubt = try await parts.ledger({ try ClockCheck($0).doubt(at: now) }) {
+            if !trustClock, let doubt = try ClockCheck(ledger).doubt(at: now) {
                 throw CommandFailure(.failed, "\(doubt)")
             }
             let summary =
                 dryRun
-                ? try await parts.retention.preview(olderThan: days)
-                : try await cleanUp(parts, days, installation)
+                ? try await RetentionParts(installation, lookingAt: ledger).retention.preview(olderThan: days)
+                : try await cleanUp(ledger, days, installation)
             try ledger.close()
             let answer = CleanupReport(summary, daysOld: days, dryRun: dryRun)
             if json {
@@ -94,7 +97,7 @@ struct CleanupCommand: AsyncParsableCommand {
     }
 
     private func cleanUp(
-        _ parts: RetentionParts, _ days: Int, _ installation: Installation
+        _ ledger: Ledger, _ days: Int, _ installation: Installation
     ) async throws -> RetentionSummary {
         let lock: AgentLock
         do {
@@ -104,21 +107,37 @@ struct CleanupCommand: AsyncParsableCommand {
             throw CommandFailure(.locked, "another cleanup is at work (\(who)); wait for it")
         }
         defer { withExtendedLifetime(lock) {} }
+        let (parts, unclear) = try await takeIn(ledger, installation)
         // Before anything is done: with a clock that is wrong after all, the next one notices.
         let now = installation.time.now()
         try await parts.ledger.finish { try ClockCheck($0).accept(at: now) }
         let terminal = Terminal.standardError(installation.environment)
-        guard terminal.isInteractive else { return try await parts.retention.run(olderThan: days) }
+        guard terminal.isInteractive else { return try await parts.retention.run(olderThan: days, after: unclear) }
         let cutoff = parts.retention.cutoff(days: days)
         let total = try await parts.ledger { try $0.dueEventCount(createdBefore: cutoff) }
         let line = Mutex(StatusLine(terminal))
         defer { line.withLock { $0.finish() } }
-        return try await parts.retention.run(olderThan: days) { done in
+        return try await parts.retention.run(olderThan: days, after: unclear) { done in
             line.withLock {
                 $0.show(
                     "\(ProgressBar.text(done, of: total))  \(Quantities.count(done)) of \(Quantities.counted(total, "event"))"
                 )
             }
         }
+    }
+
+    /// Looks at the galleries. Where an agent is at work, it does so; a lock is held no longer than that takes.
+    private func takeIn(
+        _ ledger: Ledger, _ installation: Installation
+    ) async throws -> (RetentionParts, unclear: [RetentionSummary.Issue]) {
+        let agent: AgentLock?
+        do {
+            agent = try installation.takeLock()
+        } catch is AgentLock.Held {
+            agent = nil
+        }
+        defer { withExtendedLifetime(agent) {} }
+        let parts = try RetentionParts(installation, ledger: ledger, writes: true, scans: agent != nil)
+        return (parts, try await parts.retention.takeIn())
     }
 }

@@ -63,6 +63,12 @@ struct RestoreCommand: AsyncParsableCommand {
         help: ArgumentHelp("Save the photos there when they are readable.", valueName: "dir"), completion: .directory)
     var output: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "An earlier version of the photos, as status PATH lists them: its number (1 is the one before), a day, or its id.",
+            valueName: "n|day|id"))
+    var version: String?
+
     @Flag(help: "Show albums that may be wanted soon; nothing is asked for.")
     var suggest = false
 
@@ -74,6 +80,9 @@ struct RestoreCommand: AsyncParsableCommand {
     func validate() throws {
         if paths.isEmpty, !suggest { throw ValidationError("name what to bring back, or use --suggest") }
         if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }
+        if let version, RestoreVersion(version) == nil {
+            throw ValidationError("--version takes a number, a day (2026-11-22), or six or more digits of an id")
+        }
         if tier != nil, rush { throw ValidationError("--rush chooses the tier; leave out --tier") }
         if let days, !(1...3_650).contains(days) { throw ValidationError("--days takes 1 to 3650") }
         if let maximumCost, !(maximumCost >= 0) { throw ValidationError("--max-cost takes dollars, such as 2.50") }
@@ -195,7 +204,7 @@ struct RestoreCommand: AsyncParsableCommand {
     private func proposal(_ installation: Installation, _ parts: RestoreParts) async throws -> RestoreProposal {
         let settings = installation.settings
         let order = RestoreOrder(
-            names: paths, wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
+            names: try await names(installation, parts), wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
             days: days ?? settings.restore.days, extends: days != nil,
             output: output.map { ProcessEnvironment.workingFolder.pushing(FilePath($0)).lexicallyNormalized() },
             requestedBy: ProcessEnvironment.userName ?? "unknown")
@@ -204,6 +213,12 @@ struct RestoreCommand: AsyncParsableCommand {
         } catch let error as TierNotOffered {
             throw CommandFailure(.usage, "\(error); nothing was asked for")
         }
+    }
+
+    private func names(_ installation: Installation, _ parts: RestoreParts) async throws -> [String] {
+        guard let wanted = version.flatMap(RestoreVersion.init) else { return paths }
+        let (paths, candidates) = (paths, installation.restorePlaces.candidates)
+        return try await parts.ledger { try wanted.keys(of: paths, in: $0, candidates: candidates) }
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.

@@ -117,10 +117,11 @@ struct StatusCommand: AsyncParsableCommand {
             for candidate in locator.candidates(for: absolute) where count == 0 {
                 count = try ledger.photos(at: candidate) { photo in
                     let standing = try PhotoStanding(photo, policy: policy, in: ledger, now: now)
+                    let versions = try ledger.versions(of: photo)
                     if json {
-                        reports.append(PhotoReport(standing))
+                        reports.append(PhotoReport(standing, versions: versions))
                     } else {
-                        view.lines(standing).forEach(output.writeLine)
+                        (view.lines(standing) + view.lines(versions)).forEach(output.writeLine)
                     }
                 }
             }

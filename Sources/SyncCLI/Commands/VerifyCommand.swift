@@ -90,7 +90,7 @@ struct VerifyCommand: AsyncParsableCommand {
         let now = installation.time.now()
         var report = VerifyReport(
             result, repaired: repaired, oldest: try ledger.verificationStanding(at: now).oldest,
-            lost: try ledger.overview().totals[.lost].files)
+            lost: try ledger.overview().lost)
         report.leftToAgent = !result.broken.isEmpty && lock == nil
         try ledger.close()
         return report
@@ -151,5 +151,6 @@ struct VerifyCommand: AsyncParsableCommand {
         progress.expect(try ledger.overview().totals.waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         try await parts.vacations.round()
+        try await parts.upkeep.mend()
     }
 }

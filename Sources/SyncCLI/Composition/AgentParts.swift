@@ -44,13 +44,20 @@ struct AgentParts: Sendable {
         let interrupted = try ledger.recoverInterrupted(at: installation.time.now())
         if interrupted > 0 {
             installation.logger.notice(
-                "\(interrupted) photos were in hand when the last agent ended; they are tried again")
+                "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
         let keys = try KeyLayout(user: settings.user)
         let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
         restores = try RestoreParts(installation, ledger: ledger, store: retrying)
         shares = ShareParts(installation, restores)
-        retention = try RetentionParts(installation, ledger: restores.ledger, store: retrying)
+        let galleries = SyncPass(
+            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner, pool: intakePool,
+            settle: settings.upload.settle, time: installation.time)
+        retention = try RetentionParts(
+            installation, ledger: restores.ledger, store: retrying,
+            intake: EventIntake(
+                pass: galleries, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), pool: intakePool,
+                work: work))
         upkeep = StoreUpkeep(
             store: retrying, ledger: restores.ledger, keys: keys, policy: try installation.tierPolicy(),
             verification: VerificationRule(

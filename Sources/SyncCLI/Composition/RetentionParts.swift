@@ -17,8 +17,10 @@ struct RetentionParts: Sendable {
 
     private let installation: Installation
 
-    /// - Parameter store: with retries.
-    init(_ installation: Installation, ledger: LedgerQueue, store: any ObjectStore) throws {
+    /// - Parameters:
+    ///   - store: with retries.
+    ///   - intake: what looks at the folders first.
+    init(_ installation: Installation, ledger: LedgerQueue, store: any ObjectStore, intake: EventIntake) throws {
         let settings = installation.settings
         self.installation = installation
         self.ledger = ledger
@@ -31,17 +33,33 @@ struct RetentionParts: Sendable {
                 keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
                 batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
                 phoneRegion: settings.share.phoneRegion),
-            pool: BlockingPool(name: "retention", threads: ProcessEnvironment.processorCount), time: installation.time)
+            pool: BlockingPool(name: "retention", threads: ProcessEnvironment.processorCount),
+            intake: intake, time: installation.time)
     }
 
     /// For a command: with the store that the configuration names.
-    /// - Parameter writes: `false` for a look: then the ledger need not be about this store.
-    init(_ installation: Installation, ledger: Ledger, writes: Bool) throws {
+    /// - Parameters:
+    ///   - writes: `false` for a look at a copy of the ledger, which need not be about this store.
+    ///   - scans: whether the folders are this process's to scan: no agent does it.
+    init(_ installation: Installation, ledger: Ledger, writes: Bool, scans: Bool) throws {
         let store = try installation.makeStore(ledger, access: writes ? .founds : .reads)
         if writes { try installation.requireOwn(store, of: ledger) }
+        let pool = BlockingPool(name: "intake", threads: 1)
+        let folders = scans ? try ledger.register(installation.settings.watch) : []
+        let pass = SyncPass(
+            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
+            settle: writes ? installation.settings.upload.settle : .zero, time: installation.time)
         try self.init(
             installation, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
-            store: RetryingStore(store, time: installation.time, logger: installation.logger))
+            store: RetryingStore(store, time: installation.time, logger: installation.logger),
+            intake: EventIntake(
+                pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+                pool: pool))
+    }
+
+    /// For a look: on a copy of the ledger, of which nothing is kept.
+    init(_ installation: Installation, lookingAt ledger: Ledger) throws {
+        try self.init(installation, ledger: ledger.copyInMemory(), writes: false, scans: true)
     }
 
     func service(_ patience: LedgerPatience) -> RetentionService {

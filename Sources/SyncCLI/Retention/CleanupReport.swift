@@ -22,6 +22,8 @@ struct CleanupReport: Encodable, Sendable {
     let deleted: Int
     let skipped: Int
     let failed: Int
+    /// Due, and left for the time when the store is back.
+    let waiting: Int
     /// Those that failed, and those that were skipped; the first thousand of each.
     let errors: [Issue]
     let skippedEvents: [Issue]
@@ -33,6 +35,7 @@ struct CleanupReport: Encodable, Sendable {
         deleted = summary.deleted
         skipped = summary.skipped.count
         failed = summary.errors.count
+        waiting = summary.waiting
         errors = summary.errors.named.map(Issue.init)
         skippedEvents = summary.skipped.named.map(Issue.init)
         self.daysOld = daysOld
@@ -46,7 +49,14 @@ extension CleanupReport {
     /// For people.
     func lines(on terminal: Terminal) -> [String] {
         let age = daysOld == 0 ? "" : " older than \(Quantities.counted(daysOld, "day"))"
-        guard deleted + skipped + failed > 0 else { return ["No gallery event\(age) has text to delete."] }
+        let waits =
+            waiting > 0
+            ? [
+                "\(Quantities.counted(waiting, "event"))\(age) still \(waiting == 1 ? "has its text and waits" : "have their text and wait") for the store."
+            ] : []
+        guard deleted + skipped + failed > 0 else {
+            return waits.isEmpty ? ["No gallery event\(age) has text to delete."] : waits
+        }
         let photos = Quantities.counted(archived, "photo")
         let texts = Quantities.counted(deleted, "event")
         var lines = [
@@ -59,6 +69,7 @@ extension CleanupReport {
         lines += Self.more(skipped - most, "skipped")
         lines += errors.prefix(most).map { terminal.styled("error", .red) + "    " + Self.line($0) }
         lines += Self.more(failed - most, "failed")
+        lines += waits
         if !errors.isEmpty { lines.append("What failed keeps its text, and is tried again by the next cleanup.") }
         return lines
     }

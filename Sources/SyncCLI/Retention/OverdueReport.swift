@@ -18,6 +18,11 @@ struct OverdueReport: Encodable, Sendable {
         @Nullable var reason: String?
     }
 
+    struct Unclear: Encodable, Sendable {
+        let file: String
+        let reason: String
+    }
+
     struct Run: Encodable, Sendable {
         let scheduledAt: Date
         let finishedAt: Date
@@ -38,6 +43,8 @@ struct OverdueReport: Encodable, Sendable {
     let daysOld: Int
     let overdue: Int
     let events: [Overdue]
+    /// Files in which something cannot be told: it may be due, and keeps its text.
+    let unclear: [Unclear]
     let archived: Int
     let deleted: Int
     /// The last daily run of an agent.
@@ -49,6 +56,9 @@ struct OverdueReport: Encodable, Sendable {
         let cutoff = parts.retention.cutoff(days: daysOld)
         let age = Double(daysOld) * 86_400
         self.daysOld = daysOld
+        unclear = try await parts.retention.takeIn().prefix(Self.named).compactMap { issue in
+            issue.file.map { Unclear(file: $0.string, reason: issue.reason) }
+        }
         (overdue, events) = try await parts.ledger { ledger in
             let due = try ledger.dueEvents(createdBefore: cutoff, after: nil, limit: Self.named)
             return (try ledger.dueEventCount(createdBefore: cutoff), due.map { Overdue($0, age: age) })
@@ -70,14 +80,19 @@ struct OverdueReport: Encodable, Sendable {
             lastRun.map { "Last daily run \(Quantities.ago($0.finishedAt, now: now))." } ?? "No daily run yet.",
             "The next one is due at \(Quantities.time(nextRun)), while an agent runs.",
         ]
-        guard overdue > 0 else { return lines + ["Nothing is overdue."] }
-        lines.append("\(Quantities.counted(overdue, "event")) overdue:")
+        if overdue == 0, unclear.isEmpty { return lines + ["Nothing is overdue."] }
+        if overdue > 0 { lines.append("\(Quantities.counted(overdue, "event")) overdue:") }
         let shown = events.prefix(20)
         lines += shown.map { event in
             let reason = event.reason ?? "not tried yet"
             return "  \(event.event.escapingControls)  due since \(Quantities.day(event.dueSince)): \(reason)"
         }
         if overdue > shown.count { lines.append("  and \(Quantities.count(overdue - shown.count)) more") }
+        if !unclear.isEmpty {
+            lines.append("\(Quantities.counted(unclear.count, "file")) with something that cannot be told:")
+            lines += unclear.prefix(20).map { "  \($0.file.escapingControls): \($0.reason.escapingControls)" }
+            if unclear.count > 20 { lines.append("  and \(Quantities.count(unclear.count - 20)) more") }
+        }
         return lines
     }
 }

@@ -43,6 +43,19 @@ struct PhotoListView {
         return lines
     }
 
+    /// What is stored of earlier contents of its file.
+    func lines(_ versions: [PhotoVersion]) -> [String] {
+        versions.map { version in
+            let storageClass = version.object.storageClass
+            let tier = storageClass == .standard ? "" : ", \(storageClass.rawValue)"
+            return "           "
+                + terminal.styled(
+                    "version \(version.number): \(Quantities.bytes(version.object.size))\(tier), stored "
+                        + "\(Quantities.time(version.storedAt)), replaced \(Quantities.time(version.replacedAt)); "
+                        + "restore --version \(version.number) brings it back", .dim)
+        }
+    }
+
     private func pixels(of photo: PhotoStatus) -> String {
         guard let width = photo.width, let height = photo.height else { return "" }
         return "\(width)×\(height)"

@@ -28,8 +28,30 @@ struct PhotoReport: Encodable {
     @Nullable var note: String?
     /// What the photo has and its stored copy has not: `xmp`, `gainMap`, `secondPicture`, `motion`, …
     var dropped: [String]
+    /// What is stored of earlier contents of the file, the latest first.
+    var versions: [Version]
 
-    init(_ photo: PhotoStanding) {
+    struct Version: Encodable {
+        /// What `restore --version` takes.
+        var number: Int
+        var key: String
+        var storedAt: Date
+        var replacedAt: Date
+        var bytesStored: Int64
+        var storageClass: String
+
+        init(_ version: PhotoVersion) {
+            number = version.number
+            key = version.object.key.rawValue
+            storedAt = version.storedAt
+            replacedAt = version.replacedAt
+            bytesStored = version.object.size
+            storageClass = version.object.storageClass.rawValue
+        }
+    }
+
+    init(_ photo: PhotoStanding, versions: [PhotoVersion] = []) {
+        self.versions = versions.map(Version.init)
         let (badge, expected) = (photo.badge, photo.expected)
         let photo = photo.photo
         path = photo.path.string

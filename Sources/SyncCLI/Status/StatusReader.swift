@@ -12,11 +12,14 @@ struct StatusReader {
         let report: StatusReport
         let failed: [PhotoStatus]
         let lost: [PhotoStatus]
+        let lostObjects: [ObjectRecord]
         let now: Date
         let home: String?
 
         func view(on terminal: Terminal) -> StatusView {
-            StatusView(report: report, failed: failed, lost: lost, terminal: terminal, now: now, home: home)
+            StatusView(
+                report: report, failed: failed, lost: lost, lostObjects: lostObjects, terminal: terminal, now: now,
+                home: home)
         }
     }
 
@@ -46,7 +49,8 @@ struct StatusReader {
         try addNotes(to: &report)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
-            lost: try ledger.lostPhotos(limit: Self.failedShown), now: installation.time.now(),
+            lost: try ledger.lostPhotos(limit: Self.failedShown),
+            lostObjects: try ledger.lostBesidePhotos(limit: Self.failedShown), now: installation.time.now(),
             home: installation.location.home?.string)
     }
 

@@ -189,7 +189,7 @@ extension StatusReport {
         }
         totals = Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map(Note.init)
-        tiers = overview.tiers.filter { $0.objects > 0 }.map { tier in
+        tiers = overview.storedTiers.filter { $0.objects > 0 }.map { tier in
             let waiting = tier.storageClass == .standard ? backlog : ArchiveBacklog()
             return Tier(
                 storageClass: tier.storageClass.rawValue, objects: tier.objects, bytes: tier.bytes, due: waiting.due,
@@ -219,7 +219,7 @@ extension StatusReport.Totals {
         self.init(
             files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
             failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
-            lost: totals[.lost].files, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes,
+            lost: overview.lost, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes,
             bytesStored: overview.bytesStored)
     }
 }

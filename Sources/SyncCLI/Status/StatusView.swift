@@ -10,6 +10,8 @@ struct StatusView {
     let failed: [PhotoStatus]
     /// Photos of which nothing is left, likewise.
     var lost: [PhotoStatus] = []
+    /// Archived photos of events, and earlier images of projects, of which nothing is left.
+    var lostObjects: [ObjectRecord] = []
     let terminal: Terminal
     let now: Date
     /// The user's home folder, shown as `~`.
@@ -161,10 +163,20 @@ struct StatusView {
             lines.append("  and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them")
         }
         for photo in lost { lines += item(photo.path.string, "lost: " + (photo.why ?? "")) }
-        if totals.lost > lost.count {
+        for object in lostObjects {
+            let what = object.problem.map { "lost: what was stored of it \($0.words)" } ?? "lost"
+            lines += item(object.key.rawValue, what)
+        }
+        let unnamedLost = totals.lost - lost.count - lostObjects.count
+        if unnamedLost > 0 {
             lines.append(
-                "  and \(Quantities.count(totals.lost - lost.count)) more that are lost: sync-agent status FOLDER lists them"
+                "  and \(Quantities.count(unnamedLost)) more that are lost: sync-agent status FOLDER lists them"
             )
+        }
+        if totals.lost > 0 {
+            lines += TextLayout.wrapped(
+                "What is lost and shall not be told any more: sync-agent forget PATH", to: width - 2
+            ).map { "  \($0)" }
         }
         return lines
     }

@@ -71,7 +71,7 @@ struct SyncReport: Encodable {
         failed = overview.totals[.failed].files
         skipped = summary.skipped
         pending = overview.totals.waiting
-        lost = overview.totals[.lost].files
+        lost = overview.lost
         bytesRead = summary.bytesRead
         bytesSent = summary.bytesSent
         events = summary.events

@@ -22,10 +22,14 @@ package protocol TreeScanner: Sendable {
 
     /// Whether some process has the file open for writing at this moment. `false` also where the system cannot tell.
     func isBeingWritten(_ file: FilePath) -> Bool
+
+    /// Whether a file begins as a picture or a film does. For the few files whose names are left out.
+    func holdsPicture(_ file: FilePath) -> Bool
 }
 
 extension TreeScanner {
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
+    package func holdsPicture(_ file: FilePath) -> Bool { false }
 }
 
 /// One folder as it was read.
@@ -36,10 +40,13 @@ package struct ScannedFolder: Sendable {
     package var files: [ScannedFile]
     /// Why the folder could not be read (then `files` is empty and says nothing); `nil` when it could.
     package var error: ScanError?
+    /// What is no file to be stored, and may be taken for one.
+    package var others: [ScannedOther]
 
-    package init(path: FilePath, files: [ScannedFile], error: ScanError? = nil) {
+    package init(path: FilePath, files: [ScannedFile], others: [ScannedOther] = [], error: ScanError? = nil) {
         self.path = path
         self.files = files
+        self.others = others
         self.error = error
     }
 }
@@ -52,6 +59,24 @@ package struct ScannedFile: Hashable, Sendable {
     package init(name: FilePath.Component, stamp: FileStamp) {
         self.name = name
         self.stamp = stamp
+    }
+}
+
+/// An entry of a folder that is never stored.
+package struct ScannedOther: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// A symbolic link to something that no other name below the root has.
+        case link
+        /// A file with one of ``IgnoredNames``.
+        case ignoredName(FileStamp)
+    }
+
+    package var name: FilePath.Component
+    package var kind: Kind
+
+    package init(name: FilePath.Component, kind: Kind) {
+        self.name = name
+        self.kind = kind
     }
 }
 

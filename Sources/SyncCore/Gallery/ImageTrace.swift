@@ -3,7 +3,7 @@
 ///
 /// Encoded data of any kind counts, wherever in a text it begins: which formats there are is nobody's to know. It errs on
 /// the side of finding: what it finds outside of a photo's field is never deleted.
-struct ImageTrace {
+package struct ImageTrace {
     /// Characters of base64 in a row that are no words any more, and those of them without a break.
     private static let (longRun, longWord) = (256, 40)
 
@@ -12,7 +12,7 @@ struct ImageTrace {
     /// Bytes that tell what a file is, with those of a BMP's header.
     private static let header = 18
     /// Characters of a text from which its first bytes are read.
-    private static let start = 256
+    private static let start = 512
 
     /// - Parameters:
     ///   - element: of whole JSON.
@@ -49,9 +49,10 @@ struct ImageTrace {
 
     private static func isImage(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.count >= shortest else { return false }
-        if holdsDataURL(text) || holdsEncodedData(text) { return true }
+        if holdsDataURL(text) || holdsEncodedData(text) || SpacedData.isIn(text) { return true }
         let trimmed = text.drop { $0 <= 0x20 }.prefix(start)
-        return isImage(first: Base64Text(trimmed).leading[...]) || isImage(first: hexadecimal(trimmed)[...])
+        let joined = SpacedData.joined(trimmed)
+        return isImage(first: Base64Text(joined).leading[...]) || isImage(first: hexadecimal(joined)[...])
             || isImage(first: trimmed) || isImage(first: latin(trimmed)[...])
     }
 
@@ -130,6 +131,18 @@ struct ImageTrace {
     // MARK: First bytes
 
     private static func isImage(first bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.count >= header else { return false }
+        let first = Array(bytes.prefix(header))
+        // Packed, whatever is in it: gzip, ZIP, bzip2, xz, Zstandard.
+        let packers: [[UInt8]] = [
+            [0x1F, 0x8B, 8], [0x50, 0x4B, 3, 4], Array("BZh".utf8), [0xFD, 0x37, 0x7A, 0x58, 0x5A],
+            [0x28, 0xB5, 0x2F, 0xFD],
+        ]
+        return isPicture(first) || packers.contains { first.starts(with: $0) }
+    }
+
+    /// Whether bytes begin as a picture or a film does.
+    package static func isPicture(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= header else { return false }
         let first = Array(bytes.prefix(header))
         func has(_ text: StaticString, at offset: Int) -> Bool {

@@ -46,6 +46,10 @@ package struct UploadPlanner: Hashable, Sendable {
             return .readEvents
         case .gallery, .vacations:
             guard examined.type.kind != .other else {
+                let isNamedAsEvents = ["json", "jsonl", "ndjson"].contains(relativePath.extension?.lowercased())
+                if kind == .gallery, isNamedAsEvents, examined.stamp.size > 0 {
+                    return .skip(reason: "it may hold gallery events and cannot be read: it is no JSON", .unreadable)
+                }
                 return .skip(reason: "neither a photo nor a video; it stays on this machine")
             }
             return .store(try pooled(examined.id, examined.type))

@@ -31,27 +31,28 @@ package struct EventFilePreparer: Sendable {
         self.policy = policy
     }
 
+    package enum File: Sendable {
+        case events(PreparedEvents)
+        case noEvents
+        case unreadable(String)
+    }
+
     /// Reads a file, and notes its events: what is known of them, what is new, and that this file holds them.
-    /// - Returns: `nil` when it is no file of events.
     /// - Throws: ``PhotoError``, ``LedgerError``.
-    func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> PreparedEvents? {
-        let text = try reducer.eventText(of: claim.file, stamp: examined.stamp)
-        let name = claim.file.lastComponent
-        guard let file = GalleryEventFile(text, profile: claim.folder.profile, name: name) else { return nil }
-        var photos: [Int: MD5Digest] = [:]
-        for event in file.events { photos[event.index] = event.photoDigest(in: text.bytes) }
-        let noted = try ledger.noteEvents(file.events, photos: photos, of: claim)
-        guard noted.records.count == file.events.count else {
-            throw PhotoError(.changed, "the file changed after it was examined")
+    func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> File {
+        switch try EventFileNoter(ledger: ledger, reducer: reducer).note(claim, stamp: examined.stamp) {
+        case .noEvents: return .noEvents
+        case .unreadable(let reason): return .unreadable(reason)
+        case .events(let file, let noted):
+            var seen: Set<Int64> = []
+            let entries = zip(file.events, noted.records).compactMap { event, record -> PreparedEvents.Entry? in
+                // One that is there twice, photo and all, is one.
+                let isRepeat = !seen.insert(record.id).inserted
+                guard !isRepeat || event.photo.isInline else { return nil }
+                return PreparedEvents.Entry(event: event, record: record, isRepeat: isRepeat)
+            }
+            return .events(PreparedEvents(examined: examined, entries: entries, malformed: file.malformed))
         }
-        var seen: Set<Int64> = []
-        let entries = zip(file.events, noted.records).compactMap { event, record -> PreparedEvents.Entry? in
-            // One that is there twice, photo and all, is one.
-            let isRepeat = !seen.insert(record.id).inserted
-            guard !isRepeat || event.photo.isInline else { return nil }
-            return PreparedEvents.Entry(event: event, record: record, isRepeat: isRepeat)
-        }
-        return PreparedEvents(examined: examined, entries: entries, malformed: file.malformed)
     }
 
     /// Makes the photo ready that stands in a file of events.

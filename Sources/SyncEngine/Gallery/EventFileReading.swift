@@ -16,7 +16,7 @@ extension PhotoReducer {
     /// A piece of the text of a file of events. Of UTF-16 all of it has to be read: where a piece stands is not known.
     /// - Throws: as ``eventText(of:stamp:)``.
     func eventText(of file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
-        let mark = try read(file, 0..<min(2, Int(stamp.size)), stamp: stamp)
+        let mark = try read(file, 0..<min(EventFileText.headSize, Int(stamp.size)), stamp: stamp)
         guard EventFileText.isUTF16(mark) else { return try read(file, range, stamp: stamp) }
         let text = try eventText(of: file, stamp: stamp)
         guard range.upperBound <= text.bytes.count else {

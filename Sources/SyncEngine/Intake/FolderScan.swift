@@ -54,6 +54,7 @@ package struct FolderScan: Sendable {
         var visited: Set<DirectoryID> = []
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
+        var leftOut: [LeftOutSummary.Item] = []
         let place = start.relative(to: folder.path)
         let known = try ledger.mounts(of: folder.id).map(\.path)
         var mounts = ScannedMounts(Set(known + scanner.mountPoints(below: folder.path)))
@@ -66,6 +67,7 @@ package struct FolderScan: Sendable {
                     return
                 }
                 result.filesSeen += scanned.files.count
+                leftOut += entries(scanned, of: folder, at: now)
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
                 if scanned.path.isEmpty, scanned.files.isEmpty {
                     emptyRoot = scanned
@@ -83,6 +85,10 @@ package struct FolderScan: Sendable {
                 result.missing += try ledger.markGone(folder.id, path: place, at: now)
                 return result
             }
+        }
+        if start == folder.path {
+            try ledger.noteLeftOutEntries(
+                leftOut.sorted { $0.path.string.utf8.lexicographicallyPrecedes($1.path.string.utf8) }, of: folder.id)
         }
         let absent = try absentMounts(of: folder, mounts, at: now, &result)
         if let emptyRoot {
@@ -103,6 +109,25 @@ package struct FolderScan: Sendable {
         }
         result.missing += try ledger.finishScan(folder.id, below: place, visited: visited, unread: unread + absent)
         return result
+    }
+
+    /// A name that a program uses while it works is no photo; one that still has it after a day may be one.
+    private static let longestWork = Duration.seconds(86_400)
+
+    /// What is never stored, and may be a photo all the same. Paths are below the folder.
+    private func entries(_ scanned: ScannedFolder, of folder: FolderRecord, at now: Date) -> [LeftOutSummary.Item] {
+        scanned.others.compactMap { other in
+            let path = scanned.path.appending(other.name)
+            switch other.kind {
+            case .link: return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
+            case .ignoredName(let stamp):
+                guard stamp.age(at: now) >= Self.longestWork, scanner.holdsPicture(folder.path.pushing(path)) else {
+                    return nil
+                }
+                return LeftOutSummary.Item(
+                    path: path, reason: "a picture under a name that programs use while they work, or a hidden one")
+            }
+        }
     }
 
     /// Places below the folder where photos were on a drive that is not mounted. Nothing is concluded about them.

@@ -41,14 +41,22 @@ package struct ProjectListFile: Sendable {
             return .read(bytes, stamp)
         } catch Errno.noSuchFileOrDirectory {
             return .missing
+        } catch let error as NoFile {
+            return .refused(error.words, .none)
         } catch {
             return .refused("it cannot be read: \((error as? Errno)?.description.lowercased() ?? "\(error)")", .none)
         }
     }
 
-    private static func stamp(of file: FileDescriptor) throws(Errno) -> FileStamp {
+    private struct NoFile: Error {
+        let words: String
+    }
+
+    private static func stamp(of file: FileDescriptor) throws -> FileStamp {
         let status = try FileStatus(of: file)
-        guard status.kind == .file else { throw Errno.isDirectory }
+        guard status.kind == .file else {
+            throw NoFile(words: status.kind == .folder ? "it is a folder" : "it is a pipe or a device, and no file")
+        }
         return status.stamp
     }
 

@@ -33,7 +33,14 @@ package struct ObjectExaminer: Sendable {
         if reading == .always, !known.storageClass.isArchive, let standing = try await read(known, isUnlisted) {
             return standing
         }
-        guard let info = try await store.head(known.key) else { return try await absent(known, isUnlisted) }
+        let answer: ObjectInfo?
+        do {
+            answer = try await store.head(known.key)
+        } catch let error as StoreError where error.code == .badDigest {
+            // The store itself says that nobody can read it: a put replaces it.
+            return .broken(.damaged("what the store has noted of it cannot be read"))
+        }
+        guard let info = answer else { return try await absent(known, isUnlisted) }
         let word = known.judged(by: info)
         let isDamaged = known.problem?.isDamage == true
         if info.isLocked {

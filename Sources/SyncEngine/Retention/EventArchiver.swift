@@ -53,6 +53,10 @@ struct EventArchiver: Sendable {
                 let photo = try await pool.run { [self] in try self.photo(in: occurrence, of: event, at: place) }
                 return .proven(try await put(photo, at: place))
             } catch let error as PhotoError {
+                // What is in the pool may be less than the photo that would be cut out of the file.
+                if error.isPermanent, case .inline = occurrence.event.photo {
+                    return .failed(error.message, occurrence.file)
+                }
                 failure = failure ?? .failed(error.message, occurrence.file)
             }
         }
@@ -125,7 +129,7 @@ struct EventArchiver: Sendable {
             guard let decoded = Base64Text(text).decoded() else {
                 throw PhotoError(.changed, "the file changed after it was read")
             }
-            let copy = try reducer.reduce(decoded, policy: policy)
+            let copy = try whole(reducer.reduce(decoded, policy: policy), of: decoded)
             let examined = PhotoExamination(
                 stamp: occurrence.stamp, type: copy.type, digest: ContentDigest(of: decoded))
             photo = PreparedPhoto(decoded, examined: examined, plan: upload, copy: copy)
@@ -137,6 +141,24 @@ struct EventArchiver: Sendable {
         }
         photo.metadata = metadata(of: event, title: Self.title(in: bytes), at: place, beside: photo.attributes.metadata)
         return photo
+    }
+
+    /// The photo leaves its file for good: what a reduced copy would lose of it, but sharpness, is kept with all of it.
+    private func whole(_ copy: StoredCopy, of photo: [UInt8]) throws(PhotoError) -> StoredCopy {
+        guard case .reduced = copy.content, copy.type.kind == .jpeg else { return copy }
+        let extent = JPEGExtent(photo)
+        guard extent.holdsMore else { return copy }
+        guard !policy.stripLocation else {
+            throw PhotoError(
+                .unsupported,
+                "its photo holds more than one picture, which only the file itself keeps, and photos.strip_location"
+                    + " forbids to store that; it stays where it is")
+        }
+        var copy = copy
+        copy.content = .unchanged
+        copy.digest = ContentDigest(of: photo)
+        (copy.width, copy.height) = (extent.width, extent.height)
+        return copy
     }
 
     private func key(of place: EventArchiveKey) throws(PhotoError) -> ObjectKey {

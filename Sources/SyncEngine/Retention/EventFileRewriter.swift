@@ -56,7 +56,11 @@ struct EventFileRewriter: Sendable {
         result.left = targets.compactMap { target in doubtful[target.event.id].map { (target.event, $0) } }
         let targets = targets.filter { doubtful[$0.event.id] == nil }
         guard let file else {
-            result.clean = targets.map(\.event)
+            if EventShelf.holdsNothing(bytes) {
+                result.clean = targets.map(\.event)
+            } else {
+                result.left += targets.map { ($0.event, Self.edited) }
+            }
             return result
         }
         let cut = Cut(of: targets, in: file, bytes)
@@ -92,11 +96,13 @@ struct EventFileRewriter: Sendable {
             for target in targets {
                 var (removed, reduced): ([Int], [Int]) = ([], [])
                 var reason: String?
+                var isFound = false
                 for event in elements[target.event.eventID.inBytes] ?? [] {
                     // The element itself tells, as it stands there now: with another time, profile or photo it is another
                     // event, and has its own time.
                     let photo = event.photoDigest(in: bytes)
                     guard target.event.isOf(event, photo: photo) else { continue }
+                    isFound = true
                     switch (target.photo, event.photo) {
                     case (nil, .none):
                         if !event.isBare { reduced.append(event.index) }
@@ -114,6 +120,8 @@ struct EventFileRewriter: Sendable {
                 }
                 self.removed.formUnion(removed)
                 self.reduced.formUnion(reduced)
+                // Only what is cut here is gone: an edit may have made another event of it, with its text.
+                if !isFound { reason = EventFileRewriter.edited }
                 if let reason { left.append((target.event, reason)) } else { clean.append(target.event) }
             }
         }
@@ -145,6 +153,8 @@ struct EventFileRewriter: Sendable {
     }
 
     static let advice = "an earlier one that another program wrote is kept"
+    static let edited =
+        "it is not in the file any more as it was read; the next look at the file tells what is in it now"
     static let damaged = "the file is damaged where the event stands; correct it, or remove it"
     static let renamed = "its id was the name of the file, which has another one; the next sync looks at it"
     private static let changed = PhotoError(

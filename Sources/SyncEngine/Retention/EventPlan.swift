@@ -62,7 +62,12 @@ struct EventPlanner: Sendable {
             switch contents[place.photoID] {
             case .read(let file):
                 if let reason = file.doubtful[event.id] { return .fail(reason, place.file) }
-                occurrences += file.occurrences(of: event)
+                let found = file.occurrences(of: event)
+                // What was edited since may still be its text: it is no file from which it has gone.
+                if found.isEmpty, !place.isClean, !file.holdsNothing {
+                    return .skip(EventFileRewriter.edited, place.file)
+                }
+                occurrences += found
             case .unreadable(let reason):
                 return .fail(reason, place.file)
             case .absent, nil:

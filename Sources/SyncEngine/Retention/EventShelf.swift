@@ -34,6 +34,12 @@ struct EventShelf: Sendable {
         try reducer.eventText(of: place.file, stamp: stamp)
     }
 
+    /// Whether a text is what a cleanup leaves when nothing is left, or as good as that.
+    static func holdsNothing(_ text: [UInt8]) -> Bool {
+        let rest = text.filter { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
+        return rest.isEmpty || [Array("[]".utf8), Array("{}".utf8)].contains(rest)
+    }
+
     /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole.
     /// - Parameters:
     ///   - events: of which text may be in the file.
@@ -77,6 +83,7 @@ struct ReadEventFile: Sendable {
     let stamp: FileStamp
     /// Why due events may stand where they cannot be found, by their rows.
     let doubtful: [Int64: String]
+    let holdsNothing: Bool
     /// The elements that are due events, by the rows of these.
     private let found: [Int64: [EventOccurrence]]
 
@@ -89,6 +96,7 @@ struct ReadEventFile: Sendable {
         self.place = place
         self.stamp = stamp
         doubtful = EventShelf.doubtful(due, in: events, text)
+        holdsNothing = EventShelf.holdsNothing(text)
         var found: [Int64: [EventOccurrence]] = [:]
         let dueByID = Dictionary(grouping: due, by: \.eventID.inBytes)
         for event in events?.events ?? [] {

@@ -40,15 +40,17 @@ package struct RetentionPass: Sendable {
     private let archiver: EventArchiver
     private let cleaner: EventCleaner
     private let pool: BlockingPool
+    private let intake: EventIntake?
     private let time: TimeSource
 
     /// - Parameters:
     ///   - folders: the watched folders of events.
     ///   - store: with retries.
+    ///   - intake: what looks at the folders first; `nil` where that was done.
     package init(
         folders: [FilePath], ledger: LedgerQueue, store: any ObjectStore, scanner: any TreeScanner,
         reducer: any PhotoReducer, phones: any PhoneNumbers, rules: Rules, pool: BlockingPool,
-        calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
+        intake: EventIntake? = nil, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
     ) {
         self.folders = folders
         self.ledger = ledger
@@ -61,6 +63,7 @@ package struct RetentionPass: Sendable {
         cleaner = EventCleaner(
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
         self.pool = pool
+        self.intake = intake
         self.time = time
     }
 
@@ -68,14 +71,19 @@ package struct RetentionPass: Sendable {
     package func cutoff(days: Int) -> Date { time.now().addingTimeInterval(-Double(days) * 86_400) }
 
     /// Handles all events that are due now, batch after batch.
-    /// - Parameter observe: told how many events have been looked after, from any thread.
+    /// - Parameters:
+    ///   - unclear: what ``takeIn()`` has answered; `nil` when the folders are to be looked at first.
+    ///   - observe: told how many events have been looked after, from any thread.
     /// - Throws: ``LedgerError``, `CancellationError`. A store that is away as a whole ends it, and is told in the summary.
     package func run(
-        olderThan days: Int, observe: @escaping @Sendable (Int) -> Void = { _ in }
+        olderThan days: Int, after unclear: [RetentionSummary.Issue]? = nil,
+        observe: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws -> RetentionSummary {
         let folders = folders
         let kept = try await pool.run { [rewriter = cleaner.rewriter] in folders.flatMap { rewriter.settle(below: $0) }
         }
+        let files: [RetentionSummary.Issue]
+        if let unclear { files = unclear } else { files = try await takeIn() }
         let count = Mutex(0)
         var summary = try await eachBatch(olderThan: days) { batch, summary in
             try await carryOut(batch, &summary) {
@@ -91,13 +99,19 @@ package struct RetentionPass: Sendable {
                 RetentionSummary.Issue(
                     event: "-", file: file, reason: "\(EventFileRewriter.advice); compare the two, and remove one"))
         }
+        summary.tell(files)
+        if summary.outage != nil {
+            let cutoff = cutoff(days: days)
+            summary.waiting = try await ledger { try $0.dueEventCount(createdBefore: cutoff) }
+        }
         if summary.deleted > 0 { try await ledger { try $0.purgeDeleted() } }
         return summary
     }
 
     /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store. Nothing is written.
     package func preview(olderThan days: Int) async throws -> RetentionSummary {
-        try await eachBatch(olderThan: days) { batch, summary in
+        let unclear = try await takeIn()
+        var summary = try await eachBatch(olderThan: days) { batch, summary in
             for plan in try await plans(for: batch) {
                 switch plan.step {
                 case .archive:
@@ -109,7 +123,13 @@ package struct RetentionPass: Sendable {
                 }
             }
         }
+        summary.tell(unclear)
+        return summary
     }
+
+    /// Looks at the folders, so that what was not read yet is due too.
+    /// - Returns: files in which something cannot be told, which therefore keeps its text.
+    package func takeIn() async throws -> [RetentionSummary.Issue] { try await intake?.takeIn() ?? [] }
 
     private func eachBatch(
         olderThan days: Int, _ work: ([DueEvent], inout RetentionSummary) async throws -> Void
@@ -225,7 +245,12 @@ package struct RetentionPass: Sendable {
         let left = try await cleaner.clean(freed.map { ($0.due, $0.object?.md5) })
         for event in freed {
             if let issue = left[event.due.event.id] {
-                leftovers.errors.append((event.due.event, issue))
+                // What was edited at this moment is no failure: it is looked at again.
+                if issue.reason == EventFileRewriter.edited {
+                    leftovers.skipped.append((event.due.event, issue))
+                } else {
+                    leftovers.errors.append((event.due.event, issue))
+                }
             } else {
                 try await signOff(event, &leftovers, &summary)
             }

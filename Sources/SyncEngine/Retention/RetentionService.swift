@@ -112,7 +112,9 @@ package final class RetentionService: Service {
 
     private func tell(_ summary: RetentionSummary) {
         if summary.deleted > 0 {
-            logger.notice("\(summary.archived) photos of old gallery events archived, \(summary.deleted) texts deleted")
+            logger.notice(
+                "old gallery events: \(summary.archived.counted("photo")) archived, \(summary.deleted.counted("text")) deleted"
+            )
         }
         for issues in [summary.errors, summary.skipped] { tell(issues) }
     }
@@ -125,7 +127,7 @@ package final class RetentionService: Service {
         guard issues.count > RetentionSummary.Issues.mostTold else { return }
         for (reason, count) in issues.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(Self.told)
         {
-            logger.warning("\(count) gallery events are kept: \(reason)")
+            logger.warning("kept: \(count.counted("gallery event")): \(reason)")
         }
     }
 }

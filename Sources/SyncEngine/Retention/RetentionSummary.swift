@@ -45,6 +45,14 @@ package struct RetentionSummary: Hashable, Sendable {
     package internal(set) var errors = Issues()
     /// Why the store as a whole could not be used any more: the rest is left for the next time.
     package internal(set) var outage: StoreError?
+    /// Events that are due and wait for that store.
+    package internal(set) var waiting = 0
 
     package init() {}
+
+    /// Adds issues about files of which nothing was told yet.
+    mutating func tell(_ issues: [Issue]) {
+        let told = Set((errors.named + skipped.named).compactMap(\.file))
+        for issue in issues where !(issue.file.map { told.contains($0) } ?? false) { errors.add(issue) }
+    }
 }

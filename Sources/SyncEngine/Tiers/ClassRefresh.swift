@@ -60,7 +60,8 @@ package struct ClassRefresh: Sendable {
                 let (changed, unknown) = try await ledger {
                     try $0.mergeReport(objects, tellsRestores: tellsRestores, at: pageAskedAt)
                 }
-                for key in objects.map(\.key) + page.problems.map(\.key) { manifests[key] = nil }
+                let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
+                for key in objects.map(\.key) + present { manifests[key] = nil }
                 result.seen += objects.count
                 result.problems += page.problems.prefix(Self.problemsKept - result.problems.count)
                 result.problemCount += page.problems.count
@@ -91,7 +92,9 @@ package struct ClassRefresh: Sendable {
     private func compare(
         _ listing: ObjectPage, _ span: Span, at askedAt: Date, _ result: inout Result
     ) async throws {
-        let unclear = Set(listing.problems.map(\.key))
+        // What a listing cannot look at now is left for later; what it has found damaged is asked for.
+        let damaged = Set(listing.problems.lazy.filter { $0.error.code == .badDigest }.map(\.key))
+        let unclear = Set(listing.problems.map(\.key)).subtracting(damaged)
         let listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
         let isTold = store.capabilities.digestsInLists
         var last = span.after
@@ -107,6 +110,10 @@ package struct ClassRefresh: Sendable {
             // What was stored since the page was asked for may be missing from it.
             for record in page where record.storedAt <= askedAt {
                 guard let info = listed[record.key] else {
+                    if damaged.contains(record.key) {
+                        if record.problem == nil { suspects.append((record, false)) }
+                        continue
+                    }
                     if record.problem != .missing, !unclear.contains(record.key) { suspects.append((record, true)) }
                     continue
                 }
@@ -137,10 +144,18 @@ package struct ClassRefresh: Sendable {
         var count = 0
         for (key, name) in manifests.sorted(by: { $0.key < $1.key }) {
             // One that was written or removed meanwhile is no longer as it was known.
-            guard try await store.head(key) == nil else { continue }
+            guard try await isGone(key) else { continue }
             count += try await ledger { try $0.noteManifestMissing(name) }
         }
         return count
+    }
+
+    private func isGone(_ key: ObjectKey) async throws -> Bool {
+        do {
+            return try await store.head(key) == nil
+        } catch let error as StoreError where error.code == .badDigest {
+            return true
+        }
     }
 }
 

@@ -16,6 +16,7 @@ package struct StoreUpkeep: Sendable {
     private let mover: TierMover?
     private let refresh: ClassRefresh
     private let verifier: Verifier
+    private let repair: StoredCopyRepair
     private let verification: VerificationRule
     private let captureTimes: CaptureTimeMender?
     private let time: TimeSource
@@ -32,6 +33,7 @@ package struct StoreUpkeep: Sendable {
         self.captureTimes = captureTimes
         self.verification = verification
         verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
+        repair = StoredCopyRepair(store: store, ledger: ledger, keys: keys, time: time)
         self.store = store
         self.ledger = ledger
         let movesHere =
@@ -68,20 +70,23 @@ package struct StoreUpkeep: Sendable {
             logger.warning("cannot be looked at in the store: \(problem.key): \(problem.reason)")
         }
         if result.problemCount > Self.problemsTold {
-            logger.warning("\(result.problemCount) objects cannot be looked at in the store")
+            logger.warning("\(result.problemCount.counted("object")) cannot be looked at in the store")
         }
-        if result.changed > 0 { logger.info("the store reports changes of \(result.changed) objects") }
+        if result.changed > 0 { logger.info("the store reports changes of \(result.changed.counted("object"))") }
         let broken = result.findings.broken
         if broken.objects > 0 {
             logger.warning(
                 """
-                \(broken.objects) objects are no longer in the store as they were stored: \(broken.pending) photos are \
-                stored again, \(broken.lost) are lost
+                \(broken.objects.counted("object")) no longer in the store as stored: \
+                \(broken.pending.counted("photo")) to be stored again, \(broken.lost) lost
                 """)
         }
-        if result.findings.mended > 0 { logger.notice("\(result.findings.mended) objects are in the store again") }
+        if result.findings.mended > 0 {
+            logger.notice("in the store again: \(result.findings.mended.counted("object"))")
+        }
         if result.manifests > 0 {
-            logger.warning("\(result.manifests) manifests of vacations are gone from the store, and are written again")
+            logger.warning(
+                "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
     }
 
@@ -100,9 +105,10 @@ package struct StoreUpkeep: Sendable {
             try await compare()
         }
         try await unlessStoreFails("verify what is stored") { try await verify() }
+        try await unlessStoreFails("store again what is damaged") { try await mend() }
         let moved = try await unlessStoreFails("move old photos to the archive") { try await mover?.run() }
         guard let result = moved ?? nil else { return TierMover.Result() }
-        if result.moved > 0 { logger.notice("\(result.moved) photos were moved to the archive") }
+        if result.moved > 0 { logger.notice("moved to the archive: \(result.moved.counted("photo"))") }
         for failure in result.failures { logger.warning("not moved to the archive: \(failure)") }
         return result
     }
@@ -129,9 +135,19 @@ package struct StoreUpkeep: Sendable {
             }
         }
         for failure in result.failures { logger.warning("not verified: \(failure)") }
-        if result.checked > 0 { logger.info("\(result.checked) objects were verified, \(result.intact) are whole") }
+        if result.checked > 0 { logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole") }
         if result.isOverBudget { logger.info("verification has used up its budget of this month") }
         try await ledger.finish { try $0.noteVerified(at: now) }
+    }
+
+    /// Stores again what is of no file here, and is in the store a second time.
+    package func mend() async throws {
+        let mended = try await repair.run()
+        if mended > 0 {
+            logger.notice(
+                "stored again from the pool: \(mended.counted("archived photo or earlier image", "archived photos and earlier images"))"
+            )
+        }
     }
 
     private func unlessStoreFails<Value>(_ what: String, _ work: () async throws -> Value) async throws -> Value? {

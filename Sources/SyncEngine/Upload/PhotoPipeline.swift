@@ -237,7 +237,7 @@ package final class PhotoPipeline: Sendable {
         guard let round = rounds.withLock({ $0.next(at: now, patience, random: 0.5 + time.random() / 2) }) else {
             return false
         }
-        logger.info("\(round.photos.count) photos that could not be sent are tried once more")
+        logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
         try await time.sleep(round.pause)
         let due = time.now()
         try await pool.run { [ledger] in try ledger.hurry(round.photos, at: due) }

@@ -73,10 +73,12 @@ package struct Preparer: Sendable {
             if case .unfinishedImage = decision { throw PhotoError(.notAPhoto, reason) }
             return .done(.skipped(reason, leftOut))
         case .readEvents:
-            guard let file = try events.prepare(claim, examined) else {
-                return .done(.skipped("JSON without gallery events; it stays on this machine"))
+            switch try events.prepare(claim, examined) {
+            case .events(let file): return .ready(PreparedFile(claim: claim, content: .events(file)))
+            case .noEvents: return .done(.skipped("JSON without gallery events; it stays on this machine"))
+            case .unreadable(let reason):
+                return .done(.skipped("it may hold gallery events and cannot be read: it \(reason)", .unreadable))
             }
-            return .ready(PreparedFile(claim: claim, content: .events(file)))
         case .store(let upload):
             if let object = try stored(upload, examined.digest) {
                 return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))

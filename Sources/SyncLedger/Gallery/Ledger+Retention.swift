@@ -1,6 +1,6 @@
 package import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 package import SystemPackage
 
 /// An event whose time has come.
@@ -122,6 +122,14 @@ extension Ledger {
     /// What was signed off last, the latest first.
     package func retentionRecords(limit: Int) throws(LedgerError) -> [RetentionRecord] {
         try read("list what was signed off") { try $0.rows(LedgerQuery.newestRetentionRecords, [limit]) }
+    }
+
+    /// What was signed off with an archived photo; `nil` when nothing was.
+    package func retentionRecord(of key: ObjectKey) throws(LedgerError) -> RetentionRecord? {
+        try read("look up what was signed off") {
+            try $0.row(
+                "SELECT \(RetentionRecord.columns) FROM retention_records WHERE key = ?", [key.rawValue])
+        }
     }
 
     /// The scheduled moment up to which a daily task is done; `nil` before its first run.

@@ -60,7 +60,10 @@ extension Ledger {
     /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first.
     package func photoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
-            try db.rows(LedgerQuery.photosOfObject, [key.rawValue, limit], as: PhotoPlace.self).map(\.absolute)
+            let paths = try db.rows(
+                LedgerQuery.photosOfObject, [key.rawValue, limit], as: PhotoPlace.self
+            ).map(\.absolute)
+            return try paths.isEmpty ? db.photos(ofVersion: key, limit: limit) : paths
         }
     }
 }

@@ -129,13 +129,16 @@ extension Database {
         count.objects += 1
         // Before its photos: the file of an event has the object of its first photo, and is read anew.
         try unstoreEvents(of: id, problem)
-        count.pending += try run(
+        let pending = try run(
             """
             UPDATE photos SET state = 'pending', queued_at = ?, attempts = 0, next_try_at = 0, error = ?
             WHERE object_id = ? AND state = 'uploaded'
             """, [time.milliseconds, "what was stored of it \(problem.words); it is stored again", id])
         try run("UPDATE photos SET queued_at = ? WHERE object_id = ? AND state = 'missing'", [time.milliseconds, id])
-        count.lost += try lose(photosOf: id)
+        // Another name of the photo is here: what has gone with the object comes back with it.
+        let lost = try lose(photosOf: id)
+        count.pending += pending
+        if pending == 0 { count.lost += lost }
     }
 
     /// Photos that are not on the disk, and of which this object, which is broken, was the stored copy.

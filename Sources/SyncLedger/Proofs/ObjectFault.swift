@@ -26,7 +26,7 @@ package enum ObjectFault: Hashable, Sendable {
     package var isDamage: Bool { if case .damaged = self { true } else { false } }
 
     /// Why a photo is not safe: what follows after "what was stored of it".
-    var words: String {
+    package var words: String {
         switch self {
         case .missing: "is no longer in the store"
         case .damaged(let reason): "is damaged in the store (\(reason))"

@@ -54,10 +54,30 @@ extension LedgerQuery {
         SELECT \(RetentionRecord.columns) FROM retention_records ORDER BY signed_off_at DESC LIMIT ?
         """
 
+    /// Names as in `FileName.isJSON`; LIKE leaves the case of ASCII letters aside.
+    private static let isNamedAsEvents = """
+        (CAST(name AS TEXT) LIKE '%.json' OR CAST(name AS TEXT) LIKE '%.jsonl' OR CAST(name AS TEXT) LIKE '%.ndjson')
+        """
+    package static let queuedEventFiles = """
+        SELECT id FROM photos WHERE folder_id = ? AND state = 'pending' AND \(isNamedAsEvents)
+        """
+    package static let eventFilesInHand = """
+        SELECT id FROM photos WHERE folder_id = ? AND state = 'uploading' AND \(isNamedAsEvents)
+        """
+    package static let unreadableEventFiles = """
+        SELECT id FROM photos INDEXED BY photos_left_out
+        WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL AND left_out = 'unreadable'
+        """
+    package static let allMalformedEventFiles = """
+        SELECT photos.id, photos.folder_id, event_notes.malformed
+        FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id
+        WHERE event_notes.malformed > 0 AND photos.state IN ('uploaded', 'skipped', 'failed')
+        """
+
     static let ofGallery = [
         event, eventOfRow, eventsOfID, firstFileOfEvent, eventsOfFile, eventsOfProfile, dueEvents, dueEventCount,
         generationOfPhoto, filesOfEvent, photoBeside,
         eventTallies,
-        newestRetentionRecords,
+        newestRetentionRecords, queuedEventFiles, eventFilesInHand, unreadableEventFiles, allMalformedEventFiles,
     ]
 }

@@ -112,7 +112,7 @@ package enum LedgerQuery {
             oldestFailed, firstFailed, firstDelayed, leftOutCount, leftOut, malformedEventFiles, object,
             photosOfDirectory, photoOfFile, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
-        ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs
+        ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs + ofVersions
 
     private static func oldest(in state: String) -> String {
         "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"

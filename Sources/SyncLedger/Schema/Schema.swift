@@ -33,6 +33,7 @@ enum Schema {
         (SuspectSchema.name, running(SuspectSchema.all)),
         (ShareLookSchema.name, running(ShareLookSchema.all)),
         (CaptureTimeSchema.name, running(CaptureTimeSchema.all)),
+        (EarlierVersionSchema.name, running(EarlierVersionSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

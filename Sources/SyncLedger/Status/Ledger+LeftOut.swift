@@ -46,13 +46,52 @@ extension Ledger {
                 else { continue }
                 summary.items.append(LeftOutSummary.Item(path: photo.path, reason: photo.note ?? ""))
             }
+            for folder in folders where summary.items.count < limit {
+                for entry in try db.leftOutEntries(of: folder, limit: limit - summary.items.count) {
+                    summary.items.append(entry)
+                }
+            }
+            for folder in folders {
+                summary.count += Int(
+                    try db.number("SELECT COUNT(*) FROM left_out_entries WHERE folder_id = ?", [folder]) ?? 0)
+            }
             return summary
+        }
+    }
+
+    /// Notes what a scan of a whole folder has found that is never stored, in place of what was found before.
+    /// - Parameter entries: their paths are below the folder.
+    package func noteLeftOutEntries(_ entries: [LeftOutSummary.Item], of folder: FolderID) throws(LedgerError) {
+        let isKnown = try read("list entries that are left out") { db in
+            try db.leftOutEntries(of: folder.rawValue, limit: entries.count + 1, isAbsolute: false) == entries
+        }
+        // Most scans find what the last one has found.
+        if isKnown { return }
+        try write("note entries that are left out") { db in
+            try db.run("DELETE FROM left_out_entries WHERE folder_id = ?", [folder.rawValue])
+            for entry in entries {
+                try db.run(
+                    "INSERT OR REPLACE INTO left_out_entries VALUES (?, ?, ?)",
+                    [folder.rawValue, entry.path.directoryBlob, entry.reason])
+            }
         }
     }
 }
 
+extension Database {
+    fileprivate func leftOutEntries(
+        of folder: Int64, limit: Int, isAbsolute: Bool = true
+    ) throws -> [LeftOutSummary.Item] {
+        let root = isAbsolute ? try self.folder(FolderID(rawValue: folder)).path : FilePath()
+        let rows = try Row.fetchAll(
+            cachedStatement(sql: "SELECT path, reason FROM left_out_entries WHERE folder_id = ? ORDER BY path LIMIT ?"),
+            arguments: [folder, limit])
+        return rows.map { LeftOutSummary.Item(path: root.pushing(FilePath(directoryBlob: $0[0])), reason: $0[1]) }
+    }
+}
+
 /// A file with elements that are no events.
-private struct EventFileLeftOut: FetchableRecord {
+struct EventFileLeftOut: FetchableRecord {
     let photo: Int64
     let folder: Int64
     let malformed: Int

@@ -19,7 +19,7 @@ extension Ledger {
                 db, sql: "SELECT last_sync_at, store_error, store_checked_at, store_failing_since FROM agent")
             let checkedAt = (agent?[2] as Int64?).map(Date.init(milliseconds:))
             let restores = try db.restoreCounts()
-            return try Overview(
+            var overview = try Overview(
                 folders: folders, tiers: tiers, oldestUnsynced: db.oldestUnsynced(in: folders.map(\.record.id)),
                 lastSyncAt: (agent?[0] as Int64?).map(Date.init(milliseconds:)),
                 store: checkedAt.map {
@@ -29,6 +29,13 @@ extension Ledger {
                 restores: Overview.Restores(
                     inProgress: restores.reduce(0) { $0 + ($1.key.isOpen ? $1.value : 0) },
                     ready: restores[.restored] ?? 0, failed: restores[.failed] ?? 0))
+            overview.brokenTiers = try db.brokenTiers()
+            if !overview.brokenTiers.isEmpty {
+                overview.lostBesidePhotos = try db.rows(
+                    LedgerQuery.lostBesidePhotos, ["", Int.max], as: ObjectRecord.self
+                ).count
+            }
+            return overview
         }
     }
 
@@ -55,6 +62,19 @@ extension Ledger {
 }
 
 extension Database {
+    /// Its cost is that of what is broken.
+    fileprivate func brokenTiers() throws -> [Overview.Tier] {
+        let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.brokenStock))
+        var sums: [String: (objects: Int, bytes: Int64)] = [:]
+        for row in rows {
+            sums[row[0], default: (0, 0)].objects += 1
+            sums[row[0], default: (0, 0)].bytes += row[1]
+        }
+        return sums.map { name, sum in
+            Overview.Tier(storageClass: .init(rawValue: name), objects: sum.objects, bytes: sum.bytes)
+        }
+    }
+
     fileprivate func tallies(of folder: FolderID) throws -> PhotoTallies {
         let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.photoTallies), arguments: [folder.rawValue])
         return rows.reduce(into: PhotoTallies()) { tallies, row in

@@ -82,7 +82,12 @@ package struct Overview: Hashable, Sendable {
 
     /// The active folders, in the order of the configuration.
     package var folders: [Folder]
+    /// Of all objects, also those that are known to be gone or damaged.
     package var tiers: [Tier]
+    /// Of those that are.
+    package var brokenTiers: [Tier] = []
+    /// Archived photos of events, and earlier images of projects, of which nothing is left.
+    package var lostBesidePhotos = 0
     package var oldestUnsynced: Unsynced?
     package var lastSyncAt: Date?
     /// `nil` when it was never asked.
@@ -103,5 +108,15 @@ package struct Overview: Hashable, Sendable {
 
     /// Of all active folders.
     package var totals: PhotoTallies { folders.reduce(PhotoTallies()) { $0 + $1.tallies } }
-    package var bytesStored: Int64 { tiers.reduce(0) { $0 + $1.bytes } }
+    /// What is stored: without what is gone or damaged.
+    package var storedTiers: [Tier] {
+        tiers.map { tier in
+            guard let broken = brokenTiers.first(where: { $0.storageClass == tier.storageClass }) else { return tier }
+            return Tier(
+                storageClass: tier.storageClass, objects: tier.objects - broken.objects,
+                bytes: tier.bytes - broken.bytes)
+        }
+    }
+    package var bytesStored: Int64 { storedTiers.reduce(0) { $0 + $1.bytes } }
+    package var lost: Int { totals[.lost].files + lostBesidePhotos }
 }

@@ -31,7 +31,7 @@ package struct FileTreeScanner: TreeScanner {
             throw ScanError(error, opening: start)
         }
         try FolderWalk.run(from: handle, at: path) { folder in
-            var contents = FolderContents()
+            var contents = FolderContents(root: root)
             do throws(Errno) {
                 try contents.read(folder.folder.get())
             } catch {
@@ -43,7 +43,8 @@ package struct FileTreeScanner: TreeScanner {
                 }
                 return []
             }
-            try visit(ScannedFolder(path: folder.path.filePath, files: contents.files))
+            try visit(
+                ScannedFolder(path: folder.path.filePath, files: contents.files, others: contents.others))
             return contents.folders
         }
     }
@@ -58,6 +59,8 @@ package struct FileTreeScanner: TreeScanner {
         }
     }
 
+    package func holdsPicture(_ file: FilePath) -> Bool { OtherEntry.holdsPicture(file) }
+
     package func isBeingWritten(_ file: FilePath) -> Bool {
         WriteLease.isRefused(for: file)
     }
@@ -65,12 +68,21 @@ package struct FileTreeScanner: TreeScanner {
 
 /// What one folder holds.
 private struct FolderContents {
+    let root: FilePath
     var files: [ScannedFile] = []
     var folders: [EntryName] = []
+    var others: [ScannedOther] = []
+
+    init(root: FilePath) {
+        self.root = root
+    }
 
     mutating func read(_ handle: DirectoryHandle) throws(Errno) {
         try handle.forEachEntry { name, kind throws(Errno) in
-            guard kind != .other, !IgnoredNames.contains(String(cString: name)) else { return }
+            guard kind != .other, !IgnoredNames.contains(String(cString: name)) else {
+                if let other = OtherEntry.look(at: name, kind, in: handle, below: root) { others.append(other) }
+                return
+            }
             if kind == .folder {
                 folders.append(EntryName(name))
                 return

@@ -136,6 +136,64 @@ import Testing
         #expect((report.overdue, report.archived) == (0, 1))
     }
 
+    @Test func `an old event that no sync has seen is cleaned up, by hand and by an agent that starts`() async throws {
+        let home = try AgentHome()
+        try Self.write([try Self.event("e1", age: 91, photo: 1)], "a.json", in: home)
+        let forecast: Answer = try answer(await home.run("cleanup", "--dry-run", "--json"))
+        #expect(forecast.deleted == 1)
+        let report: Overdue = try answer(await home.run("cleanup", "--report", "--json"))
+        #expect(report.events.map(\.event) == ["e1"])
+        let answer: Answer = try answer(await home.run("cleanup", "--json"))
+        #expect((answer.archived, answer.deleted) == (1, 1))
+        #expect(try planted(below: home.tree.root) == [])
+        // The first thing that a new agent does, on a ledger that knows nothing.
+        let other = try AgentHome()
+        try Self.write([try Self.event("e2", age: 91, photo: 2)], "b.json", in: other)
+        let agent = try await other.startAgent()
+        _ = try await eventually("the end of the text") {
+            try planted(below: other.gallery).isEmpty && archived(other).count == 1 ? true : nil
+        }
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+    }
+
+    @Test func `what an edit has kept is not told as deleted`() async throws {
+        let home = try AgentHome()
+        try Self.write([try Self.event("e1", age: 91)], "a.json", in: home)
+        _ = try await home.run("sync")
+        try Self.write([try Self.event("e1", age: 10)], "a.json", in: home)
+        let answer: Answer = try answer(await home.run("cleanup", "--json"))
+        #expect((answer.archived, answer.deleted, answer.errors.count) == (0, 0, 0))
+        #expect(try planted(below: home.gallery) == ["a.json"])
+        #expect(try await !home.run("status").text.contains("Everything is safe"))
+    }
+
+    @Test func `files that cannot be told are named, also by the report`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("bad.json").create(Array("[{\"id\": \"PLANTED\", \"createdAt\": ".utf8))
+        try Self.write([try Self.event("good", age: 91)], "a.json", in: home)
+        let answer: Answer = try answer(await home.run("cleanup", "--json"), code: 3)
+        #expect(answer.deleted == 1)
+        #expect(answer.errors.map(\.file) == [home.gallery.appending("bad.json").string])
+        #expect(answer.errors.allSatisfy { !$0.reason.contains("PLANTED") })
+        #expect(try await home.run("cleanup", "--report").text.contains("bad.json"))
+    }
+
+    @Test func `while the store is away, what is due is said to wait`() async throws {
+        let home = try AgentHome()
+        try Self.write([try Self.event("e0", age: 91, photo: 0)], "z.json", in: home)
+        _ = try await home.pass()
+        try Self.write([try Self.event("e1", age: 91, photo: 1)], "a.json", in: home)
+        let away = home.tree.path("away")
+        try FileManager.default.moveItem(atPath: home.store.root.string, toPath: away.string)
+        let finished = try await home.run("cleanup")
+        #expect(finished.code == 69)
+        #expect(finished.text.contains("2 events older than 90 days still have their text and wait for the store."))
+        try FileManager.default.moveItem(atPath: away.string, toPath: home.store.root.string)
+        let answer: Answer = try answer(await home.run("cleanup", "--json"))
+        #expect(answer.deleted == 2)
+    }
+
     @Test func `two cleanups at once do no harm`() async throws {
         let home = try AgentHome(more: "retention: {batch_size: 2}")
         for number in 0..<12 {

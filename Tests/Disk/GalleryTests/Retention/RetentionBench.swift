@@ -22,6 +22,10 @@ struct RetentionBench {
     let folder: FolderRecord
     /// Whether a file that some program has open for writing is left alone.
     var heedsWriters = false
+    /// Whether a cleanup looks at the gallery before it begins.
+    var looksFirst = true
+    /// Of a cleanup.
+    var policy = ReducePolicy()
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter start: by default a minute from now, so that files that are written now are a minute old.
@@ -112,8 +116,7 @@ struct RetentionBench {
     }
 
     func retention(
-        calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500,
-        policy: ReducePolicy = ReducePolicy()
+        calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500
     ) throws -> RetentionPass {
         RetentionPass(
             folders: [gallery], ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
@@ -123,7 +126,15 @@ struct RetentionBench {
                 keys: try KeyLayout(user: "ana"), policy: policy, batchSize: batchSize,
                 keepsTitles: keepsTitles,
                 phoneRegion: nil),
-            pool: BlockingPool(name: "test", threads: 2), calls: calls, time: time.source)
+            pool: BlockingPool(name: "test", threads: 2), intake: looksFirst ? intake : nil, calls: calls,
+            time: time.source)
+    }
+
+    private var intake: EventIntake {
+        let pool = BlockingPool(name: "intake", threads: 1)
+        let pass = SyncPass(
+            folders: [folder], ledger: ledger, scanner: scanner, pool: pool, settle: .zero, time: time.source)
+        return EventIntake(pass: pass, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), pool: pool)
     }
 
     @discardableResult

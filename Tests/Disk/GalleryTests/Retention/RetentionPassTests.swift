@@ -304,8 +304,8 @@ import Testing
             try #require(bench.memory.content(key)).firstRange(of: Array("WGS-84".utf8)) != nil
         }
         #expect(try hasPosition(try #require(bench.memory.keys.first)))
-        let pass = try bench.retention(policy: ReducePolicy(stripLocation: true))
-        #expect(try await pass.run(olderThan: 90).archived == 1)
+        bench.policy.stripLocation = true
+        #expect(try await bench.retention().run(olderThan: 90).archived == 1)
         #expect(try !hasPosition(try bench.key("e1")))
     }
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import SyncCore
 import SystemPackage
 import Testing
@@ -94,6 +94,57 @@ import Testing
         #expect(found.malformed.first?.holdsPhoto == true)
     }
 
+    /// Bytes as they come out of a camera or a packer: no two runs of it are the same.
+    private static let noise: [UInt8] = {
+        var state: UInt32 = 7
+        return (0..<600).map { _ in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return UInt8(state >> 24)
+        }
+    }()
+
+    private static func groups(_ text: String, of length: Int, by gap: String) -> String {
+        var (rest, groups) = (Substring(text), [Substring]())
+        while !rest.isEmpty {
+            groups.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        return groups.joined(separator: gap)
+    }
+
+    private static let hex: [String] = noise.map { byte in
+        let digits = String(byte, radix: 16)
+        return byte < 16 ? "0" + digits : digits
+    }
+
+    private static let groupedData: [String] = {
+        let (base64, packed) = (Data(noise).base64EncodedString(), Data([0x1F, 0x8B, 8] + noise))
+        let numbers: [String] = noise.map { String($0) }
+        var texts: [String] = [hex.joined(separator: " "), hex.joined(separator: ":").uppercased()]
+        texts.append("its bytes " + hex.joined(separator: ", "))
+        texts.append(hex.map { "0x" + $0 }.joined(separator: ", "))
+        texts.append(hex.map { #"\\x"# + $0 }.joined())
+        texts.append(hex.joined(separator: #"\n"#))
+        texts.append(groups(hex.joined(), of: 33, by: "  "))
+        texts.append(groups(base64, of: 4, by: " "))
+        texts.append("here it is " + groups(base64, of: 10, by: " "))
+        texts.append(groups(base64, of: 76, by: #"\r\n "#))
+        texts.append(groups(packed.base64EncodedString(), of: 8, by: " "))
+        texts.append(packed.prefix(33).base64EncodedString())
+        texts.append(numbers.joined(separator: ", "))
+        texts.append(numbers.joined(separator: " "))
+        texts.append("50 4B 03 04 14 00 08 00 08 00 21 5A 6B 5A 00 00 00 00")
+        texts.append("FF D8 FF E0 00 10 4A 46 49 46 00 01 01 00 00 01 00 01")
+        return texts
+    }()
+
+    @Test("data that is written in groups is data, whatever it is and whatever is between them", arguments: groupedData)
+    func grouped(text: String) throws {
+        let found = try #require(file("[\(Self.flat("e1", #","x":"\#(text)""#)),\(Self.flat("e2"))]"))
+        #expect(found.events.map(\.id) == ["e2"])
+        #expect(found.malformed.first?.holdsPhoto == true)
+    }
+
     @Test(
         "an event within an event is not cut with it",
         arguments: [
@@ -119,6 +170,22 @@ import Testing
         ])
     func onlyText(member: String) throws {
         #expect(try #require(file(Self.flat("e1", ",\(member)"))).events.count == 1)
+    }
+
+    private static let plainWords: [String] = {
+        let story = "In the morning Grandma fed the cat and then we all went to the Lake near Osaka in 2 cars "
+        let loud = "AT NOON WE ATE FISH AND iPhones WERE OUT OF REACH FOR MP3s SINCE 2024 "
+        let calls: [String] = (10..<40).map { "2024-06-\($0) 10:\($0) Ana, " }
+        let ids: [String] = (0..<5).map { "\($0)b2c1f6e-0d0c-4d52-9c57-0f6e4b6b7a10" }
+        return [
+            String(repeating: story, count: 20), String(repeating: loud, count: 20), calls.joined(),
+            ids.joined(separator: ", "),
+        ]
+    }()
+
+    @Test(arguments: plainWords)
+    func `long words, dates and ids are no data`(text: String) throws {
+        #expect(try #require(file(Self.flat("e1", #","text":"\#(text)""#))).events.count == 1)
     }
 
     @Test func `more than one photo is refused`() throws {
@@ -183,10 +250,10 @@ import Testing
         #expect(try #require(file(text)).cut(Array(text.utf8), removing: [0, 1], reducing: []) == nil)
     }
 
-    @Test(arguments: [true, false])
-    func `UTF-16 is read, and written as it was`(isBigEndian: Bool) throws {
+    @Test(arguments: [true, false], [true, false])
+    func `UTF-16 is read, and written as it was`(isBigEndian: Bool, hasMark: Bool) throws {
         func utf16(_ text: String) -> [UInt8] {
-            "\u{FEFF}\(text)".utf16.flatMap { unit in
+            "\(hasMark ? "\u{FEFF}" : "")\(text)".utf16.flatMap { unit in
                 let bytes = [UInt8(unit >> 8), UInt8(truncatingIfNeeded: unit)]
                 return isBigEndian ? bytes : bytes.reversed()
             }

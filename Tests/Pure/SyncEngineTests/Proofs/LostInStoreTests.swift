@@ -58,6 +58,86 @@ import Testing
         #expect(try bench.status(path)?.state == .missing)
     }
 
+    @Test func `an object of which the store cannot read its own record is stored again`() async throws {
+        try await bench.pass()
+        let store = UnreadableRecord(bench.memory, key)
+        await bench.time.advance(by: .seconds(1))
+        let result = try await ClassRefresh(
+            store: store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            keys: try KeyLayout(user: "ana"), time: bench.time.source
+        ).run()
+        #expect(result.findings.broken.pending == 1)
+        #expect(try bench.status(path)?.state == .pending)
+        #expect(try bench.ledger.object(key)?.problem?.isDamage == true)
+    }
+
+    @Test func `what is gone or damaged counts as stored no more`() async throws {
+        try await bench.pass()
+        bench.disk.remove(path)
+        bench.disk.write("moon", to: Bench.gallery.appending("b.jpg"))
+        try await bench.pass()
+        let before = try bench.ledger.overview()
+        try await bench.memory.delete(key)
+        _ = try await refresh()
+        let after = try bench.ledger.overview()
+        #expect(after.bytesStored == before.bytesStored - 6)
+        #expect(after.storedTiers.map(\.objects) == [1] && after.lost == 1)
+    }
+
+    @Test func `what is lost can be forgotten, and nothing else can`() async throws {
+        try await bench.pass()
+        bench.disk.remove(path)
+        let other = Bench.gallery.appending("b.jpg")
+        bench.disk.write("moon", to: other)
+        try await bench.pass()
+        try await bench.memory.delete(key)
+        _ = try await refresh()
+        let (lost, safe) = (try #require(try bench.status(path)), try #require(try bench.status(other)))
+        #expect(try bench.ledger.forget(photos: [safe.id], objects: [try #require(safe.key)]) == 0)
+        #expect(try bench.ledger.forget(photos: [lost.id], objects: []) == 1)
+        #expect(try bench.status(path) == nil)
+        #expect(try bench.ledger.object(key) == nil)
+        #expect(try bench.ledger.overview().lost == 0)
+        #expect(try bench.status(other)?.state == .uploaded)
+        #expect(try bench.ledger.verificationStanding(at: bench.time.now).missing == 0)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `a photo with a second name that is here is not told as lost`() async throws {
+        let twin = Bench.gallery.appending("twin.jpg")
+        bench.disk.write("sunset", to: twin)
+        try await bench.pass()
+        bench.disk.remove(path)
+        try await bench.pass()
+        try await bench.memory.delete(key)
+        let broken = try await refresh().findings.broken
+        #expect((broken.pending, broken.lost) == (1, 0))
+        try await bench.pass()
+        #expect(try bench.status(path)?.state == .missing)
+    }
+
+    @Test func `what was stored of an earlier content is known as a version, until it is the content again`()
+        async throws
+    {
+        try await bench.pass()
+        bench.disk.write("moon", to: path)
+        try await bench.pass()
+        bench.disk.write("stars", to: path)
+        try await bench.pass()
+        let photo = try #require(try bench.status(path))
+        let versions = try bench.ledger.versions(of: photo)
+        #expect(versions.map(\.number) == [1, 2])
+        #expect(
+            Set(versions.map { String(decoding: bench.memory.content($0.object.key) ?? [], as: UTF8.self) }) == [
+                "MOON", "SUNSET",
+            ])
+        #expect(try bench.ledger.photoPaths(of: key, limit: 1) == [path])
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        #expect(try !bench.ledger.versions(of: photo).map(\.object.key).contains(key))
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `a page that loses a key costs a request and no photo`() async throws {
         try await bench.pass()
         let store = LeavingOut(bench.memory, key)

@@ -1,0 +1,63 @@
+import Glibc
+import SyncCore
+import SyncSystem
+import SystemPackage
+
+/// Entries of a watched folder that are never stored, and that somebody may take for photos.
+enum OtherEntry {
+    private static let headSize = 32
+
+    /// - Parameter name: one of ``IgnoredNames``, or that of what is neither file nor folder.
+    /// - Returns: `nil` for what nobody takes for a photo.
+    static func look(
+        at name: UnsafePointer<CChar>, _ kind: DirectoryHandle.EntryKind, in folder: DirectoryHandle,
+        below root: FilePath
+    ) -> ScannedOther? {
+        switch kind {
+        case .folder, .unknown: return nil
+        case .file:
+            // What this program leaves while it works is not somebody's photo.
+            guard !String(cString: name).contains("sync-agent"),
+                let status = try? folder.status(of: name), status.kind == .file, status.stamp.size > 0
+            else { return nil }
+            return FilePath.Component(platformString: name).map {
+                ScannedOther(name: $0, kind: .ignoredName(status.stamp))
+            }
+        case .other:
+            guard let status = try? folder.status(of: name), status.kind == .link,
+                leadsToPictures(name, in: folder, below: root)
+            else { return nil }
+            return FilePath.Component(platformString: name).map { ScannedOther(name: $0, kind: .link) }
+        }
+    }
+
+    /// Whether a link leads to a folder, or to a picture or film, that is not below the root under a name of its own.
+    private static func leadsToPictures(
+        _ name: UnsafePointer<CChar>, in folder: DirectoryHandle, below root: FilePath
+    ) -> Bool {
+        let descriptor = openat(folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return false }
+        let isFolder = status.st_mode & S_IFMT == S_IFDIR
+        guard isFolder || status.st_mode & S_IFMT == S_IFREG && isPicture(descriptor) else { return false }
+        guard let target = realpath("/proc/self/fd/\(descriptor)", nil) else { return true }
+        defer { free(target) }
+        return !FilePath(platformString: target).starts(with: root.resolved)
+    }
+
+    static func holdsPicture(_ file: FilePath) -> Bool {
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
+        let descriptor = file.withPlatformString { open($0, flags) }
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return isPicture(descriptor)
+    }
+
+    private static func isPicture(_ descriptor: Int32) -> Bool {
+        var head = [UInt8](repeating: 0, count: headSize)
+        let count = pread(descriptor, &head, headSize, 0)
+        return count > 0 && ImageTrace.isPicture(Array(head.prefix(count)))
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Photos of events whose elements are gone from the disk, and of which the archive has lost the copy.
+@Suite struct ArchivedPhotoRepairTests {
+    private let bench: RetentionBench
+
+    init() throws {
+        bench = try RetentionBench()
+    }
+
+    private var queue: LedgerQueue { LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)) }
+
+    private func verify() async throws {
+        await bench.time.advance(by: .seconds(60))
+        _ = try await Verifier(
+            store: bench.store, ledger: queue, cost: VerificationCost(prices: nil), time: bench.time.source
+        ).run(.percent(100), costingAtMost: nil)
+    }
+
+    private func repair() async throws -> Int {
+        try await StoredCopyRepair(
+            store: bench.store, ledger: queue, keys: try KeyLayout(user: "ana"), time: bench.time.source
+        ).run()
+    }
+
+    private func archive() async throws {
+        try bench.write(bench.event("e1", photo: try RetentionBench.photo(1)), to: "one.json")
+        try await bench.sync()
+        try await bench.cleanUp()
+        try #require(try bench.isArchived("e1"))
+    }
+
+    @Test func `an archived photo that is gone comes back from the pool, with what was told of it`() async throws {
+        try await archive()
+        try await bench.memory.delete(try bench.key("e1"))
+        try await verify()
+        #expect(try bench.ledger.overview().lost == 1)
+        #expect(try await repair() == 1)
+        #expect(try bench.isArchived("e1"))
+        #expect(bench.memory.info(try bench.key("e1"))?.metadata["event-id"] == "e1")
+        #expect(try bench.ledger.overview().lost == 0)
+        try await verify()
+        #expect(try bench.ledger.overview().lost == 0)
+    }
+
+    @Test func `an archived photo of which nothing else is left is lost, until somebody forgets it`() async throws {
+        try await archive()
+        for key in bench.memory.keys { try await bench.memory.delete(key) }
+        try await verify()
+        #expect(try await repair() == 0)
+        #expect(try bench.ledger.overview().lost >= 1)
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [bench.key("e1")])
+        #expect(try bench.ledger.overview().bytesStored == 0)
+        _ = try bench.ledger.forget(photos: [], objects: [try bench.key("e1")])
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
+    }
+}

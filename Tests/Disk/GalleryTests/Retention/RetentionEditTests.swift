@@ -1,0 +1,178 @@
+import Foundation
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What is in a file when its events are cut, and not what was in it once, says what is told.
+@Suite struct RetentionEditTests {
+    private var bench: RetentionBench
+
+    init() throws {
+        bench = try RetentionBench()
+    }
+
+    private enum Edit: String, CaseIterable, Sendable {
+        case date, profile, id, shape
+    }
+
+    private func edited(_ edit: Edit, photo: String?) -> String {
+        switch edit {
+        case .date: bench.event("e1", age: 10, photo: photo)
+        case .profile: bench.event("e1", profile: "p2", photo: photo)
+        case .id: bench.event("e2", photo: photo)
+        case .shape:
+            bench.event("e1", photo: photo).replacing("createdAt", with: "created").replacing("\"id\"", with: "\"i\"")
+        }
+    }
+
+    @Test(arguments: Edit.allCases, [true, false])
+    private mutating func `what an edit after the last look has kept is not told as deleted, and stays due`(
+        edit: Edit, hasPhoto: Bool
+    ) async throws {
+        let photo = hasPhoto ? try RetentionBench.photo(1) : nil
+        try bench.write(bench.event("e1", photo: photo), to: "one.json")
+        try await bench.sync()
+        let text = edited(edit, photo: photo)
+        try bench.write(text, to: "one.json")
+        bench.looksFirst = false
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.deleted) == (0, 0))
+        #expect(summary.skipped.named.map(\.event) + summary.errors.named.map(\.event) == ["e1"])
+        #expect(try bench.read("one.json") == text)
+        #expect(try bench.ledger.event("e1")?.retention == .kept)
+        #expect(try bench.ledger.dueEventCount(createdBefore: bench.time.now.addingTimeInterval(-90 * 86_400)) == 1)
+        #expect(try await bench.retention().preview(olderThan: 90).deleted == 0)
+    }
+
+    @Test mutating func `what an edit has kept at the very moment of the cut is not told as deleted`() async throws {
+        bench.looksFirst = false
+        try bench.write("[\(bench.event("e1"))]", to: "one.json")
+        try await bench.sync()
+        let text = "[\(bench.event("e1", age: 10))]"
+        let (gallery, isFirst) = (bench.gallery, Mutex(true))
+        // The plan is made; the file is another one when it is read for the cut.
+        let summary = try await bench.retention().run(olderThan: 90) { _ in
+            guard
+                isFirst.withLock({ first in
+                    defer { first = false }; return first
+                })
+            else { return }
+            try? Data(text.utf8).write(to: URL(filePath: gallery.appending("one.json").string))
+        }
+        #expect((summary.deleted, summary.errors.count, summary.skipped.count) == (0, 0, 1))
+        #expect(try bench.read("one.json") == text)
+        #expect(try bench.ledger.event("e1")?.retention == .kept)
+    }
+
+    @Test func `a date that was corrected counts without a sync in between`() async throws {
+        let photo = try RetentionBench.photo(1)
+        try bench.write(bench.event("e1", photo: photo), to: "one.json")
+        try await bench.sync()
+        try bench.write(bench.event("e1", age: 10, photo: photo), to: "one.json")
+        #expect(try await bench.cleanUp() == RetentionSummary())
+        #expect(try bench.read("one.json") == bench.event("e1", age: 10, photo: photo))
+        #expect(try bench.ledger.dueEventCount(createdBefore: bench.time.now.addingTimeInterval(-50 * 86_400)) == 0)
+    }
+
+    @Test func `an old event that nobody has seen is cleaned up`() async throws {
+        try bench.write(
+            "[\(bench.event("e1", photo: try RetentionBench.photo(1))),\(bench.event("e2", age: 5))]", to: "a.json")
+        #expect(try await bench.retention().preview(olderThan: 90).deleted == 1)
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.deleted, summary.errors.count) == (1, 1, 0))
+        #expect(try bench.isArchived("e1"))
+        #expect(try bench.read("a.json") == "[\(bench.event("e2", age: 5))]")
+        try await bench.sync()
+        #expect(try await bench.cleanUp() == RetentionSummary())
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test(arguments: ["{\"id\": \"x\", \"createdAt\": 17", "[{\"id\": ", "no JSON at all"], [true, false])
+    func `a file that cannot be told is named by each cleanup, and left as it is`(text: String, isSynced: Bool)
+        async throws
+    {
+        try bench.write(text, to: "bad.json")
+        try bench.write("[\(bench.event("e1"))]", to: "good.json")
+        if isSynced { try await bench.sync() }
+        for _ in 0..<2 {
+            let summary = try await bench.cleanUp()
+            #expect(summary.errors.named.map(\.file) == [bench.gallery.appending("bad.json")])
+            #expect(try bench.read("bad.json") == text)
+        }
+        #expect(try bench.read("good.json") == "[\(bench.bare("e1"))]")
+        if isSynced {
+            #expect(try bench.ledger.leftOut(naming: 9).items.map(\.path.lastComponent?.string) == ["bad.json"])
+        }
+    }
+
+    @Test func `an element that is no event is named beside those that are, by place and without its words`()
+        async throws
+    {
+        let odd = #"{"createdAt": 1700000000, "eventType": "x", "text": "\#(RetentionBench.text)"}"#
+        try bench.write("[\(bench.event("e1")),\(odd)]", to: "a.json")
+        let summary = try await bench.cleanUp()
+        #expect(summary.deleted == 1)
+        #expect(summary.errors.named.count == 1)
+        #expect(summary.errors.named.first?.reason.contains("#2 id is missing") == true)
+        #expect(summary.errors.named.first?.reason.contains("secret") == false)
+        #expect(try bench.read("a.json") == "[\(bench.bare("e1")),\(odd)]")
+    }
+
+    @Test func `an event that may stand in what was damaged since stays due, whoever read the file`() async throws {
+        try bench.write("[\(bench.event("e1")),\(bench.event("e2", age: 1))]", to: "one.json")
+        try await bench.sync()
+        let damaged = "[\(bench.event("e2", age: 1)),{\"id\": \"e1\", \"text\": \"\(RetentionBench.text)\"}]"
+        try bench.write(damaged, to: "one.json")
+        try await bench.sync()
+        let summary = try await bench.cleanUp()
+        #expect(summary.deleted == 0 && summary.errors.named.map(\.event) == ["e1"])
+        #expect(try bench.read("one.json") == damaged)
+        #expect(try bench.ledger.event("e1")?.retention == .kept)
+    }
+
+    // MARK: Photos that are more than a picture
+
+    private enum Extra: String, CaseIterable, Sendable {
+        case secondPicture, film, gainMap
+    }
+
+    private static func photo(with extra: Extra) throws -> [UInt8] {
+        let picture = try RetentionBench.jpeg(1)
+        switch extra {
+        case .secondPicture: return picture + (try RetentionBench.jpeg(2))
+        case .film: return picture + Array("\0\0\0\u{18}ftypmp42".utf8) + [UInt8](repeating: 7, count: 5_000)
+        case .gainMap:
+            let name = Array("http://ns.adobe.com/xmp/extension/\0".utf8) + [UInt8](repeating: 65, count: 80)
+            return picture.prefix(2) + [0xFF, 0xE1, 0, UInt8(name.count + 2)] + name + picture.dropFirst(2)
+        }
+    }
+
+    @Test(arguments: Extra.allCases)
+    private func `a photo that holds more than a picture is archived with every byte before it leaves its file`(
+        extra: Extra
+    )
+        async throws
+    {
+        let photo = try Self.photo(with: extra)
+        try bench.write(bench.event("e1", photo: Data(photo).base64EncodedString()), to: "one.json")
+        try await bench.sync()
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.errors.count) == (1, 0))
+        #expect(bench.memory.content(try bench.key("e1")) == photo)
+        #expect(!bench.exists("one.json"))
+    }
+
+    @Test mutating func `where it may not be stored unchanged, the element stays and is named`() async throws {
+        let photo = try Self.photo(with: .secondPicture)
+        let event = bench.event("e1", photo: Data(photo).base64EncodedString())
+        try bench.write(event, to: "one.json")
+        try await bench.sync()
+        bench.policy.stripLocation = true
+        let summary = try await bench.cleanUp()
+        #expect(summary.deleted == 0 && summary.errors.named.map(\.event) == ["e1"])
+        #expect(try bench.read("one.json") == event)
+    }
+}
