@@ -6,7 +6,7 @@ extension Ledger {
     /// known yet. Nothing is claimed by this; such a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
     package func unreadEventFiles() throws(LedgerError) -> [Claim] {
         try read("list unread files of events") { db in
-            try db.activeFolders().filter { $0.kind == .gallery }.flatMap { folder in
+            try db.activeFolders().filter { $0.kind == .gallery }.flatMap { folder -> [Int64] in
                 try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
                     + db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
             }.compactMap { id in
