@@ -27,10 +27,8 @@ import Testing
 
         let file = try JPEGSegments(output)
         #expect(file.bytes == output)
-        #expect(
-            try file.contents(of: 0xE2, startingWith: "").map { $0.dropFirst(14) } == [
-                try #require(ICCColours(TellingPicture.profile)).profile[...]
-            ])
+        let colours = try #require(ICCColours(TellingPicture.profile)).profile
+        #expect(file.contents(of: 0xE2, startingWith: "").map { Array($0.dropFirst(14)) } == [colours])
         let allowed: Set<UInt8> = [0xE0, 0xE1, 0xE2, 0xEE, 0xC0, 0xC2, 0xC4, 0xDB, 0xDA]
         #expect(file.segments.allSatisfy { allowed.contains($0.marker) })
 
