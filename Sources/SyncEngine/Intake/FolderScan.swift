@@ -184,7 +184,7 @@ extension TreeScanner {
     /// Whether there is a folder at the path that can be read.
     func isFolder(_ path: FilePath) -> Bool {
         do {
-            try scan(root: path, from: path) { _ in throw FolderIsThere() }
+            try scan(root: path.removingLastComponent(), from: path) { _ in throw FolderIsThere() }
             return false
         } catch {
             return error is FolderIsThere

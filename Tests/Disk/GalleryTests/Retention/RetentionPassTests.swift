@@ -143,14 +143,14 @@ import Testing
         #expect(bench.memory.keys.allSatisfy { $0.rawValue.hasPrefix("users/ana/photos/") })
     }
 
-    @Test func `an id that is a UUID is in lower case in the key, and digits alone are an id`() async throws {
+    @Test func `an id that is a UUID is in lower case in the key, and a few digits are an id`() async throws {
         let uuid = "5B2C1F6E-0D0C-4D52-9C57-0F6E4B6B7A10"
         try bench.write(bench.event("e1", profile: uuid, photo: try RetentionBench.photo(1)), to: "one.json")
-        try bench.write(bench.event("e2", profile: "77881437", photo: try RetentionBench.photo(2)), to: "two.json")
+        try bench.write(bench.event("e2", profile: "778814", photo: try RetentionBench.photo(2)), to: "two.json")
         try await bench.sync()
         #expect(try await bench.cleanUp().archived == 2)
         #expect(try bench.isArchived("e1", profile: uuid.lowercased()))
-        #expect(try bench.isArchived("e2", profile: "77881437"))
+        #expect(try bench.isArchived("e2", profile: "778814"))
     }
 
     @Test func `ids that an object cannot tell are skipped with the reason`() async throws {

@@ -113,7 +113,9 @@ import Testing
             written
                 == "<s3:LifecycleConfiguration xmlns:s3=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
                 + "<s3:Rule><s3:ID>sync-agent-shares</s3:ID><s3:Filter><s3:Prefix>shares/</s3:Prefix></s3:Filter>"
-                + "<s3:Status>Enabled</s3:Status><s3:Expiration><s3:Days>31</s3:Days></s3:Expiration></s3:Rule>"
+                + "<s3:Status>Enabled</s3:Status><s3:Expiration><s3:Days>31</s3:Days></s3:Expiration>"
+                + "<s3:NoncurrentVersionExpiration><s3:NoncurrentDays>1</s3:NoncurrentDays>"
+                + "</s3:NoncurrentVersionExpiration></s3:Rule>"
                 + "</s3:LifecycleConfiguration>")
         #expect(try read(written).rules == [Self.own[1]])
         let mixed = written.replacing("s3:Rule>", with: "Rule>")
