@@ -128,7 +128,7 @@ import Testing
     private func times(in value: Any) -> [String] {
         if let list = value as? [Any] { return list.flatMap(times) }
         guard let object = value as? Fields else { return [] }
-        return object.flatMap { name, value in
+        return object.flatMap { name, value -> [String] in
             if name == "takenAt" { return [] }
             let isTime = name == "since" || name == "oldest" || name.hasSuffix("At") || name.hasSuffix("Until")
             return isTime ? [value as? String].compactMap(\.self) : times(in: value)

@@ -94,14 +94,14 @@ enum TimeFiles {
         let head = box("ftyp", Array("heic\0\0\0\0mif1heic".utf8))
         let infos = box("iinf", [0, 0, 0, 0] + number(2, 2) + info(1, "hvc1") + info(2, "Exif"))
         let data = number(6, 4) + Array("Exif\0\0".utf8) + exif
+        func location(_ item: Int, _ offset: Int, _ length: Int) -> [UInt8] {
+            let item: [UInt8] = number(item, 2) + number(0, 2) + number(0, 2) + number(1, 2)
+            return item + number(offset, 4) + number(length, 4)
+        }
         func locations(_ start: Int) -> [UInt8] {
-            box(
-                "iloc",
-                [1, 0, 0, 0, 0x44, 0x00] + number(2, 2)
-                    + [(1, start, 3), (2, start + 3, data.count)].flatMap { item, offset, length in
-                        number(item, 2) + number(0, 2) + number(0, 2) + number(1, 2) + number(offset, 4)
-                            + number(length, 4)
-                    })
+            let head: [UInt8] = [1, 0, 0, 0, 0x44, 0x00] + number(2, 2)
+            let items: [UInt8] = location(1, start, 3) + location(2, start + 3, data.count)
+            return box("iloc", head + items)
         }
         func meta(_ start: Int) -> [UInt8] { box("meta", [0, 0, 0, 0] + infos + locations(start)) }
         return head + meta(head.count + meta(0).count + 8) + box("mdat", [1, 2, 3] + data)
