@@ -24,10 +24,12 @@ import Testing
             try? FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
         }
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: state.path.string)
-        _ = try Ledger(at: state.ledger).fill(1)
+        let ledger = try Ledger(at: state.ledger)
+        _ = try ledger.fill(1)
         #expect(try state.mode(of: state.path) == 0o700)
         #expect(try state.mode(of: state.ledger) == 0o600)
         #expect(try state.mode(of: FilePath(state.ledger.string + "-wal")) == 0o600)
+        try ledger.close()
     }
 
     @Test func `a folder that others can only look into stays as its owner made it`() throws {

@@ -58,7 +58,8 @@ import Testing
             "AWS_PROFILE": "work", "GITHUB_TOKEN": "hunter4", "https_proxy": "http://ana:hunter5@proxy",
             "LD_PRELOAD_OF_OTHERS": "1", "NOTIFY_SOCKET": "/run/systemd/notify",
         ]
-        let script = #"env | sed 's/=.*//' | sort > "$1""#
+        // The notice has line breaks.
+        let script = #"env -0 | cut -z -d= -f1 | tr '\0' '\n' > "$1""#
         try await CommandNotifier(words: ["/bin/sh", "-c", script, "name", tree.path("a").string], environment: given)
             .tell(.hostile)
         let names = String(decoding: try tree.read("a"), as: UTF8.self).split(separator: "\n").map(String.init)
