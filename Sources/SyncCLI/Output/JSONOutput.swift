@@ -5,7 +5,6 @@ import SyncCore
 /// a terminal would act on.
 enum JSONOutput {
     static func text(_ value: some Encodable) throws -> String {
-        assert(Self.absentKeys(in: value) == [], "what may lack a value is Nullable, and then null")
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
@@ -17,31 +16,11 @@ enum JSONOutput {
             return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
     }
-
-    /// The keys that would be left out where they have no value: optional fields that are not ``Nullable``, however deep.
-    static func absentKeys(in value: Any) -> Set<String> {
-        let mirror = Mirror(reflecting: value)
-        var keys: Set<String> = []
-        for child in mirror.children {
-            let isOptional = Mirror(reflecting: child.value).displayStyle == .optional
-            // A wrapper's own storage begins with an underscore.
-            if mirror.displayStyle == .struct, isOptional, let label = child.label, !label.hasPrefix("_"),
-                !(value is any NullableField)
-            {
-                keys.insert(label)
-            }
-            keys.formUnion(absentKeys(in: child.value))
-        }
-        return keys
-    }
 }
-
-/// For whoever looks at values without knowing their types.
-protocol NullableField {}
 
 /// A field that is present even when it has no value: `null` tells more than absence.
 @propertyWrapper
-struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable, NullableField {
+struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
     var wrappedValue: Value?
 
     init(wrappedValue: Value?) {
