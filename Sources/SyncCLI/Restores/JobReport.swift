@@ -47,8 +47,8 @@ struct JobReport: Encodable {
     var bytes: Int64
     @Nullable var costUSD: Double?
     @Nullable var output: String?
-    /// Only where one job was asked for.
-    var itemList: [Item]?
+    /// Where one job was asked for.
+    @Nullable var itemList: [Item]?
 
     init(_ summary: RestoreJobSummary, items list: [RestoreItem]? = nil) {
         let job = summary.job

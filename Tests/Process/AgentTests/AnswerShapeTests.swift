@@ -35,7 +35,7 @@ import Testing
         for folder in try #require(answer["folders"] as? [Fields]) {
             expect(
                 folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped",
-                "lost")
+                "lost", "scannedAt", "note", "problem")
         }
         expect(
             answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "lost", "leftOut",
@@ -51,7 +51,9 @@ import Testing
         } else {
             #expect(answer["oldestUnsynced"] is NSNull && answer["lastSyncAt"] is NSNull)
         }
-        #expect(times(in: answer).count == (isFilled ? 4 : 0))
+        // Each folder was looked at, once there was a pass.
+        let folders = (answer["folders"] as? [Fields])?.count ?? 0
+        #expect(times(in: answer).count == (isFilled ? 4 + folders : 0))
         expectTimes(in: answer)
         agent?.send(SIGTERM)
     }

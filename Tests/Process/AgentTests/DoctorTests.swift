@@ -66,6 +66,19 @@ import Testing
             testDescription: "one class only", imitate: { $0.storageClasses = [.standard] },
             limited: ["storage-classes": "no class but STANDARD", "restores": "no archive class"]),
         Lack(
+            testDescription: "one class only, and no word about the others",
+            imitate: {
+                $0.storageClasses = [.standard]
+                $0.namesRefusedClasses = false
+            }, limited: ["storage-classes": "no class but STANDARD", "restores": "no archive class"]),
+        Lack(
+            testDescription: "a class that nothing hangs on",
+            imitate: { $0.storageClasses.remove(StorageClass(rawValue: "INTELLIGENT_TIERING")) },
+            limited: ["storage-classes": "INTELLIGENT_TIERING is not"]),
+        Lack(
+            testDescription: "classes that no listing tells", imitate: { $0.listsStorageClasses = false },
+            limited: ["storage-classes": "lists it in another class", "restores": "no archive class"]),
+        Lack(
             testDescription: "one tier only", imitate: { $0.restores = .standardTierOnly },
             limited: ["restores": "standard from DEEP_ARCHIVE; not bulk from DEEP_ARCHIVE"]),
         Lack(
@@ -105,6 +118,20 @@ import Testing
             #expect(finished.code == 1)
             expectClean(server)
         }
+    }
+
+    @Test("photos that failed are counted, and the way to them is told")
+    func failedPhotos() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        _ = try await home.run("sync")
+        #expect(try await examine(home).answer["photos"]?.state == "ok")
+        try home.gallery.appending("broken.jpg").create(SamplePhoto.truncated(2))
+        _ = try await home.run("sync")
+        let photos = try #require(try await examine(home).answer["photos"])
+        #expect(photos.state == "limited")
+        #expect(photos.detail == "1 photo failed")
+        #expect(photos.remedy?.contains("sync-agent status names them") == true)
     }
 
     @Test("what is learned is remembered: the agent's next puts need no HEAD")

@@ -45,7 +45,9 @@ extension S3Call {
         var row = [
             XMLElement("Key", encoding.text(key.text)), XMLElement("LastModified", ServerDate.xml(object.modified)),
             XMLElement("ETag", "\"\(object.etag)\""), XMLElement("Size", "\(object.bytes.count)"),
-            XMLElement("StorageClass", object.storageClass.rawValue),
+            XMLElement(
+                "StorageClass",
+                (abilities.listsStorageClasses ? object.storageClass : StorageClass.standard).rawValue),
         ]
         let asks = header("x-amz-optional-object-attributes")?.split(separator: ",")
             .contains { $0.trimmingBlanks() == "RestoreStatus" }

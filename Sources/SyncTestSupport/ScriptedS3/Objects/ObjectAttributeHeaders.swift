@@ -33,6 +33,7 @@ enum ObjectAttributeHeaders {
     static func storageClass(_ head: RequestHead, _ abilities: StoreAbilities) throws(S3Failure) -> StorageClass {
         let storageClass = StorageClass(rawValue: head["x-amz-storage-class"] ?? "STANDARD")
         guard abilities.storageClasses.contains(storageClass) else {
+            guard abilities.namesRefusedClasses else { throw S3Failure(400, "InvalidArgument", "") }
             throw S3Failure(
                 400, "InvalidStorageClass", "The storage class you specified is not valid",
                 details: [("StorageClassRequested", storageClass.rawValue)])

@@ -33,6 +33,10 @@ package struct StoreAbilities: Sendable {
     package var checksumHeaders = ChecksumHeaders.checked
     /// Others than these answer 400 InvalidStorageClass.
     package var storageClasses: Set<StorageClass> = amazonClasses
+    /// Whether a class that is not there is refused by name. Ceph says 400 InvalidArgument and no more.
+    package var namesRefusedClasses = true
+    /// Whether listings tell classes. Others call everything STANDARD there.
+    package var listsStorageClasses = true
     package var restores = Restores.everyTier
     /// Whether a list that asks for RestoreStatus gets it.
     package var listsRestoreStatus = true
