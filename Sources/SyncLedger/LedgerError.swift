@@ -90,7 +90,7 @@ extension LedgerError {
             return (
                 .damaged,
                 "the file is damaged or no ledger, or its drive fails; look into the kernel's log, and if the drive is well, "
-                    + "move the file away: the next pass finds again what is stored"
+                    + "move it away: the next pass finds again what is stored"
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return (.busy, "another process kept it locked for 5 s; try again when that one is done")

@@ -145,7 +145,7 @@ import Testing
         #expect(report.events.map(\.event) == ["e1"])
         let answer: Answer = try answer(await home.run("cleanup", "--json"))
         #expect((answer.archived, answer.deleted) == (1, 1))
-        #expect(try planted(below: home.tree.root) == [])
+        #expect(try planted(below: home.gallery) == [])
         // The first thing that a new agent does, on a ledger that knows nothing.
         let other = try AgentHome()
         try Self.write([try Self.event("e2", age: 91, photo: 2)], "b.json", in: other)

@@ -35,8 +35,9 @@ import Testing
         }
         #expect(overview.totals.onDisk.files == 5)
         #expect(try world.ledger.knownFileCount(world.folders[1].id) == 5)
-        // What was stored of the lost one is still known.
-        #expect(overview.bytesStored == 1_500)
+        // What was stored of the lost one is known, and counts no more.
+        #expect(overview.bytesStored == 1_000)
+        #expect(overview.brokenTiers.map(\.bytes) == [500])
     }
 
     @Test func `the photo that waits longest is named with its reason`() throws {

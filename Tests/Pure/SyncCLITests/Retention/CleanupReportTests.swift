@@ -20,7 +20,8 @@ import Testing
                   "skipped" : 0,
                   "skippedEvents" : [
 
-                  ]
+                  ],
+                  "waiting" : 0
                 }
                 """)
         #expect(report.status == .done)
