@@ -15,7 +15,7 @@ struct PageTemplate: Sendable {
         policy: """
             default-src 'none'; img-src 'self'; \
             style-src 'sha256-Cev8jf5YRsTy5k5ktFvndPvkepqpR64Wznp+nNKwXiY='; \
-            script-src 'sha256-+MWwTy/6Vfo04UlrK5GNqZciMGzjnrm8X9wtfff6MzA='; \
+            script-src 'sha256-cbnOs72jUYTLItuXcLGd2qYWC2L4XjgO5nuRGHHBVWo='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """
     )

@@ -49,7 +49,7 @@ package struct CaptureTimeMender: Sendable {
             if !times.isEmpty { try await ledger.finish { try $0.noteCaptureTimes(times) } }
             mended += times.count
         }
-        if mended > 0 { logger.info("the capture times of \(mended) photos were read again, with their offsets") }
+        if mended > 0 { logger.info("capture times read again, with their offsets: \(mended)") }
         return mended
     }
 }

@@ -12,7 +12,10 @@ struct ExifTime {
     ///   - offset: "+HH:MM"; anything else counts as none.
     ///   - fraction: digits behind the second's decimal point; anything else counts as none.
     init?(time: String, offset: String = "", fraction: String = "") {
-        guard let read = CaptureTime(time), time.utf8.count > 10 else { return nil }
+        // Whatever some writers put behind the time is none of it.
+        guard let read = CaptureTime(time) ?? CaptureTime(String(time.prefix(19))), time.utf8.count > 10 else {
+            return nil
+        }
         let digits = fraction.prefix { $0 != " " && $0 != "\0" }.prefix(9)
         let isFraction = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) }
         self.fraction = isFraction ? String(digits) : nil

@@ -14,7 +14,7 @@ extension SharePage {
                 Photo(
                     orderIndex: index, link: "x_\(index).jpg", thumbnailLink: "thumbnails/\(index).jpg", width: 2_048,
                     height: 1_536, size: 400_000,
-                    takenAt: index == 2 ? nil : CaptureTime(afternoon + Double(index) * 3_600, offset: 540),
+                    takenAt: index == 2 ? nil : CaptureTime(afternoon + Double(index) * 3_600, offset: 0),
                     downloadName: "\(index + 1)_Paris.jpg")
             },
             manifestLink: "vacation.json", mirrorReference: "6f1c0b2e-9f3a-4a52-8a3c-1d2e3f405162")
