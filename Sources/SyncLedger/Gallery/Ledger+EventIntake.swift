@@ -6,16 +6,18 @@ extension Ledger {
     /// known yet. Nothing is claimed by this; such a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
     package func unreadEventFiles() throws(LedgerError) -> [Claim] {
         try read("list unread files of events") { db in
-            try db.activeFolders().filter { $0.kind == .gallery }.flatMap { folder -> [Int64] in
-                try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
-                    + db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
-            }.compactMap { id in
+            var ids: [Int64] = []
+            for folder in try db.activeFolders() where folder.kind == .gallery {
+                ids += try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
+                ids += try db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
+            }
+            return try ids.compactMap { id -> Claim? in
                 guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone,
                     let place = try db.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
                 else { return nil }
                 return Claim(
                     photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
-                    relativePath: place.path, stamp: row.stamp, attempts: 0)
+                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row))
             }
         }
     }

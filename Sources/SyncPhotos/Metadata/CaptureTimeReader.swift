@@ -47,12 +47,14 @@ struct CaptureTimeReader {
         var clues = CaptureTimeClues()
         var (offset, resources): (Int64, [UInt8]) = (2, [])
         for _ in 0..<Self.mostParts {
-            guard let marker = try bytes.read(offset, 4), marker[0] == 0xFF else { break }
-            switch marker[1] {
-            case 0xFF:
+            guard let marker = try bytes.read(offset, 4) else { break }
+            // Stray bytes between two segments are passed over, as decoders do.
+            guard marker[0] == 0xFF, marker[1] != 0xFF else {
                 offset += 1
                 continue
-            case 0x01, 0xD0...0xD8:
+            }
+            switch marker[1] {
+            case 0x00, 0x01, 0xD0...0xD8:
                 offset += 2
                 continue
             case 0xD9, 0xDA:

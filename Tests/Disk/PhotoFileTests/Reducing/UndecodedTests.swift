@@ -37,7 +37,7 @@ import Testing
         let copy = try Workbench().copy(of: bytes)
         #expect(copy.content == .unchanged && copy.type == .jpeg && copy.digest == ContentDigest(of: bytes))
         #expect([copy.width, copy.height] == [row.size.0, row.size.1])
-        #expect(copy.takenAt?.ISO8601Format() == "2008-10-22T16:28:39Z")
+        #expect(copy.takenAt?.description == "2008-10-22T16:28:39")
         #expect(
             copy.note?.hasPrefix("stored as it is and not reduced: a kind of JPEG that cannot be decoded (") == true)
         #expect(copy.note?.contains(row.words) == true, "\(copy.note ?? "")")
