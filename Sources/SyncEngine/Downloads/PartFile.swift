@@ -43,9 +43,11 @@ final class PartFile: Sendable {
         self.calls = calls
     }
 
-    /// Leaves the part to a later run. An empty one is nothing to go on from. The file tells: what an earlier run left may
-    /// not have been taken up yet.
+    /// Leaves the part to a later run, which may begin at once. An empty one is nothing to go on from. The file tells: what
+    /// an earlier run left may not have been taken up yet.
     func leave(isUseless: Bool = false) {
+        // A child of ours that has not come to its execve(2) yet may still share the lock.
+        defer { flock(descriptor.rawValue, LOCK_UN) }
         var status = stat()
         let isEmpty = fstat(descriptor.rawValue, &status) == 0 && status.st_size == 0
         guard isUseless || isEmpty, !state.withLock({ $0.isGone }) else { return }
@@ -54,8 +56,6 @@ final class PartFile: Sendable {
 
     deinit {
         leave()
-        // A child of ours that has not come to its execve(2) yet may still share the lock.
-        flock(descriptor.rawValue, LOCK_UN)
         try? descriptor.close()
     }
 

@@ -157,6 +157,7 @@ struct EventArchiver: Sendable {
         var copy = copy
         copy.content = .unchanged
         copy.digest = ContentDigest(of: photo)
+        copy.dropped = []
         (copy.width, copy.height) = (extent.width, extent.height)
         return copy
     }

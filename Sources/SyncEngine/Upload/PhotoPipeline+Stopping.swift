@@ -33,19 +33,20 @@ extension PhotoPipeline {
                     return true
                 }
                 group.addTask {
-                    try await gracefulShutdown()
-                    try await self.time.sleep(Self.grace)
-                    isOver.withLock { $0 = true }
+                    do {
+                        try await gracefulShutdown()
+                        try await self.time.sleep(Self.grace)
+                        isOver.withLock { $0 = true }
+                    } catch {
+                        // The uploads have ended, or are cancelled as this is: they tell what comes of it.
+                    }
                     return false
                 }
-                _ = try await group.next()
-                group.cancelAll()
-                while let result = await group.nextResult() {
-                    if case .failure(let error) = result, !(error is CancellationError) { throw error }
+                while let areDone = try await group.next() {
+                    if areDone || isOver.withLock({ $0 }) { group.cancelAll() }
                 }
             }
         } catch is CancellationError where isOver.withLock({ $0 }) {
         }
-        try Task.checkCancellation()
     }
 }

@@ -38,6 +38,14 @@ extension StoreUnderTest {
         for storageClass in [StorageClass.deepArchive, .glacier, .glacierInstantRetrieval, .standardIA] {
             let key = try key("in place/\(storageClass)")
             _ = try await store.put(ObjectBody("a photo"), at: key, attributes: attributes, condition: .ifAbsent)
+            if gaps.contains(.listsNoClasses) {
+                // It may say what it likes of the object: what it lists is believed.
+                try await requireError(.unsupported, from: "copy in place to \(storageClass)") {
+                    try await store.copy(key, to: key, storageClass: storageClass, condition: .ifAbsent)
+                }
+                try requireEqual(try await text(at: key), "a photo", "text")
+                continue
+            }
             // Something is there, and that is what is meant.
             try await store.copy(key, to: key, storageClass: storageClass, condition: .ifAbsent)
             let info = try await store.head(key)
@@ -48,12 +56,11 @@ extension StoreUnderTest {
                 try requireEqual(info?.metadata, attributes.metadata, "metadata")
             }
             let listed = try await store.list(prefix: key.rawValue, after: nil, limit: 1).objects.first
-            try requireEqual(
-                listed?.storageClass, gaps.contains(.listsNoClasses) ? .standard : storageClass, "class in the list")
+            try requireEqual(listed?.storageClass, storageClass, "class in the list")
             if !storageClass.isArchive { try requireEqual(try await text(at: key), "a photo", "text") }
         }
         try await requireError(.notFound, from: "copy of nothing onto itself") {
-            try await store.copy(key("nothing"), to: key("nothing"), storageClass: .glacier, condition: .overwrite)
+            try await store.copy(key("nothing"), to: key("nothing"), storageClass: .standard, condition: .overwrite)
         }
     }
 
@@ -61,6 +68,11 @@ extension StoreUnderTest {
         let source = try key("cold")
         let target = try key("warm")
         try await put("cold", at: source, storageClass: .deepArchive)
+        if gaps.contains(.listsNoClasses) {
+            // Nothing is archived there, whatever it says of the object.
+            try requireEqual(try await store.head(source)?.size, 4, "size")
+            return
+        }
         try await requireError(.archived, from: "copy of an archived object") {
             try await store.copy(source, to: target, storageClass: .standard, condition: .ifAbsent)
         }

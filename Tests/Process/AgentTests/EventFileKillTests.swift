@@ -24,9 +24,11 @@ import Testing
     init() throws {
         home = try AgentHome()
         file = home.gallery.appending("june.json")
+        // Of today: what a cleanup does with older ones is not looked at here.
+        let day = Int(Date().timeIntervalSince1970)
         let events = try (0..<Self.photos).map { number in
             let data = Data(try SamplePhoto.unique(number)).base64EncodedString()
-            return #"{"id":"e\#(number)","profileId":"p","eventType":"taskResponse","createdAt":1760948130,"#
+            return #"{"id":"e\#(number)","profileId":"p","eventType":"taskResponse","createdAt":\#(day),"#
                 + #""text":"PLANTED words","photoData":"\#(data)"}"#
         }
         try file.create(Array("[\(events.joined(separator: ",\n"))]".utf8))

@@ -21,7 +21,7 @@ import Testing
     @Test func `a phone and a camera of one trip are in the order in which they were taken`() throws {
         let times = [
             "2024-06-15T07:30:00+09:00", "2024-06-15T07:35:00", "2024-06-15T07:40:00+09:00", "2024-06-15T09:00:00",
-            "2024-06-15T02:00:00+02:00",
+            "2024-06-15T02:00:01+02:00",
         ]
         let order = try times.map(time)
         let offsets = CaptureOffsets(order)
