@@ -228,7 +228,8 @@ import Testing
                 group.cancelAll()
             }
         }
-        #expect(server.steps.last == "abort")
+        // A part that was on its way may be noted behind it: each connection of the server has a thread of its own.
+        #expect(server.steps.count { $0 == "abort" } == 1)
         #expect(!server.steps.contains("complete"))
     }
 
