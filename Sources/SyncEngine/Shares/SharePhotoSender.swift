@@ -57,12 +57,16 @@ struct SharePhotoSender: Sendable {
     /// since it was chosen: then nobody is to see it any more as it was.
     private func copies(of photo: SharePhoto, _ share: ShareRecord) async throws -> Source {
         let size: SharedSize = share.quality == .full ? .full(policy.limits) : .reduced(policy)
+        let stored = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) }?.sha256 }
         var reason: String
         do {
             return .made(
                 try await pool.run { [self] in
                     let before = try reducer.examine(photo.path)
-                    guard before.digest.md5 == photo.md5 else { throw PhotoError(.changed, "the file has changed") }
+                    // Its stored copy in its place, after a restore, is the photo too.
+                    guard before.digest.md5 == photo.md5 || before.digest.sha256 == stored else {
+                        throw PhotoError(.changed, "the file has changed")
+                    }
                     let copies = try makeCopies(of: .file(photo.path), size)
                     // Made of other bytes than those that were examined, it would be another photo.
                     guard try reducer.examine(photo.path).stamp == before.stamp else {

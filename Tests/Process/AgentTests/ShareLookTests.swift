@@ -67,6 +67,22 @@ import Testing
         #expect(status.vacations.map(\.state) == ["shared"])
     }
 
+    @Test("the stored copy of a photo in its place, as a restore brings it, is shared as the photo")
+    func storedCopyInPlace() async throws {
+        let home = try AgentHome()
+        let photo = home.photo(0)
+        try photo.create(SamplePhoto.long())
+        try home.photo(1).create(SamplePhoto.taken(1))
+        _ = try await home.pass()
+        let key = try #require(try await home.photo(photo)?.key)
+        let copy = try await StoredBytes.folder(home.store).of(key)
+        #expect(try copy != SamplePhoto.long())
+        try photo.remove()
+        try photo.create(copy)
+        let share = try await home.share()
+        #expect(share.photoCount == 2 && share.skipped.isEmpty)
+    }
+
     @Test("a folder that no pass has seen yet is shared")
     func neverSynced() async throws {
         let home = try AgentHome()
