@@ -138,9 +138,11 @@ let package = Package(
             ]
         ),
 
-        module(
-            "SyncTestSupport",
-            ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]
+        .target(
+            name: "SyncTestSupport",
+            dependencies: ["SyncCore", "SyncDigest", "SyncSystem", systemPackage],
+            path: "Tests/Support/SyncTestSupport",
+            swiftSettings: strict
         ),
         // Pure: no disk, network or process.
         suite("SyncCoreTests", in: "Pure", []),

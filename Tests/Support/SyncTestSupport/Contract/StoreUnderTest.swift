@@ -11,8 +11,9 @@ package struct StoreUnderTest: Sendable {
         case storesWrongDigest
         /// The server proves no SHA-256 of its own. What is left: the adapter claims none.
         case provesNoSHA256
-        /// The server ignores `If-None-Match` (rclone). What is left: what was there before is not overwritten, and of
-        /// puts that race one that won is there, whole.
+        /// The server ignores `If-None-Match`, and a put that fails beside another takes that one's object along
+        /// (rclone). What is left: what was there before is not overwritten; after a race there is one that won, whole,
+        /// or nothing, and then the next put is stored.
         case losesRaces
         /// The server gives out archived objects like any other (Ceph, rclone). What is left: the bytes are right.
         case readsArchived
