@@ -28,7 +28,6 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
-let xmlCoder = Target.Dependency.product(name: "XMLCoder", package: "XMLCoder")
 
 /// A C shim over one system library, which may be in C++ behind its header. It is optimised in debug builds too:
 /// the pixel loops of the codec are unusable at -O0, and a shim has nothing to step through.
@@ -71,7 +70,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-        .package(url: "https://github.com/CoreOffice/XMLCoder", exact: "0.18.2"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
     ],
     targets: [
@@ -93,7 +91,7 @@ let package = Package(
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
         module("SyncPhotos", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", systemPackage]),
         module("SyncLocalStore", ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]),
-        module("SyncS3", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncCurl", systemPackage, xmlCoder]),
+        module("SyncS3", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncCurl", systemPackage]),
         .target(
             name: "SyncPages",
             dependencies: ["SyncCore", mustache],

@@ -4,7 +4,7 @@ extension LifecycleRule {
     /// - Parameters:
     ///   - document: where the element stands.
     ///   - space: that of the root's name.
-    init(_ element: LifecycleElement, in document: [UInt8], space: String, names: LifecycleRuleNames) {
+    init(_ element: XMLElement, in document: [UInt8], space: String, names: LifecycleRuleNames) {
         let wire = element.name == "Rule" ? element.first("ID")?.onlyText ?? "" : ""
         guard let id = names.ours(wire) else {
             self.init(id: names.foreign(wire), content: .foreign(element.source(in: document)))
@@ -19,7 +19,7 @@ extension LifecycleRule {
     }
 }
 
-extension LifecycleElement {
+extension XMLElement {
     fileprivate func source(in document: [UInt8]) -> String {
         String(decoding: document[range], as: UTF8.self)
     }
@@ -27,7 +27,7 @@ extension LifecycleElement {
 
 extension TierRule {
     /// `nil` for a rule that says anything else, or more.
-    fileprivate init?(_ element: LifecycleElement, below storePrefix: String) {
+    fileprivate init?(_ element: XMLElement, below storePrefix: String) {
         guard
             let parts = element.onlyChildren(
                 "ID", "Filter", "Prefix", "Status", "Transition", "Expiration", "NoncurrentVersionExpiration",
@@ -59,7 +59,7 @@ extension TierRule {
         var prefix: String
         var largerThan: Int64?
 
-        init?(_ parts: [String: LifecycleElement]) {
+        init?(_ parts: [String: XMLElement]) {
             switch (parts["Filter"], parts["Prefix"]) {
             case (nil, let prefix?):
                 guard let text = prefix.onlyText else { return nil }
@@ -79,7 +79,7 @@ extension TierRule {
             }
         }
 
-        private static func allTerms(_ terms: [String: LifecycleElement]) -> [String: LifecycleElement]? {
+        private static func allTerms(_ terms: [String: XMLElement]) -> [String: XMLElement]? {
             guard let both = terms["And"] else { return terms }
             return terms.count == 1 ? both.onlyChildren("Prefix", "ObjectSizeGreaterThan") : nil
         }
@@ -87,7 +87,7 @@ extension TierRule {
 }
 
 extension TierRule.Transition {
-    fileprivate init?(_ element: LifecycleElement) {
+    fileprivate init?(_ element: XMLElement) {
         guard
             let parts = element.onlyChildren("Days", "StorageClass"), let days = parts["Days"]?.number,
             let name = parts["StorageClass"]?.onlyText
@@ -96,7 +96,7 @@ extension TierRule.Transition {
     }
 }
 
-extension LifecycleElement {
+extension XMLElement {
     fileprivate var number: Int64? {
         guard let text = onlyText, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(text)

@@ -1,7 +1,7 @@
 /// `<CopyObjectResult>`: only with it the copy is there, whatever the status said before.
-package struct CopyReply: Decodable {
-    /// - Throws: `XMLReply.Invalid`.
-    package static func check(_ body: [UInt8]) throws(XMLReply.Invalid) {
-        _ = try XMLReply.decode(Self.self, root: "CopyObjectResult", from: body)
+package enum CopyReply {
+    /// - Throws: ``InvalidReply``.
+    package static func check(_ body: [UInt8]) throws(InvalidReply) {
+        _ = try XMLElement(document: body, root: "CopyObjectResult")
     }
 }

@@ -8,34 +8,14 @@ package struct DeleteReply: Hashable, Sendable {
 
     package let failures: [Failure]
 
-    /// - Throws: `XMLReply.Invalid`, also where it does not tell what failed.
-    package init(_ body: [UInt8]) throws(XMLReply.Invalid) {
-        let reply = try XMLReply.decode(Wire.self, root: "DeleteResult", from: body)
+    /// - Throws: ``InvalidReply``, also where it does not tell what failed.
+    package init(_ body: [UInt8]) throws(InvalidReply) {
+        let reply = try XMLElement(document: body, root: "DeleteResult")
         var failures: [Failure] = []
-        for entry in reply.errors {
-            guard let key = entry.key else { throw XMLReply.Invalid(reason: "an error in it names no key") }
-            failures.append(Failure(key: key, error: ErrorReply(code: entry.code, message: entry.message)))
+        for entry in reply.all("Error") {
+            guard let key = entry["Key"] else { throw InvalidReply(reason: "an error in it names no key") }
+            failures.append(Failure(key: key, error: ErrorReply(code: entry["Code"], message: entry["Message"])))
         }
         self.failures = failures
-    }
-
-    private struct Wire: Decodable {
-        var errors: [Entry]
-
-        enum CodingKeys: String, CodingKey {
-            case errors = "Error"
-        }
-    }
-
-    private struct Entry: Decodable {
-        var key: String?
-        var code: String?
-        var message: String?
-
-        enum CodingKeys: String, CodingKey {
-            case key = "Key"
-            case code = "Code"
-            case message = "Message"
-        }
     }
 }

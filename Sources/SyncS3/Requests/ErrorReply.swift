@@ -1,6 +1,6 @@
 /// The `<Error>` of S3 (S3 API Reference, "REST error responses"). Every field may be missing. What a server says is
 /// bounded here, cleaned and without secrets, so that whoever prints a field may.
-package struct ErrorReply: Hashable, Sendable, Decodable {
+package struct ErrorReply: Hashable, Sendable {
     package var code: String?
     package var message: String?
     package var requestID: String?
@@ -11,16 +11,6 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
     package var header: String?
     /// In `InvalidArgument`: the header or query item.
     package var argument: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case code = "Code"
-        case message = "Message"
-        case requestID = "RequestId"
-        case region = "Region"
-        case endpoint = "Endpoint"
-        case header = "Header"
-        case argument = "ArgumentName"
-    }
 
     /// An error within a reply.
     package init(code: String?, message: String?) {
@@ -34,14 +24,14 @@ package struct ErrorReply: Hashable, Sendable, Decodable {
 
     /// Headers fill in what the body does not say: the reply to a HEAD has none.
     package init(_ response: HTTPResponse) {
-        let decoded = try? XMLReply.decode(Self.self, root: "Error", from: response.body)
+        let error = try? XMLElement(document: response.body, root: "Error")
         func name(_ text: String?) -> String? { text.map { Redaction.quote($0, limit: Self.longestName) } }
-        code = name(decoded?.code)
-        message = decoded?.message.map { Redaction.quote($0) }
-        endpoint = decoded?.endpoint.map { Redaction.quote($0, limit: Self.longestHost) }
-        header = name(decoded?.header)
-        argument = name(decoded?.argument)
-        region = name(decoded?.region ?? response.headers["x-amz-bucket-region"])
-        requestID = name(decoded?.requestID ?? response.headers["x-amz-request-id"])
+        code = name(error?["Code"])
+        message = error?["Message"].map { Redaction.quote($0) }
+        endpoint = error?["Endpoint"].map { Redaction.quote($0, limit: Self.longestHost) }
+        header = name(error?["Header"])
+        argument = name(error?["ArgumentName"])
+        region = name(error?["Region"] ?? response.headers["x-amz-bucket-region"])
+        requestID = name(error?["RequestId"] ?? response.headers["x-amz-request-id"])
     }
 }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 package import SyncCore
 
 /// `<ListBucketResult>` of ListObjectsV2.
@@ -8,79 +7,45 @@ package struct ListReply: Hashable, Sendable {
     package let tellsRestores: Bool
 
     /// - Parameter prefix: the store's own, which the keys of the page do not have.
-    /// - Throws: `XMLReply.Invalid`.
-    package init(_ body: [UInt8], prefix: String) throws(XMLReply.Invalid) {
-        let reply = try XMLReply.decode(Wire.self, root: "ListBucketResult", from: body)
-        let isEncoded = reply.encodingType?.lowercased() == "url"
+    /// - Throws: ``InvalidReply``.
+    package init(_ body: [UInt8], prefix: String) throws(InvalidReply) {
+        let reply = try XMLElement(document: body, root: "ListBucketResult")
+        let isEncoded = reply["EncodingType"]?.lowercased() == "url"
         var objects: [ObjectInfo] = []
-        for content in reply.contents {
-            guard let name = isEncoded ? content.key.percentDecoded(plusIsSpace: true) : content.key else {
-                throw XMLReply.Invalid(reason: "the key \"\(content.key.escapingControls)\" cannot be decoded")
+        var tellsRestores = false
+        for content in reply.all("Contents") {
+            tellsRestores = tellsRestores || content.first("RestoreStatus") != nil
+            let written = try content.required("Key")
+            guard let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written else {
+                throw InvalidReply(reason: "the key \"\(written.escapingControls)\" cannot be decoded")
+            }
+            guard let size = Int64(try content.required("Size")) else {
+                throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is no number")
             }
             // Keys that we could not have written, such as the "folder/" of a console, are not ours to see.
             guard let rest = name.below(prefix), let key = try? ObjectKey(rest) else { continue }
-            objects.append(content.info(for: key))
+            objects.append(Self.object(key, size: size, content))
         }
-        let isTruncated = reply.isTruncated?.lowercased() == "true"
-        if isTruncated, reply.nextContinuationToken?.isEmpty != false {
-            throw XMLReply.Invalid(reason: "it is cut off and has no token to go on with")
+        let next = reply["NextContinuationToken"].flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
+        let isTruncated = reply["IsTruncated"]?.lowercased() == "true"
+        if isTruncated, next == nil {
+            throw InvalidReply(reason: "it is cut off and has no token to go on with")
         }
-        tellsRestores = reply.contents.contains { $0.restoreStatus != nil }
-        page = ObjectPage(
-            objects: objects,
-            next: isTruncated ? reply.nextContinuationToken.map(PageToken.init(rawValue:)) : nil)
+        self.tellsRestores = tellsRestores
+        page = ObjectPage(objects: objects, next: isTruncated ? next : nil)
     }
 
-    private struct Wire: Decodable {
-        var contents: [Content]
-        var isTruncated: String?
-        var nextContinuationToken: String?
-        var encodingType: String?
-
-        enum CodingKeys: String, CodingKey {
-            case contents = "Contents"
-            case isTruncated = "IsTruncated"
-            case nextContinuationToken = "NextContinuationToken"
-            case encodingType = "EncodingType"
-        }
+    private static func object(_ key: ObjectKey, size: Int64, _ content: XMLElement) -> ObjectInfo {
+        let eTag = content["ETag"]
+        let storageClass = content["StorageClass"].flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) }
+        return ObjectInfo(
+            key: key, size: size, md5: eTag.flatMap(ObjectReply.md5(eTag:)), etag: eTag.flatMap(ObjectReply.etag),
+            storageClass: storageClass ?? .standard, restore: content.first("RestoreStatus").map(restore) ?? .none,
+            modified: content["LastModified"].flatMap(S3Date.iso8601))
     }
 
-    private struct Content: Decodable {
-        var key: String
-        var size: Int64
-        var eTag: String?
-        var lastModified: String?
-        var storageClass: String?
-        var restoreStatus: RestoreStatus?
-
-        enum CodingKeys: String, CodingKey {
-            case key = "Key"
-            case size = "Size"
-            case eTag = "ETag"
-            case lastModified = "LastModified"
-            case storageClass = "StorageClass"
-            case restoreStatus = "RestoreStatus"
-        }
-
-        func info(for key: ObjectKey) -> ObjectInfo {
-            ObjectInfo(
-                key: key, size: size, md5: eTag.flatMap(ObjectReply.md5(eTag:)), etag: eTag.flatMap(ObjectReply.etag),
-                storageClass: storageClass.flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) } ?? .standard,
-                restore: restoreStatus?.state ?? .none, modified: lastModified.flatMap(S3Date.iso8601))
-        }
-    }
-
-    private struct RestoreStatus: Decodable {
-        var isInProgress: String?
-        var expiry: String?
-
-        enum CodingKeys: String, CodingKey {
-            case isInProgress = "IsRestoreInProgress"
-            case expiry = "RestoreExpiryDate"
-        }
-
-        var state: RestoreState {
-            isInProgress?.lowercased() == "true" ? .inProgress : .restored(until: expiry.flatMap(S3Date.iso8601))
-        }
+    private static func restore(_ status: XMLElement) -> RestoreState {
+        status["IsRestoreInProgress"]?.lowercased() == "true"
+            ? .inProgress : .restored(until: status["RestoreExpiryDate"].flatMap(S3Date.iso8601))
     }
 }

@@ -15,78 +15,44 @@ package struct MultipartID: Hashable, Sendable {
 /// What the store says of uploads in parts.
 package enum MultipartReply {
     /// `<InitiateMultipartUploadResult>`; rclone's server leaves the "Result" out.
-    /// - Throws: `XMLReply.Invalid`.
-    package static func created(_ body: [UInt8], key: ObjectKey) throws(XMLReply.Invalid) -> MultipartID {
-        let reply = try XMLReply.decode(
-            Created.self, root: "InitiateMultipartUploadResult", or: "InitiateMultipartUpload", from: body)
-        guard !reply.uploadID.isEmpty else { throw XMLReply.Invalid(reason: "it does not name the upload") }
-        return MultipartID(key: key, rawValue: reply.uploadID)
+    /// - Throws: ``InvalidReply``.
+    package static func created(_ body: [UInt8], key: ObjectKey) throws(InvalidReply) -> MultipartID {
+        let reply = try XMLElement(
+            document: body, root: "InitiateMultipartUploadResult", or: "InitiateMultipartUpload")
+        let id = try reply.required("UploadId")
+        guard !id.isEmpty else { throw InvalidReply(reason: "it does not name the upload") }
+        return MultipartID(key: key, rawValue: id)
     }
 
     /// `<CompleteMultipartUploadResult>`: only with it the object is there, whatever the status said before.
-    /// - Throws: `XMLReply.Invalid`.
-    package static func completed(_ body: [UInt8]) throws(XMLReply.Invalid) {
+    /// - Throws: ``InvalidReply``.
+    package static func completed(_ body: [UInt8]) throws(InvalidReply) {
         _ = try completedTag(body)
     }
 
     /// As ``completed(_:)``.
     /// - Returns: the object's ETag, as it is written.
-    package static func completedTag(_ body: [UInt8]) throws(XMLReply.Invalid) -> String {
-        try XMLReply.decode(Completed.self, root: "CompleteMultipartUploadResult", from: body).eTag
+    package static func completedTag(_ body: [UInt8]) throws(InvalidReply) -> String {
+        try XMLElement(document: body, root: "CompleteMultipartUploadResult").required("ETag")
     }
 
     /// `<ListMultipartUploadsResult>`: those that began before a moment.
     /// - Parameter prefix: the store's own, which the keys do not have.
-    /// - Throws: `XMLReply.Invalid`.
+    /// - Throws: ``InvalidReply``.
     package static func uploads(
         _ body: [UInt8], prefix: String, before: Date
-    ) throws(XMLReply.Invalid) -> [MultipartID] {
-        let reply = try XMLReply.decode(Listed.self, root: "ListMultipartUploadsResult", from: body)
-        let isEncoded = reply.encodingType?.lowercased() == "url"
-        return reply.uploads.compactMap { upload in
-            guard let begun = S3Date.iso8601(upload.initiated), begun < before,
-                let name = isEncoded ? upload.key.percentDecoded(plusIsSpace: true) : upload.key,
+    ) throws(InvalidReply) -> [MultipartID] {
+        let reply = try XMLElement(document: body, root: "ListMultipartUploadsResult")
+        let isEncoded = reply["EncodingType"]?.lowercased() == "url"
+        var uploads: [MultipartID] = []
+        for upload in reply.all("Upload") {
+            let (written, id) = (try upload.required("Key"), try upload.required("UploadId"))
+            guard let begun = S3Date.iso8601(try upload.required("Initiated")), begun < before,
+                let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written,
                 let rest = name.below(prefix), let key = try? ObjectKey(rest)
-            else { return nil }
-            return MultipartID(key: key, rawValue: upload.uploadID)
+            else { continue }
+            uploads.append(MultipartID(key: key, rawValue: id))
         }
-    }
-
-    private struct Created: Decodable {
-        var uploadID: String
-
-        enum CodingKeys: String, CodingKey {
-            case uploadID = "UploadId"
-        }
-    }
-
-    private struct Completed: Decodable {
-        var eTag: String
-
-        enum CodingKeys: String, CodingKey {
-            case eTag = "ETag"
-        }
-    }
-
-    private struct Listed: Decodable {
-        var uploads: [Upload]
-        var encodingType: String?
-
-        enum CodingKeys: String, CodingKey {
-            case uploads = "Upload"
-            case encodingType = "EncodingType"
-        }
-    }
-
-    private struct Upload: Decodable {
-        var key: String
-        var uploadID: String
-        var initiated: String
-
-        enum CodingKeys: String, CodingKey {
-            case key = "Key"
-            case uploadID = "UploadId"
-            case initiated = "Initiated"
-        }
+        return uploads
     }
 }

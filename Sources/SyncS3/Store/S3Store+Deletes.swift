@@ -38,12 +38,12 @@ extension S3Store {
 
     private func failures(
         _ reply: DeleteReply, of keys: [ObjectKey], _ context: S3RequestContext
-    ) throws(XMLReply.Invalid) -> [ObjectKey: StoreError] {
+    ) throws(InvalidReply) -> [ObjectKey: StoreError] {
         let asked = Set(keys)
         var failures: [ObjectKey: StoreError] = [:]
         for failure in reply.failures {
             guard let rest = failure.key.below(client.prefix), let key = try? ObjectKey(rest), asked.contains(key)
-            else { throw XMLReply.Invalid(reason: "an error in it names a key that was not asked for") }
+            else { throw InvalidReply(reason: "an error in it names a key that was not asked for") }
             let error = StoreError(
                 failure.error,
                 in: S3RequestContext(operation: context.operation, key: key.rawValue, address: context.address))

@@ -41,7 +41,7 @@ extension S3Store {
             return (LifecycleDocument(names: names), minimumSize)
         }
         guard response.status == 200 else { throw client.failure(response, context) }
-        if XMLReply.rootName(of: response.body) == "ListBucketResult" {
+        if XMLElement.rootName(of: response.body) == "ListBucketResult" {
             throw client.error(
                 .unsupported, context,
                 "\(context.address.endpoint) does not know lifecycle rules: it sends a listing in their place")

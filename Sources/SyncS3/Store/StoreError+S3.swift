@@ -39,7 +39,7 @@ extension StoreError {
             detail: reply.code.map(\.escapingControls))
     }
 
-    package init(_ invalid: XMLReply.Invalid, _ response: HTTPResponse, in context: S3RequestContext) {
+    package init(_ invalid: InvalidReply, _ response: HTTPResponse, in context: S3RequestContext) {
         if response.isErrorDocument {
             self.init(response, in: context)
         } else {
@@ -231,7 +231,7 @@ extension S3Address {
 
 extension HTTPResponse {
     /// Some stores find their error after they have said 200.
-    var isErrorDocument: Bool { XMLReply.rootName(of: body) == "Error" }
+    var isErrorDocument: Bool { XMLElement.rootName(of: body) == "Error" }
 
     /// What web servers say to plain HTTP on a port for TLS.
     fileprivate var mentionsTLS: Bool { String(decoding: body, as: UTF8.self).contains("HTTPS") }

@@ -130,7 +130,7 @@ import Testing
     @Test func `A document that is cut anywhere is none`() {
         let text = wrap(Self.ours + "<Rule><!-- x --><ID><![CDATA[y]]></ID></Rule>")
         for count in 0..<text.utf8.count {
-            #expect(throws: XMLReply.Invalid.self, "cut after \(count) bytes") {
+            #expect(throws: InvalidReply.self, "cut after \(count) bytes") {
                 try read(String(decoding: text.utf8.prefix(count), as: UTF8.self))
             }
         }
@@ -147,12 +147,12 @@ import Testing
         "<LifecycleConfiguration>" + String(repeating: "<a>", count: 100_000),
     ])
     func `What is no lifecycle document is an error`(text: String) {
-        #expect(throws: XMLReply.Invalid.self) { try read(text) }
+        #expect(throws: InvalidReply.self) { try read(text) }
     }
 
     @Test func `Another encoding than UTF-8 is an error`() {
         let bytes = Array("<LifecycleConfiguration><Rule>".utf8) + [0xE4]
-        #expect(throws: XMLReply.Invalid.self) {
+        #expect(throws: InvalidReply.self) {
             try LifecycleDocument(
                 bytes + Array("</Rule></LifecycleConfiguration>".utf8), names: LifecycleRuleNames(prefix: ""))
         }

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct ListReplyTests {
     private static let page = """
@@ -39,6 +40,14 @@ import Testing
         #expect(try ListReply(Array(text.utf8), prefix: "p/").page.objects.map(\.key) == [ObjectKey("\u{301}x")])
     }
 
+    @Test func `A page may have a prefix of a namespace, references and sections of plain text`() throws {
+        let text = """
+            \u{FEFF}<?xml version="1.0"?><s3:ListBucketResult xmlns:s3="x"><s3:Contents><s3:Key>a&amp;&#x62;<![CDATA[<c>]]></s3:Key>
+            <s3:Size>1</s3:Size></s3:Contents></s3:ListBucketResult>
+            """
+        #expect(try ListReply(Array(text.utf8), prefix: "").page.objects.map(\.key) == [ObjectKey("a&b<c>")])
+    }
+
     @Test func `A page tells whether it speaks of restores`() throws {
         #expect(try ListReply(Array(Self.page.utf8), prefix: "p/").tellsRestores)
         #expect(try !ListReply(Array("<ListBucketResult/>".utf8), prefix: "").tellsRestores)
@@ -52,7 +61,7 @@ import Testing
     @Test func `A listing cut short anywhere is an error`() {
         let bytes = Array(Self.page.utf8)
         for count in stride(from: 0, to: bytes.count - 1, by: 7) {
-            #expect(throws: XMLReply.Invalid.self, "cut after \(count) bytes") {
+            #expect(throws: InvalidReply.self, "cut after \(count) bytes") {
                 try ListReply(Array(bytes.prefix(count)), prefix: "p/")
             }
         }
@@ -65,10 +74,13 @@ import Testing
         "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key><Size>many</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a&who;</Key><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult></ListBucketResult><Contents/>",
+        "<ListBucketResult><Contents></ListBucketResult></Contents>",
         "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents></ListBucketResult>",
     ])
     func `What is no listing is an error`(text: String) {
-        #expect(throws: XMLReply.Invalid.self) { try ListReply(Array(text.utf8), prefix: "") }
+        #expect(throws: InvalidReply.self) { try ListReply(Array(text.utf8), prefix: "") }
     }
 
     @Test(
@@ -77,6 +89,6 @@ import Testing
             ("", nil), ("text", nil), ("<!-- open", nil),
         ] as [(String, String?)])
     func `The root of a reply is found`(text: String, root: String?) {
-        #expect(XMLReply.rootName(of: Array(text.utf8)) == root)
+        #expect(XMLElement.rootName(of: Array(text.utf8)) == root)
     }
 }

@@ -151,7 +151,7 @@ import Testing
     ])
     func `An error behind a 200 is an error`(body: String, expected: StoreError.Code) throws {
         let response = HTTPResponse(status: 200, body: Array(body.utf8))
-        let invalid = #expect(throws: XMLReply.Invalid.self) { try ListReply(response.body, prefix: "") }
+        let invalid = #expect(throws: InvalidReply.self) { try ListReply(response.body, prefix: "") }
         let error = StoreError(try #require(invalid), response, in: try context())
         #expect(error.code == expected)
         #expect(error.isTransient)

@@ -3,20 +3,25 @@ extension String {
     var xmlEscaped: String {
         replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
+}
 
+extension ArraySlice<UInt8> {
     /// The text behind the references of XML; `nil` where one is not among those that every document has.
-    var xmlUnescaped: String? {
-        let parts = split(separator: "&", omittingEmptySubsequences: false)
-        var text = String(parts[0])
+    var xmlText: String? {
+        guard contains(UInt8(ascii: "&")) else { return String(decoding: self, as: UTF8.self) }
+        let parts = split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        var text = String(decoding: parts[0], as: UTF8.self)
         for part in parts.dropFirst() {
-            guard let end = part.firstIndex(of: ";"), let scalar = Self.scalar(part[..<end]) else { return nil }
+            guard let end = part.firstIndex(of: UInt8(ascii: ";")),
+                let scalar = Self.scalar(String(decoding: part[..<end], as: UTF8.self))
+            else { return nil }
             text.unicodeScalars.append(scalar)
-            text += part[part.index(after: end)...]
+            text += String(decoding: part[(end + 1)...], as: UTF8.self)
         }
         return text
     }
 
-    private static func scalar(_ name: Substring) -> Unicode.Scalar? {
+    private static func scalar(_ name: String) -> Unicode.Scalar? {
         switch name {
         case "amp": "&"
         case "lt": "<"

@@ -8,9 +8,17 @@ struct XMLScanner {
         case data(Range<Int>)
         /// A comment, an instruction or a declaration.
         case aside
-        /// A tag that begins an element, or is one by itself.
-        case open(name: Range<Int>, hasAttributes: Bool, isEmpty: Bool)
+        case open(Opening)
         case close(name: Range<Int>)
+    }
+
+    /// A tag that begins an element, or is one by itself.
+    struct Opening: Hashable {
+        /// Of its `<`.
+        let start: Int
+        let name: Range<Int>
+        let hasAttributes: Bool
+        let isEmpty: Bool
     }
 
     let bytes: [UInt8]
@@ -21,7 +29,7 @@ struct XMLScanner {
     }
 
     /// `nil` at the end.
-    mutating func next() throws(XMLReply.Invalid) -> Token? {
+    mutating func next() throws(InvalidReply) -> Token? {
         guard offset < bytes.count else { return nil }
         guard bytes[offset] == UInt8(ascii: "<") else {
             let start = offset
@@ -44,6 +52,22 @@ struct XMLScanner {
         return try tag()
     }
 
+    /// The tag of the document's root; `nil` where there is none.
+    mutating func opening() throws(InvalidReply) -> Opening? {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if offset == 0, bytes.starts(with: mark) { offset = mark.count }
+        while let token = try next() {
+            switch token {
+            case .aside: continue
+            case .text(let range) where bytes[range].allSatisfy(Self.isBlank): continue
+            case .open(let opening): return opening
+            case .text, .data: throw InvalidReply(reason: "it has no XML")
+            case .close: throw InvalidReply(reason: "its XML begins with a closing tag")
+            }
+        }
+        return nil
+    }
+
     private mutating func takes(_ mark: StaticString) -> Bool {
         let isThere = mark.withUTF8Buffer { bytes[offset...].starts(with: $0) }
         if isThere { offset += mark.utf8CodeUnitCount }
@@ -51,14 +75,14 @@ struct XMLScanner {
     }
 
     /// - Returns: what comes before `mark`.
-    private mutating func take(to mark: String) throws(XMLReply.Invalid) -> Range<Int> {
+    private mutating func take(to mark: String) throws(InvalidReply) -> Range<Int> {
         guard let found = bytes[offset...].firstRange(of: Array(mark.utf8)) else { throw Self.cutShort }
         defer { offset = found.upperBound }
         return offset..<found.lowerBound
     }
 
     /// `<!DOCTYPE … [ … ]>`, with quotes and brackets inside.
-    private mutating func skipDeclaration() throws(XMLReply.Invalid) {
+    private mutating func skipDeclaration() throws(InvalidReply) {
         var depth = 0
         while true {
             switch try takeByte() {
@@ -74,13 +98,14 @@ struct XMLScanner {
     }
 
     /// From the `<` on. A value of an attribute may hold a `>`.
-    private mutating func tag() throws(XMLReply.Invalid) -> Token {
+    private mutating func tag() throws(InvalidReply) -> Token {
+        let begin = offset
         offset += 1
         let isClosing = takes("/")
         let start = offset
         offset = bytes[start...].firstIndex(where: Self.endsName) ?? bytes.count
         let name = start..<offset
-        guard !name.isEmpty else { throw XMLReply.Invalid(reason: "a tag in its XML has no name") }
+        guard !name.isEmpty else { throw InvalidReply(reason: "a tag in its XML has no name") }
         var hasAttributes = false
         var last = UInt8(ascii: " ")
         while true {
@@ -92,7 +117,9 @@ struct XMLScanner {
             case UInt8(ascii: ">"):
                 return isClosing
                     ? .close(name: name)
-                    : .open(name: name, hasAttributes: hasAttributes, isEmpty: last == UInt8(ascii: "/"))
+                    : .open(
+                        Opening(
+                            start: begin, name: name, hasAttributes: hasAttributes, isEmpty: last == UInt8(ascii: "/")))
             case UInt8(ascii: "="): hasAttributes = true
             default: break
             }
@@ -100,7 +127,7 @@ struct XMLScanner {
         }
     }
 
-    private mutating func takeByte() throws(XMLReply.Invalid) -> UInt8 {
+    private mutating func takeByte() throws(InvalidReply) -> UInt8 {
         guard offset < bytes.count else { throw Self.cutShort }
         defer { offset += 1 }
         return bytes[offset]
@@ -114,5 +141,5 @@ struct XMLScanner {
         [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains(byte)
     }
 
-    private static let cutShort = XMLReply.Invalid(reason: "its XML is cut short")
+    private static let cutShort = InvalidReply(reason: "its XML is cut short")
 }
