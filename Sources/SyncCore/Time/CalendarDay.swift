@@ -91,18 +91,6 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
     }
 }
 
-extension CalendarDay: Codable {
-    package init(from decoder: any Decoder) throws {
-        let text = try decoder.singleValueContainer().decode(String.self)
-        guard let day = CalendarDay(text) else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not a day as YYYY-MM-DD"))
-        }
-        self = day
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+extension CalendarDay: CodedAsText {
+    package static let form = "a day as YYYY-MM-DD"
 }

@@ -27,7 +27,7 @@ package final class LedgerPatience: Sendable {
 
     private let ledger: LedgerQueue
     private let time: TimeSource
-    private let logger: Logger
+    let logger: Logger
     private let state = Mutex(State())
 
     package init(ledger: LedgerQueue, time: TimeSource, logger: Logger) {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
@@ -11,8 +10,7 @@ package struct ProjectService: Service {
     private let shelf: ProjectShelf
     private let pool: BlockingPool
     private let work: Wakeup
-    private let patience: LedgerPatience
-    private let time: TimeSource
+    private let loop: ServiceLoop
 
     /// - Parameters:
     ///   - pool: that of the intake.
@@ -25,20 +23,13 @@ package struct ProjectService: Service {
         self.shelf = shelf
         self.pool = pool
         self.work = work
-        self.patience = patience
-        self.time = time
+        loop = ServiceLoop(name: "projects", interval: Self.interval, patience: patience, time: time)
     }
 
     package func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown {
-                while true {
-                    try await self.patience.riding("projects") { try await self.round() }
-                    try await self.time.sleep(Self.interval)
-                }
-            }
-        } catch is CancellationError {
-            // The next start begins with a round.
+        try await loop.run {
+            try await round()
+            return .round(after: Self.interval)
         }
     }
 

@@ -15,7 +15,7 @@ package struct RestoreService: Service {
     package let follower: RestoreFollower
     package let delivery: RestoreDelivery
     private let announcer: RestoreAnnouncer
-    private let patience: LedgerPatience
+    private let loop: ServiceLoop
     private let time: TimeSource
     private let logger: Logger
 
@@ -26,7 +26,7 @@ package struct RestoreService: Service {
         self.follower = follower
         self.delivery = delivery
         self.announcer = announcer
-        self.patience = patience
+        loop = ServiceLoop(name: "restores", interval: Self.interval, patience: patience, time: time)
         self.time = time
         self.logger = logger
     }
@@ -40,24 +40,9 @@ package struct RestoreService: Service {
     }
 
     package func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown { try await follow() }
-        } catch is CancellationError {
-            // Jobs are in the ledger; the next start goes on with them.
-        }
-    }
-
-    private func follow() async throws {
-        var rounds = Rounds()
-        while true {
-            do {
-                try await patience.riding("restores") { try await work(&rounds) }
-                rounds.failures = 0
-            } catch let error as StoreError {
-                logger.debug("restores wait for the store: \(error)")
-                rounds.failures += 1
-            }
-            try await time.sleep(pause(after: rounds.failures))
+        try await loop.run(Rounds()) { rounds in
+            try await work(&rounds)
+            return .round(after: Self.interval)
         }
     }
 
@@ -65,8 +50,6 @@ package struct RestoreService: Service {
     private struct Rounds {
         /// When a job is due to be looked at; `nil` when none is open.
         var next: Date? = .distantPast
-        /// Rounds in a row that met a store that was away.
-        var failures = 0
         /// What could not be saved. It is tried again when everything is looked through.
         var unsaved: [RestoreJobID: Set<Int64>] = [:]
         var told: Set<String> = []
@@ -103,10 +86,5 @@ package struct RestoreService: Service {
             rounds.lookedThrough = isThorough ? now : rounds.lookedThrough
         }
         if let obstacle { throw obstacle }
-    }
-
-    private func pause(after failures: Int) -> Duration {
-        guard failures > 0 else { return Self.interval }
-        return max(Self.interval, RetryPolicy.outage.delay(afterAttempt: failures, random: 0.5 + time.random() / 2))
     }
 }

@@ -21,7 +21,7 @@ package final class RetentionService: Service {
     private let schedule: DailySchedule
     private let ledger: LedgerQueue
     private let hold: @Sendable () throws -> AgentLock
-    private let patience: LedgerPatience
+    private let loop: ServiceLoop
     private let time: TimeSource
     private let logger: Logger
     /// Which doubt about the clock was told last.
@@ -37,34 +37,23 @@ package final class RetentionService: Service {
         self.schedule = schedule
         self.ledger = ledger
         self.hold = hold
-        self.patience = patience
+        loop = ServiceLoop(name: "old gallery events", interval: Self.busy, patience: patience, time: time)
         self.time = time
         self.logger = logger
     }
 
     package func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown { try await self.keepTime() }
-        } catch is CancellationError {
-            // Every step is one that the next run repeats or finds done.
-        }
-    }
-
-    private func keepTime() async throws {
-        var outages = 0
-        while true {
+        try await loop.run { [self] in
             do {
-                let isDone = try await patience.riding("old gallery events") { try await runIfDue() }
-                outages = isDone ? 0 : outages + 1
+                let isDone = try await runIfDue()
+                let now = time.now()
+                let untilNext = schedule.next(after: now) - now
+                return isDone
+                    ? .round(after: min(untilNext, Self.glance)) : .retry(atLeast: Self.busy, atMost: untilNext)
             } catch is AgentLock.Held {
                 // Somebody does it by hand; what is left then is looked at.
-                try await time.sleep(Self.busy)
-                continue
+                return .round(after: Self.busy)
             }
-            let now = time.now()
-            let untilNext = schedule.next(after: now) - now
-            let retry = RetryPolicy.outage.delay(afterAttempt: max(outages, 1), random: 0.5 + time.random() / 2)
-            try await time.sleep(min(untilNext, outages == 0 ? Self.glance : max(retry, Self.busy)))
         }
     }
 

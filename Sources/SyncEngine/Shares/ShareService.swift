@@ -26,7 +26,7 @@ package struct ShareService: Service {
     private let scanner: any TreeScanner
     private let pool: BlockingPool
     private let notifiers: Notifiers
-    private let patience: LedgerPatience
+    private let loop: ServiceLoop
     private let time: TimeSource
     private let logger: Logger
 
@@ -41,7 +41,7 @@ package struct ShareService: Service {
         self.scanner = scanner
         self.pool = pool
         self.notifiers = notifiers
-        self.patience = patience
+        loop = ServiceLoop(name: "shares", interval: Self.interval, patience: patience, time: time)
         self.time = time
         self.logger = logger
     }
@@ -54,31 +54,14 @@ package struct ShareService: Service {
     }
 
     package func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown { try await follow() }
-        } catch is CancellationError {
-            // Shares are in the ledger; the next start goes on with them.
-        }
-    }
-
-    private func follow() async throws {
-        var rounds = Rounds()
-        while true {
-            do {
-                try await patience.riding("shares") { try await work(&rounds) }
-                rounds.failures = 0
-            } catch let error as StoreError {
-                logger.debug("shares wait for the store: \(error)")
-                rounds.failures += 1
-            }
-            try await time.sleep(pause(after: rounds.failures))
+        try await loop.run(Rounds()) { rounds in
+            try await work(&rounds)
+            return .round(after: Self.interval)
         }
     }
 
     /// What one round leaves for the next.
     private struct Rounds {
-        /// Rounds in a row that met a store that was away.
-        var failures = 0
         /// What is left alone, because it did not work.
         var rests: [ShareID: Rest] = [:]
         var told: Set<String> = []
@@ -266,10 +249,5 @@ package struct ShareService: Service {
             if let stamp { sources.files[item.photo.slot] = stamp } else { sources.missing.append(item.key) }
         }
         return sources
-    }
-
-    private func pause(after failures: Int) -> Duration {
-        guard failures > 0 else { return Self.interval }
-        return max(Self.interval, RetryPolicy.outage.delay(afterAttempt: failures, random: 0.5 + time.random() / 2))
     }
 }

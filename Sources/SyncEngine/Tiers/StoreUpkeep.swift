@@ -183,29 +183,21 @@ package struct UpkeepService: Service {
 
     private let upkeep: StoreUpkeep
     private let work: Wakeup?
-    private let patience: LedgerPatience
-    private let time: TimeSource
+    private let loop: ServiceLoop
 
     /// - Parameter work: signalled after each round: what the store has lost is in the queue, also what another process
     ///   has found.
     package init(_ upkeep: StoreUpkeep, work: Wakeup? = nil, patience: LedgerPatience, time: TimeSource) {
         self.upkeep = upkeep
         self.work = work
-        self.patience = patience
-        self.time = time
+        loop = ServiceLoop(name: "the upkeep of the store", interval: Self.interval, patience: patience, time: time)
     }
 
     package func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown {
-                while true {
-                    try await patience.riding("the upkeep of the store") { _ = try await upkeep.run() }
-                    work?.signal()
-                    try await time.sleep(Self.interval)
-                }
-            }
-        } catch is CancellationError {
-            // A copy in place is one request: it has happened or not, and the next round sees which.
+        try await loop.run {
+            try await upkeep.run()
+            work?.signal()
+            return .round(after: Self.interval)
         }
     }
 }

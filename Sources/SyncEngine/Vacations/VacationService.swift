@@ -12,8 +12,7 @@ package struct VacationService: Service {
 
     private let keeper: VacationKeeper
     private let work: Wakeup
-    private let patience: LedgerPatience
-    private let time: TimeSource
+    private let loop: ServiceLoop
     private let logger: Logger
 
     /// - Parameter work: signalled when a photo is done with.
@@ -22,8 +21,7 @@ package struct VacationService: Service {
     ) {
         self.keeper = keeper
         self.work = work
-        self.patience = patience
-        self.time = time
+        loop = ServiceLoop(name: "vacations", interval: Self.quiet, patience: patience, time: time)
         self.logger = logger
     }
 
@@ -32,61 +30,48 @@ package struct VacationService: Service {
     ///   next pass.
     package func round() async throws {
         var rounds = Rounds()
-        try await look(&rounds) { _ in true }
+        try await look(&rounds, where: { _ in true })
     }
 
     /// The same for one vacation.
     package func round(of vacation: VacationID) async throws {
         var rounds = Rounds()
-        try await look(&rounds) { $0.id == vacation }
+        try await look(&rounds, where: { $0.id == vacation })
     }
 
     package func run() async throws {
-        do {
-            try await cancelWhenGracefulShutdown { try await keep() }
-        } catch is CancellationError {
-            // A put is one request: it has happened or not, and the next round sees which.
+        try await loop.run(Rounds()) { rounds in
+            let seen = rounds.seen
+            guard try await look(&rounds, where: { seen[$0.id] == $0.revision }) else {
+                return .retry(atLeast: Self.quiet)
+            }
+            return rounds.seen.isEmpty ? .work(work, atMost: Self.interval) : .round(after: Self.quiet)
         }
     }
 
     /// What one round leaves for the next.
     private struct Rounds {
         var seen: [VacationID: Int64] = [:]
-        /// Rounds in a row in which something failed.
-        var failures = 0
         var told: Set<String> = []
     }
 
-    private func keep() async throws {
-        var rounds = Rounds()
-        while true {
-            let seen = rounds.seen
-            try await patience.riding("vacations") { try await look(&rounds) { seen[$0.id] == $0.revision } }
-            if rounds.failures > 0 {
-                let delay = RetryPolicy.outage.delay(afterAttempt: rounds.failures, random: 0.5 + time.random() / 2)
-                try await time.sleep(max(Self.quiet, delay))
-            } else if rounds.seen.isEmpty {
-                await work.wait(atMost: Self.interval, time: time)
-                try Task.checkCancellation()
-            } else {
-                try await time.sleep(Self.quiet)
-            }
-        }
-    }
-
-    private func look(_ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool) async throws {
+    /// - Returns: whether nothing failed.
+    @discardableResult
+    private func look(
+        _ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool
+    ) async throws -> Bool {
         do {
             let result = try await keeper.run(where: isQuiet)
             rounds.seen = result.left
-            rounds.failures = result.failures.isEmpty ? 0 : rounds.failures + 1
             for text in result.notes + result.failures where rounds.told.insert(text).inserted {
                 logger.warning("\(text)")
             }
             if result.stored > 0 { logger.debug("\(result.stored) manifests of vacations were stored") }
+            return result.failures.isEmpty
         } catch let error as StoreError {
-            rounds.failures += 1
             let text = "vacations wait for the store: \(error)"
             if rounds.told.insert(text).inserted { logger.warning("\(text)") }
+            return false
         }
     }
 }

@@ -38,7 +38,7 @@ struct JPEGHeader {
     /// Reads up to the first scan's header, which is left to be read.
     /// - Throws: ``PhotoError`` of the file; `.corrupt` and `.truncated` when there is no scan.
     init(_ stream: inout ByteStream) throws(PhotoError) {
-        var marks = JPEGMarkers()
+        let marks = JPEGMarkers()
         while let marker = try marks.next(&stream) {
             switch marker {
             case 0xDA: return
@@ -98,16 +98,20 @@ struct JPEGHeader {
 struct JPEGMarkers {
     /// The next marker's second byte; `nil` at the end of the file. What stands in front of it, data of scans too, and
     /// what has no segment is passed over.
-    mutating func next(_ stream: inout ByteStream) throws(PhotoError) -> UInt8? {
+    func next(_ stream: inout ByteStream) throws(PhotoError) -> UInt8? {
         while true {
             try stream.skipToFF()
-            guard var code = try stream.next() else { return nil }
-            while code == 0xFF {
-                guard let following = try stream.next() else { return nil }
-                code = following
-            }
+            guard let code = try code(&stream) else { return nil }
             if code > 0x01, !(0xD0...0xD8).contains(code) { return code }
         }
+    }
+
+    /// What follows the 0xFF that comes next; more of these are mere filling.
+    func code(_ stream: inout ByteStream) throws(PhotoError) -> UInt8? {
+        while let byte = try stream.next() {
+            if byte != 0xFF { return byte }
+        }
+        return nil
     }
 
     func body(_ stream: inout ByteStream) throws(PhotoError) -> [UInt8] {

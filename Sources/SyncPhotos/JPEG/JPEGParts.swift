@@ -14,7 +14,7 @@ struct JPEGParts {
     init(_ photo: ByteStream) throws(PhotoError) {
         var stream = photo
         header = try JPEGHeader(&stream)
-        var marks = JPEGMarkers()
+        let marks = JPEGMarkers()
         var end: Int64?
         // The header was read up to the length of the first scan's own.
         try marks.skip(&stream)

@@ -16,6 +16,7 @@ struct JPEGCut {
     }
 
     private var stream: ByteStream
+    private let marks = JPEGMarkers()
     private var output: [UInt8] = []
     /// Segments before the first scan; written once all of them are known. `nil` afterwards.
     private var header: [Segment]? = []
@@ -41,84 +42,52 @@ struct JPEGCut {
 
     private mutating func run() throws(PhotoError) {
         try stream.take(2, into: &output)
-        var marker = try nextMarker()
+        var marker = try marks.next(&stream)
         while let current = marker {
             switch current {
             case 0xD9:
                 writeHeader()
                 output += [0xFF, 0xD9]
                 return
+            // Behind a scan, these may follow too.
             case 0x00, 0x01, 0xD0...0xD8:
-                marker = try nextMarker()
+                marker = try marks.next(&stream)
             case 0xDA:
-                let body = try segmentBody()
+                let body = try marks.body(&stream)
                 writeHeader()
                 write(Segment(marker: current, body: body))
                 marker = try takeScan()
             default:
                 try takeSegment(current)
-                marker = try nextMarker()
+                marker = try marks.next(&stream)
             }
         }
-    }
-
-    /// The marker's second byte; `nil` at the end of the file. Bytes in front of it go.
-    private mutating func nextMarker() throws(PhotoError) -> UInt8? {
-        while let byte = try stream.next() {
-            if byte == 0xFF { return try markerCode() }
-        }
-        return nil
-    }
-
-    /// What follows a 0xFF; more of these are mere filling.
-    private mutating func markerCode() throws(PhotoError) -> UInt8? {
-        while let byte = try stream.next() {
-            if byte != 0xFF { return byte }
-        }
-        return nil
     }
 
     /// Entropy-coded data with its restart markers, up to the next other marker, which is returned.
     private mutating func takeScan() throws(PhotoError) -> UInt8? {
         while true {
             try stream.takeToFF(into: &output)
-            guard try stream.next() != nil, let code = try markerCode() else { return nil }
+            guard let code = try marks.code(&stream) else { return nil }
             guard code == 0x00 || (0xD0...0xD7).contains(code) else { return code }
             output += [0xFF, code]
         }
-    }
-
-    private mutating func segmentLength() throws(PhotoError) -> Int {
-        guard let high = try stream.next(), let low = try stream.next() else { return 0 }
-        let length = Int(high) << 8 | Int(low)
-        guard length >= 2 else { throw PhotoError(.corrupt, "the picture's data is damaged (Bogus marker length)") }
-        return length - 2
-    }
-
-    private mutating func segmentBody() throws(PhotoError) -> [UInt8] {
-        let length = try segmentLength()
-        var body: [UInt8] = []
-        try stream.take(length, into: &body)
-        guard body.count == length else {
-            throw PhotoError(.truncated, "the file ends before its picture does (in a segment)")
-        }
-        return body
     }
 
     private mutating func takeSegment(_ marker: UInt8) throws(PhotoError) {
         switch marker {
         // Frames, Huffman codes, conditions of arithmetic codes, quantisation, a late height, restart interval, hierarchy.
         case 0xC0...0xC7, 0xC9...0xCF, 0xDB...0xDF:
-            let segment = Segment(marker: marker, body: try segmentBody())
+            let segment = Segment(marker: marker, body: try marks.body(&stream))
             if header == nil { write(segment) } else { header?.append(segment) }
         case 0xE0, 0xE2, 0xEE:
-            let body = try segmentBody()
+            let body = try marks.body(&stream)
             // Readers look for these in front of the picture only.
             if header != nil, let body = Self.shared(marker, body) {
                 header?.append(Segment(marker: marker, body: body))
             }
         default:
-            try stream.skip(try segmentLength())
+            try marks.skip(&stream)
         }
     }
 
