@@ -6,7 +6,7 @@ import SyncPages
 import SyncPhotos
 import SystemPackage
 
-struct ArchiveListCommand: AsyncParsableCommand {
+struct ArchiveListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List archived photos, the newest first.",
@@ -38,51 +38,39 @@ struct ArchiveListCommand: AsyncParsableCommand {
     @Flag(help: "Replace the contact sheet's file if it is there.")
     var force = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit takes 1 or more") }
         if force, html == nil { throw ValidationError("--force is about the file of --html") }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        let errors = Terminal.standardError(environment)
-        try await reportingFailure(errors) {
-            let installation = try Installation(global)
-            let file = try html.map { try SheetFile(Self.absolute($0), overwrites: force) }
-            let parts = try MemoryParts(installation)
-            let page = try await parts.page(which, after: after, limit: limit, terminal: errors)
-            var failures = 0
-            if let file { failures = try await draw(page, file, parts, installation, errors) }
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(MemoryReport(page)))
-            } else if let file {
-                let count = Quantities.counted(page.photos.count, "photo")
-                output.writeLine("\(count) on \(file.path.string.escapingControls)")
-                if page.next != nil { output.writeLine("There are more: raise --limit.") }
-            } else {
-                MemoryView(terminal: output, names: parts.book.names).list(page).forEach(output.writeLine)
-            }
-            try parts.ledger?.close()
-            if failures > 0 || !page.problems.isEmpty { throw ExitStatus.partlyDone.code }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let file = try html.map { try SheetFile(ProcessEnvironment.absolute($0), overwrites: force) }
+        let parts = try MemoryParts(workspace)
+        let page = try await parts.page(which, after: after, limit: limit, workspace)
+        var failures = 0
+        if let file { failures = try await draw(page, file, parts, workspace) }
+        let status: ExitStatus = failures > 0 || !page.problems.isEmpty ? .partlyDone : .done
+        return Answer(MemoryReport(page), status: status) { output in
+            guard let file else { return MemoryView(terminal: output, names: parts.book.names).list(page) }
+            let count = Quantities.counted(page.photos.count, "photo")
+            return ["\(count) on \(file.path.string.escapingControls)"]
+                + (page.next == nil ? [] : ["There are more: raise --limit."])
         }
     }
 
     /// - Returns: of how many photos there is no picture that should be one.
     private func draw(
-        _ page: MemoryPage, _ file: SheetFile, _ parts: MemoryParts, _ installation: Installation, _ errors: Terminal
+        _ page: MemoryPage, _ file: SheetFile, _ parts: MemoryParts, _ workspace: Workspace
     ) async throws -> Int {
+        let errors = workspace.console.errors
         let pool = BlockingPool(name: "thumbnails", threads: ProcessEnvironment.processorCount)
-        let sheet = MemorySheet(store: parts.store, maker: SharedPhotoMaker(), pool: pool, time: installation.time)
-        let progress = ShareProgress(terminal: errors, time: installation.time)
+        let sheet = MemorySheet(store: parts.store, maker: SharedPhotoMaker(), pool: pool, time: workspace.time)
+        let progress = ProgressLine(errors, time: workspace.time)
         defer { progress.finish() }
         let result = try await sheet.make(title: title(parts), of: page.photos, profiles: parts.book.names) {
-            progress.note($0, of: page.photos.count)
+            progress.count($0, of: page.photos.count, "photo")
         }
         try file.write(try result.sheet.html())
         progress.finish()
@@ -103,9 +91,5 @@ struct ArchiveListCommand: AsyncParsableCommand {
         }
         let days = [which.from.map { "from \($0)" }, which.to.map { "to \($0)" }].compactMap(\.self)
         return days.isEmpty ? title : title + ", " + days.joined(separator: " ")
-    }
-
-    private static func absolute(_ path: String) -> FilePath {
-        ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
     }
 }

@@ -17,16 +17,10 @@ struct GlobalOptions: ParsableArguments {
     var logLevel: Logger.Level { verbose ? .debug : .info }
 }
 
-/// Runs a command's body and turns what it throws into one message on standard error and an exit code.
-func reportingFailure(_ terminal: Terminal, _ body: () async throws -> Void) async throws {
-    do {
-        try await body()
-    } catch let exit as ExitCode {
-        throw exit
-    } catch is CancellationError {
-        throw ExitStatus.failed.code
-    } catch {
-        terminal.writeLine(terminal.styled("sync-agent: ", .bold) + "\(error)")
-        throw ExitStatus(error).code
-    }
+/// What every command takes that has an answer.
+struct AnswerOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
 }

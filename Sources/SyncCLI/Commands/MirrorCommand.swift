@@ -42,10 +42,7 @@ struct MirrorCommand: AsyncParsableCommand {
     @Flag(help: "Fetch again what you changed or deleted, and replace other files of the same names.")
     var force = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if destination.isEmpty { throw ValidationError("name the folder") }
@@ -54,20 +51,17 @@ struct MirrorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
+        try await Console.run(json: options.json) { console in
             let reference = try ShareReference(reference)
             if case .link(let link) = reference, link.isPlain {
-                Terminal.standardError(environment).writeLine(
+                console.errors.writeLine(
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
-            let folder = ProcessEnvironment.workingFolder.pushing(FilePath(destination)).lexicallyNormalized()
             let parts = try MirrorParts(
-                reference, to: folder, options: ShareMirror.Options(isPreview: preview, isForced: force), global)
-            let session = MirrorSession(
-                parts, output: .standardOutput(environment), errors: .standardError(environment), isJSON: json)
-            let status = try await session.run(watchingEvery: watch ? .seconds(interval) : nil)
-            if status != .done { throw status.code }
+                reference, to: ProcessEnvironment.absolute(destination),
+                options: ShareMirror.Options(isPreview: preview, isForced: force), options.global)
+            return Answer(
+                try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil))
         }
     }
 }

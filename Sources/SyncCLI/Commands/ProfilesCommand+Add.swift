@@ -5,7 +5,7 @@ import SyncCore
 import SyncLedger
 import SyncPhone
 
-struct ProfilesAddCommand: AsyncParsableCommand {
+struct ProfilesAddCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Give a telephone number a profile.",
@@ -32,10 +32,7 @@ struct ProfilesAddCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Two letters, such as US: whose numbers need no country code.", valueName: "region"))
     var region: String?
 
-    @Flag(help: "Print the profile as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if let id, UUID(uuidString: id) == nil {
@@ -46,23 +43,15 @@ struct ProfilesAddCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let number: PhoneNumber
-            do {
-                number = try LibPhoneNumbers().parse(phone, region: region ?? installation.settings.share.phoneRegion)
-            } catch let error as InvalidPhoneNumber {
-                throw CommandFailure(.usage, "\(error)")
-            }
-            let ledger = try installation.openLedger()
-            let profile = try add(number, to: ledger, at: installation.time.now())
-            let report = ProfileListReport.Profile(profile, events: 0)
-            let output = Terminal.standardOutput(environment)
-            output.writeLine(json ? try JSONOutput.text(report) : "\(profile.uuid)  \(profile.phone)")
-            try ledger.close()
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let number: PhoneNumber
+        do {
+            number = try LibPhoneNumbers().parse(phone, region: region ?? workspace.settings.share.phoneRegion)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
         }
+        let profile = try add(number, to: try workspace.ledger, at: workspace.time.now())
+        return Answer(ProfileListReport.Profile(profile, events: 0)) { _ in ["\(profile.uuid)  \(profile.phone)"] }
     }
 
     /// - Throws: ``CommandFailure`` that names the profile which has the number, or the id, already.

@@ -22,7 +22,7 @@ struct ProfilesCommand: AsyncParsableCommand {
     )
 }
 
-struct ProfilesListCommand: AsyncParsableCommand {
+struct ProfilesListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List profiles, the oldest first.",
@@ -33,26 +33,12 @@ struct ProfilesListCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let book = try ledger.profileBook(installation.settings.share)
-            let report = ProfileListReport(book, uses: try ledger.profileUses())
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(report))
-            } else {
-                report.lines(on: output).forEach(output.writeLine)
-            }
-            try ledger.close()
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let ledger = try workspace.ledger
+        return Answer(
+            ProfileListReport(try ledger.profileBook(workspace.settings.share), uses: try ledger.profileUses()))
     }
 }
 

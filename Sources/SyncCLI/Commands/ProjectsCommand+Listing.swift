@@ -3,7 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 
-struct ProjectsListCommand: AsyncParsableCommand {
+struct ProjectsListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List projects, the newest first.",
@@ -18,44 +18,36 @@ struct ProjectsListCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only those with this in id, template, name or request.", valueName: "text"))
     var search: String?
 
+    @OptionGroup var which: ProjectOptions
+
+    @OptionGroup var options: AnswerOptions
+
+    func answer(_ workspace: Workspace) async throws -> Answer { try which.list(search, workspace) }
+}
+
+/// Which projects are listed, and how many.
+struct ProjectOptions: ParsableArguments {
     @Option(help: "Only Processing, Completed or Failed ones.")
     var status: ProjectRecord.Status?
 
     @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
-
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
     }
 
-    func run() async throws {
-        try await Self.run(ProjectFilter(text: search, status: status), limit: limit, json: json, global)
-    }
-
-    static func run(_ filter: ProjectFilter, limit: Int?, json: Bool, _ global: GlobalOptions) async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let entries = try ProjectParts(installation, ledger: ledger).entries()
-            let found = entries.filter { filter.accepts($0.record) }.prefix(limit ?? .max).map { ProjectReport($0) }
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(ProjectListReport(projects: found)))
-            } else {
-                ProjectView(terminal: output).list(found, of: entries.count).forEach(output.writeLine)
-            }
-            try ledger.close()
+    fileprivate func list(_ text: String?, _ workspace: Workspace) throws -> Answer {
+        let filter = ProjectFilter(text: text, status: status)
+        let entries = try workspace.projects()
+        let found = entries.filter { filter.accepts($0.record) }.prefix(limit ?? .max).map { ProjectReport($0) }
+        return Answer(ProjectListReport(projects: found)) { output in
+            ProjectView(terminal: output).list(found, of: entries.count)
         }
     }
 }
 
-struct ProjectsSearchCommand: AsyncParsableCommand {
+struct ProjectsSearchCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
         abstract: "Find projects by id, template, name or request.",
@@ -69,28 +61,14 @@ struct ProjectsSearchCommand: AsyncParsableCommand {
     @Argument(help: "What to look for, in any case.")
     var text: String
 
-    @Option(help: "Only Processing, Completed or Failed ones.")
-    var status: ProjectRecord.Status?
+    @OptionGroup var which: ProjectOptions
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
-    var limit: Int?
+    @OptionGroup var options: AnswerOptions
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
-
-    func validate() throws {
-        if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
-    }
-
-    func run() async throws {
-        try await ProjectsListCommand.run(
-            ProjectFilter(text: text, status: status), limit: limit, json: json, global)
-    }
+    func answer(_ workspace: Workspace) async throws -> Answer { try which.list(text, workspace) }
 }
 
-struct ProjectsShowCommand: AsyncParsableCommand {
+struct ProjectsShowCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one project: its record, its files, and its earlier images.",
@@ -104,30 +82,16 @@ struct ProjectsShowCommand: AsyncParsableCommand {
     @Argument(help: "The project's id, or the beginning of it.")
     var id: String
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let entry = try ProjectFilter.project(id, in: try ProjectParts(installation, ledger: ledger).entries())
-            let details = ProjectDetails(entry, versions: try ledger.projectVersions(of: entry.record.id))
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(details))
-            } else {
-                ProjectView(terminal: output).details(details).forEach(output.writeLine)
-            }
-            try ledger.close()
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let entry = try ProjectFilter.project(id, in: try workspace.projects())
+        let details = ProjectDetails(entry, versions: try workspace.ledger.projectVersions(of: entry.record.id))
+        return Answer(details) { output in ProjectView(terminal: output).details(details) }
     }
 }
 
-struct ProjectsStatsCommand: AsyncParsableCommand {
+struct ProjectsStatsCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count projects by status, template and month.",
@@ -138,24 +102,16 @@ struct ProjectsStatsCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        Answer(ProjectStatistics(try workspace.projects()))
+    }
+}
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let statistics = ProjectStatistics(try ProjectParts(installation, ledger: ledger).entries())
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(statistics))
-            } else {
-                statistics.lines(on: output).forEach(output.writeLine)
-            }
-            try ledger.close()
-        }
+extension Workspace {
+    /// All of them, the newest first.
+    func projects() throws -> [ProjectEntry] {
+        try ProjectParts(installation, ledger: try ledger).entries()
     }
 }

@@ -7,7 +7,7 @@ import SyncLedger
 import SyncLocalStore
 import SystemPackage
 
-struct RestoreCommand: AsyncParsableCommand {
+struct RestoreCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Bring archived photos back, by their path.",
@@ -72,10 +72,7 @@ struct RestoreCommand: AsyncParsableCommand {
     @Flag(help: "Show albums that may be wanted soon; nothing is asked for.")
     var suggest = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if paths.isEmpty, !suggest { throw ValidationError("name what to bring back, or use --suggest") }
@@ -91,64 +88,48 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let parts = try RestoreParts(installation, ledger: ledger, access: estimate || suggest ? .reads : .writes)
-            let output = Terminal.standardOutput(environment)
-            if suggest {
-                try await showSuggestions(installation, parts, output)
-                return
-            }
-            let status = try await order(installation, parts, output)
-            try ledger.close()
-            if status != .done { throw status.code }
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let parts = try workspace.restores(estimate || suggest ? .reads : .writes)
+        return suggest ? try await suggestions(workspace, parts) : try await order(workspace, parts)
     }
 
     // MARK: An order
 
-    private func order(
-        _ installation: Installation, _ parts: RestoreParts, _ output: Terminal
-    ) async throws -> ExitStatus {
+    private func order(_ workspace: Workspace, _ parts: RestoreParts) async throws -> Answer {
+        let installation = workspace.installation
         let prices = try installation.prices()
         let isFree = parts.store.capabilities.lifecycle == .byAgent
         var proposal = try await proposal(installation, parts)
         if proposal.isAllUnknown { throw Self.unknown(proposal) }
         if estimate {
-            let view = RestoreView(terminal: output, prices: prices, isFree: isFree)
-            output.write(
-                json
-                    ? try JSONOutput.text(EstimateReport(proposal, prices: prices)) + "\n"
-                    : view.proposal(proposal).map { $0 + "\n" }.joined())
-            return proposal.problems.isEmpty ? .done : .partlyDone
+            let estimated = proposal
+            return Answer(
+                EstimateReport(estimated, prices: prices), status: estimated.problems.isEmpty ? .done : .partlyDone
+            ) { RestoreView(terminal: $0, prices: prices, isFree: isFree).proposal(estimated) }
         }
-        // With JSON on standard output, what is for people goes to standard error, and only where one sits there.
-        let terminal = json ? Terminal.standardError(installation.environment) : output
-        let view = RestoreView(terminal: terminal, prices: prices, isFree: isFree)
+        let people = workspace.console.people
+        let view = RestoreView(terminal: people, prices: prices, isFree: isFree)
         if wait, !proposal.runningJobs.isEmpty {
-            try await wait(for: proposal.runningJobs, parts, installation)
+            try await wait(for: proposal.runningJobs, parts, workspace)
             proposal = try await self.proposal(installation, parts)
         }
-        if !json || terminal.isInteractive { view.proposal(proposal).forEach(terminal.writeLine) }
+        if !workspace.console.isSilent { view.proposal(proposal).forEach(people.writeLine) }
         if !proposal.candidates.isEmpty {
             try RestoreLimit(maximumCost: maximumCost, installation.settings.restore).check(proposal)
-            guard yes || Question.confirm("Bring them back?", on: terminal) else {
+            guard yes || Question.confirm("Bring them back?", on: people) else {
                 throw CommandFailure(.failed, "nothing was asked for")
             }
         }
-        return try await carryOut(proposal, installation, parts, view, output)
+        return try await carryOut(proposal, workspace, parts, view)
     }
 
     private func carryOut(
-        _ proposal: RestoreProposal, _ installation: Installation, _ parts: RestoreParts, _ view: RestoreView,
-        _ output: Terminal
-    ) async throws -> ExitStatus {
+        _ proposal: RestoreProposal, _ workspace: Workspace, _ parts: RestoreParts, _ view: RestoreView
+    ) async throws -> Answer {
+        let (output, errors) = (workspace.console.output, workspace.console.errors)
         let (job, collided) = try await parts.desk.accept(proposal)
         var refusals: Set<StoreError.Code> = []
-        if let job { refusals = try await send(job, parts, installation) }
+        if let job { refusals = try await send(job, parts, workspace) }
         let changes = try await change(proposal, job, parts)
         let hours = parts.desk.hours(of: proposal)
         func report() async throws -> RestoreReport {
@@ -160,36 +141,35 @@ struct RestoreCommand: AsyncParsableCommand {
                 proposal, job: job, taken: collided, items: items, changes: changes, hours: hours)
         }
         var answer = try await report()
-        if !json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
-        var isSaved = true
+        if !options.json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
+        var last: RestoreJobSummary?
         if wait, let job {
-            let summary = try await wait(for: [job.id], parts, installation)
+            last = try await wait(for: [job.id], parts, workspace)
             answer = try await report()
-            isSaved = summary?.isSaved ?? true
-            if !json, let summary { view.end(answer, summary).forEach(output.writeLine) }
         }
-        if json { output.writeLine(try JSONOutput.text(answer)) }
+        let isSaved = last?.isSaved ?? true
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
         if isLeftToOthers {
-            Terminal.standardError(installation.environment).writeLine(
+            errors.writeLine(
                 "What another restore is bringing back is not saved by this one: run it again with --wait, or when it is ready."
             )
         }
-        switch answer.status {
-        case .failed where refusals == [.accessDenied]: return .refused
-        case .done where !isSaved || isLeftToOthers: return .partlyDone
-        case let status: return status
-        }
+        let status: ExitStatus =
+            switch answer.status {
+            case .failed where refusals == [.accessDenied]: .refused
+            case .done where !isSaved || isLeftToOthers: .partlyDone
+            case let status: status
+            }
+        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
     }
 
     /// - Returns: how the last of the jobs ended.
     @discardableResult
     private func wait(
-        for jobs: [RestoreJobID], _ parts: RestoreParts, _ installation: Installation
+        for jobs: [RestoreJobID], _ parts: RestoreParts, _ workspace: Workspace
     ) async throws -> RestoreJobSummary? {
-        let waiting = RestoreWait(
-            parts, time: installation.time, terminal: .standardError(installation.environment))
+        let waiting = RestoreWait(parts, time: workspace.time, terminal: workspace.console.errors)
         var last: RestoreJobSummary?
         for job in jobs {
             guard case .over(let summary) = try await waiting.run(job) else {
@@ -206,7 +186,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let order = RestoreOrder(
             names: try await names(installation, parts), wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
             days: days ?? settings.restore.days, extends: days != nil,
-            output: output.map { ProcessEnvironment.workingFolder.pushing(FilePath($0)).lexicallyNormalized() },
+            output: output.map(ProcessEnvironment.absolute),
             requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
             return try await parts.desk.propose(order, in: installation.restorePlaces)
@@ -217,16 +197,16 @@ struct RestoreCommand: AsyncParsableCommand {
 
     private func names(_ installation: Installation, _ parts: RestoreParts) async throws -> [String] {
         guard let wanted = version.flatMap(RestoreVersion.init) else { return paths }
-        let (paths, candidates) = (paths, installation.restorePlaces.candidates)
-        return try await parts.ledger { try wanted.keys(of: paths, in: $0, candidates: candidates) }
+        let (paths, locator) = (paths, installation.pathLocator)
+        return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.
     /// - Returns: for what reasons items failed.
     private func send(
-        _ job: RestoreJob, _ parts: RestoreParts, _ installation: Installation
+        _ job: RestoreJob, _ parts: RestoreParts, _ workspace: Workspace
     ) async throws -> Set<StoreError.Code> {
-        var line = StatusLine(.standardError(installation.environment))
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
         var sent = 0
         do {
@@ -262,18 +242,12 @@ struct RestoreCommand: AsyncParsableCommand {
 
     // MARK: Suggestions
 
-    private func showSuggestions(
-        _ installation: Installation, _ parts: RestoreParts, _ output: Terminal
-    ) async throws {
+    private func suggestions(_ workspace: Workspace, _ parts: RestoreParts) async throws -> Answer {
+        let settings = workspace.settings.restore
         let found = try await RestoreSuggestions(
-            ledger: parts.ledger, prices: try installation.prices(), tier: installation.settings.restore.tier,
-            days: installation.settings.restore.days
-        ).find(at: installation.time.now(), limit: 10)
-        if json {
-            output.writeLine(try JSONOutput.text(SuggestionReport(found)))
-        } else {
-            SuggestionReport(found).lines(on: output).forEach(output.writeLine)
-        }
+            ledger: parts.ledger, prices: try workspace.installation.prices(), tier: settings.tier, days: settings.days
+        ).find(at: workspace.time.now(), limit: 10)
+        return Answer(SuggestionReport(found))
     }
 }
 

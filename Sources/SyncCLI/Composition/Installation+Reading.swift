@@ -16,6 +16,6 @@ extension Installation {
                     access: .reads, memory: ledger)
             case .s3(let s3): try makeStore(s3, memory: ledger)
             }
-        return RetryingStore(store, time: time, logger: logger)
+        return retrying(store)
     }
 }

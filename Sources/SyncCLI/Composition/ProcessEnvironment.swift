@@ -29,6 +29,11 @@ enum ProcessEnvironment {
         return FilePath(platformString: buffer)
     }
 
+    /// A path that a person wrote, from the root.
+    static func absolute(_ path: String) -> FilePath {
+        workingFolder.pushing(FilePath(path)).lexicallyNormalized()
+    }
+
     /// The name that the user is known by on this machine; the answer of getpwuid(3), else `$USER`.
     static var userName: String? {
         if let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name { return String(cString: name) }

@@ -121,8 +121,9 @@ struct Examination: Sendable {
     }
 
     private func examine(_ store: any ObjectStore, _ installation: Installation, _ steps: StoreSteps) async throws {
-        let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
-        try await StoreExamination(installation: installation, store: retrying, checks: checks, steps: steps).run()
+        try await StoreExamination(
+            installation: installation, store: installation.retrying(store), checks: checks, steps: steps
+        ).run()
     }
 
     private func openStore(

@@ -15,16 +15,15 @@ struct MemoryRestore {
         var isAgreed: Bool
     }
 
-    let installation: Installation
+    let workspace: Workspace
     let wish: Wish
-    /// Where estimate and question are shown.
-    let terminal: Terminal
-    let isSilent: Bool
+
+    private var installation: Installation { workspace.installation }
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was asked for.
     func run(_ memories: [ArchivedMemory]) async throws -> RestoreReport {
-        let ledger = try installation.openLedger()
-        let parts = try RestoreParts(installation, ledger: ledger, access: .writes)
+        let parts = try workspace.restores(.writes)
+        let (terminal, isSilent) = (workspace.console.people, workspace.console.isSilent)
         let view = RestoreView(
             terminal: terminal, prices: try installation.prices(),
             isFree: parts.store.capabilities.lifecycle == .byAgent)
@@ -43,7 +42,6 @@ struct MemoryRestore {
         let hours = parts.desk.hours(of: proposal)
         let report = RestoreReport(proposal, job: job, taken: collided, items: items, changes: [], hours: hours)
         if !isSilent { view.result(report, readyAt: job?.end(after: hours)).forEach(terminal.writeLine) }
-        try ledger.close()
         return report
     }
 

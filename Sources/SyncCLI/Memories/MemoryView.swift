@@ -4,6 +4,7 @@ import SyncEngine
 
 /// Archived photos for people: a line each.
 struct MemoryView {
+    private static let table = Table(.left(18), .left(18), .right(10, gap: 2), .left(14), .rest)
     private static let columnsOfTable = 76
 
     let terminal: Terminal
@@ -12,13 +13,13 @@ struct MemoryView {
 
     func list(_ page: MemoryPage) -> [String] {
         guard !page.photos.isEmpty else { return ["No archived photos are meant."] }
-        let head = row("date (UTC)", "profile", "size", "class", "")
+        let head = Self.table.row("date (UTC)", "profile", "size", "class", "")
         var lines = [terminal.styled(head, .bold)]
         lines += page.photos.map(line)
         let count = Quantities.counted(page.photos.count, "photo")
         lines.append(terminal.styled(page.next == nil ? count : "\(count), and there are more", .dim))
         if let next = page.next {
-            lines.append("The next ones: the same command with --after \(Self.argument(next.rawValue))")
+            lines.append("The next ones: the same command with --after \(next.rawValue.asShellWord)")
         }
         return lines
     }
@@ -27,7 +28,7 @@ struct MemoryView {
         let badge = Badge(memory).map { terminal.hasStyle ? "\($0.symbol) \($0.rawValue)" : $0.rawValue }
         let title = memory.title ?? ""
         let room = terminal.width - Self.columnsOfTable - 4
-        let line = row(
+        let line = Self.table.row(
             Self.moment(memory.createdAt),
             (names[memory.place.profile.inBytes] ?? memory.place.profile).escapingControls,
             Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "")
@@ -36,25 +37,8 @@ struct MemoryView {
             + TextLayout.shortened(title.escapingControls, to: room)
     }
 
-    private func row(_ cells: String...) -> String {
-        let line =
-            TextLayout.fitted(cells[0], to: 18) + TextLayout.fitted(cells[1], to: 18)
-            + TextLayout.fitted(cells[2], to: 10, alignRight: true) + "  " + TextLayout.fitted(cells[3], to: 14)
-            + cells[4]
-        return String(line.reversed().drop { $0 == " " }.reversed())
-    }
-
     /// `2025-10-20 08:15`
     private static func moment(_ date: Date) -> String {
         String(date.formatted(.iso8601).replacing("T", with: " ").prefix(16))
-    }
-
-    /// As a shell takes it for one word.
-    private static func argument(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            byte < 0x80 && (Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber)
-                || "-._/+@".utf8.contains(byte)
-        }
-        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 }

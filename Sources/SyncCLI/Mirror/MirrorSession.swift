@@ -7,15 +7,11 @@ import UnixSignals
 /// what comes of it.
 struct MirrorSession: Sendable {
     private let parts: MirrorParts
-    private let output: Terminal
-    private let errors: Terminal
-    private let isJSON: Bool
+    private let console: Console
 
-    init(_ parts: MirrorParts, output: Terminal, errors: Terminal, isJSON: Bool) {
+    init(_ parts: MirrorParts, _ console: Console) {
         self.parts = parts
-        self.output = output
-        self.errors = errors
-        self.isJSON = isJSON
+        self.console = console
     }
 
     /// - Parameter interval: between two looks; `nil` to look once.
@@ -47,38 +43,38 @@ struct MirrorSession: Sendable {
     private func once() async throws -> ExitStatus {
         let result = try await mirror()
         let view = view(of: result)
-        if !isJSON { view.lines.forEach(output.writeLine) }
-        view.complaints.forEach(errors.writeLine)
-        if isJSON { output.writeLine(try JSONOutput.text(MirrorReport(result))) }
+        if !console.isJSON { view.lines.forEach(console.output.writeLine) }
+        view.complaints.forEach(console.errors.writeLine)
+        if console.isJSON { console.output.writeLine(try JSONOutput.text(MirrorReport(result))) }
         return ExitStatus(result)
     }
 
     private func mirror() async throws -> MirrorResult {
-        let line = MirrorLine(terminal: errors, time: parts.time)
+        let line = ProgressLine(console.errors, time: parts.time)
         defer { line.finish() }
         do {
-            return try await parts.mirror.run(line.note)
+            return try await parts.mirror.run(line.show)
         } catch let error as StoreError where error.code == .notFound {
             throw CommandFailure(.noSuchPath, error.message)
         }
     }
 
     private func watch(every interval: Duration) async throws -> ExitStatus {
-        let line = MirrorLine(terminal: errors, time: parts.time)
+        let line = ProgressLine(console.errors, time: parts.time)
         var account = MirrorAccount()
         defer { line.finish() }
         do {
-            try await MirrorWatch(parts.mirror, every: interval, time: parts.time).run(observe: line.note) { outcome in
+            try await MirrorWatch(parts.mirror, every: interval, time: parts.time).run(observe: line.show) { outcome in
                 line.finish()
                 let isFirst = account.total == nil
                 account.note(outcome)
                 switch outcome {
                 case .success(let result):
                     let view = view(of: result)
-                    if !isJSON { (isFirst ? view.lines : view.changes).forEach(output.writeLine) }
-                    account.news(in: view.complaints).forEach(errors.writeLine)
+                    if !console.isJSON { (isFirst ? view.lines : view.changes).forEach(console.output.writeLine) }
+                    account.news(in: view.complaints).forEach(console.errors.writeLine)
                 case .failure(let error):
-                    account.news(in: ["waiting: \(error)"]).forEach(errors.writeLine)
+                    account.news(in: ["waiting: \(error)"]).forEach(console.errors.writeLine)
                 }
             }
         } catch let error as StoreError where error.code == .notFound {
@@ -86,11 +82,31 @@ struct MirrorSession: Sendable {
         } catch is CancellationError where account.total != nil {
             // Stopped, which is how a watch ends.
         }
-        if isJSON, let total = account.total { output.writeLine(try JSONOutput.text(total)) }
+        if console.isJSON, let total = account.total { console.output.writeLine(try JSONOutput.text(total)) }
         return account.status
     }
 
     private func view(of result: MirrorResult) -> MirrorView {
-        MirrorView(result: result, terminal: output, isPreview: parts.mirror.options.isPreview)
+        MirrorView(result: result, terminal: console.output, isPreview: parts.mirror.options.isPreview)
+    }
+}
+
+extension ProgressLine {
+    fileprivate func show(_ progress: MirrorProgress) {
+        update { progress.text(elapsed: $0) }
+    }
+}
+
+extension MirrorProgress {
+    /// `[=====>    ]  12 of 45 photos  3.1 MiB/s  about 2 min left`, all by bytes.
+    func text(elapsed: Duration) -> String {
+        let percent = size == 0 ? 0 : Int(100 * sizeHere / size)
+        let text =
+            "\(ProgressBar.text(percent, of: 100))  \(Quantities.count(photosDone)) of "
+            + Quantities.counted(photos, "photo")
+        guard sizeHere > 0 else { return text }
+        let left = elapsed * (Double(size - sizeHere) / Double(sizeHere))
+        return text
+            + ProgressBar.pace(bytes: sizeHere, elapsed: elapsed, left: left >= .seconds(1) ? left : nil)
     }
 }

@@ -5,7 +5,7 @@ import SyncCore
 struct ProjectView {
     let terminal: Terminal
 
-    private var width: Int { min(terminal.width, 100) }
+    private var width: Int { terminal.textWidth }
 
     func list(_ projects: [ProjectReport], of total: Int) -> [String] {
         if total == 0 { return ["No projects."] }

@@ -9,13 +9,16 @@ struct JobView {
 
     func list(_ jobs: [JobReport]) -> [String] {
         guard !jobs.isEmpty else { return ["No restores yet. Ask for one with: sync-agent restore PATH"] }
-        let head = row("no.", "asked", "by", "tier", "photos", "costs", "how it is")
+        let table = Table(
+            .left(3, gap: 1), .left(16, gap: 1), .left(5, gap: 1), .left(9, gap: 1), .left(11, gap: 1),
+            .left(9, gap: 1), .rest)
+        let head = table.row("no.", "asked", "by", "tier", "photos", "costs", "how it is")
         return [terminal.styled(head, .bold)]
             + jobs.map { job in
-                row(
-                    job.jobId, Quantities.time(job.requestedAt), job.requestedBy, job.tier,
+                table.row(
+                    job.jobId, Quantities.time(job.requestedAt), job.requestedBy.escapingControls, job.tier,
                     "\(Quantities.count(job.done))/\(Quantities.count(job.items))",
-                    job.costUSD.map(Quantities.dollars) ?? "", shortStateText(job))
+                    job.costUSD.map(Quantities.dollars) ?? "", shortStateText(job).escapingControls)
             }
     }
 
@@ -37,9 +40,7 @@ struct JobView {
             line += TextLayout.shortened((item.path ?? item.key).escapingControls, to: max(terminal.width - 26, 30))
             lines.append(line)
             if let text = item.error ?? item.note {
-                lines += TextLayout.wrapped(text, to: min(terminal.width, 100) - 6).map {
-                    "      " + terminal.styled($0, .yellow)
-                }
+                lines += terminal.wrapped(text, indent: 6, .yellow)
             }
         }
         return lines
@@ -89,11 +90,5 @@ struct JobView {
         case .failed: "failed"
         case .expired: "archived again"
         }
-    }
-
-    private func row(_ cells: String...) -> String {
-        let widths = [4, 17, 6, 10, 12, 10]
-        return zip(cells, widths).map { TextLayout.fitted($0.escapingControls, to: $1 - 1) + " " }.joined()
-            + (cells.last ?? "")
     }
 }

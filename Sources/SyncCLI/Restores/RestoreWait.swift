@@ -38,7 +38,7 @@ struct RestoreWait {
     }
 
     private func follow(_ job: RestoreJobID) async throws -> RestoreJobSummary {
-        var line = StatusLine(terminal)
+        let line = ProgressLine(terminal, time: time)
         defer { line.finish() }
         var next: Date? = .distantPast
         var told: Set<String> = []
@@ -73,8 +73,8 @@ struct RestoreWait {
     private func text(_ summary: RestoreJobSummary, next: Date?) -> String {
         let ready = summary.counts[.restored] ?? 0
         let done = summary.job.output == nil ? ready : summary.saved
-        var text = "\(ProgressBar.text(done, of: summary.total))  \(Quantities.count(done)) of "
-        text += Quantities.counted(summary.total, "photo") + (summary.job.output == nil ? " restored" : " saved")
+        var text = ProgressBar.text(done, of: summary.total, "photo")
+        text += summary.job.output == nil ? " restored" : " saved"
         if ready < summary.total, let hours = summary.job.estimatedHours {
             let end = summary.job.requestedAt.addingTimeInterval(hours * 3_600)
             text += end > time.now() ? "  ready by \(Quantities.time(end))" : "  ready any moment"

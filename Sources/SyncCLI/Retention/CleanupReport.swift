@@ -3,7 +3,7 @@ import SyncEngine
 import SystemPackage
 
 /// What `cleanup` answers. It holds no text of any event.
-struct CleanupReport: Encodable, Sendable {
+struct CleanupReport: Report, Sendable {
     struct Issue: Encodable, Sendable {
         let event: String
         @Nullable var file: String?

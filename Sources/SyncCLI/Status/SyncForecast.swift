@@ -6,7 +6,7 @@ import SyncWatch
 import SystemPackage
 
 /// What a pass would do: a scan on a copy of the ledger, so that nothing is sent or remembered.
-struct SyncForecast: Encodable {
+struct SyncForecast: Report {
     struct File: Encodable {
         var path: String
         var bytes: Int64
@@ -16,8 +16,9 @@ struct SyncForecast: Encodable {
     var bytes: Int64 = 0
     var problems: [SyncReport.Problem] = []
 
-    init(_ installation: Installation) async throws {
-        let ledger = try installation.openLedger().copyInMemory()
+    /// - Parameter ledger: stays as it is.
+    init(_ installation: Installation, ledger: Ledger) async throws {
+        let ledger = try ledger.copyInMemory()
         let settings = installation.settings
         let folders = try ledger.register(settings.watch)
         let pool = BlockingPool(name: "intake", threads: 1)
@@ -37,10 +38,10 @@ struct SyncForecast: Encodable {
         }
     }
 
-    var text: String {
+    func lines(on terminal: Terminal) -> [String] {
         var lines = problems.map { "\($0.path.escapingControls): \($0.message)" }
         lines += files.map { "would store \($0.path.escapingControls) (\(Quantities.bytes($0.bytes)))" }
         lines.append("\(Quantities.counted(files.count, "file")) to store, \(Quantities.bytes(bytes)) on the disk")
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 }

@@ -4,7 +4,7 @@ import SyncLedger
 import SystemPackage
 
 /// What one pass did, for people and as JSON.
-struct SyncReport: Encodable {
+struct SyncReport: Report {
     struct Problem: Encodable {
         var path: String
         var message: String
@@ -84,9 +84,11 @@ struct SyncReport: Encodable {
     }
 
     /// Whether everything in the folders is safe now, but for what is not made yet.
-    var isComplete: Bool { failed == 0 && lost == 0 && pending == unfinished && problems.isEmpty }
+    var status: ExitStatus {
+        failed == 0 && lost == 0 && pending == unfinished && problems.isEmpty ? .done : .partlyDone
+    }
 
-    var text: String {
+    func lines(on terminal: Terminal) -> [String] {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
         lines += notes.prefix(Self.notesShown).map {
             "\($0.path.escapingControls): left out: \($0.reason.escapingControls)"
@@ -106,7 +108,7 @@ struct SyncReport: Encodable {
         if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
         if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
         lines.append(line)
-        if !isComplete { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
-        return lines.joined(separator: "\n") + "\n"
+        if status != .done { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
+        return lines
     }
 }

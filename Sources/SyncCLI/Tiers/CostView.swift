@@ -15,19 +15,20 @@ struct CostView {
         return Array(parts.filter { !$0.isEmpty }.joined(separator: [""]))
     }
 
-    private var width: Int { min(terminal.width, 100) }
+    private let table = Table(.left(26), .right(16), .right(16), .right(16))
 
     private var classLines: [String] {
-        var lines = [terminal.styled(row("Class", "objects", "stored", "a month"), .bold)]
+        var lines = [terminal.styled(table.row("Class", "objects", "stored", "a month"), .bold)]
         lines += report.classes.map { each in
-            row(
+            table.row(
                 each.storageClass.escapingControls, Quantities.count(each.objects), Quantities.bytes(each.bytes),
                 each.monthlyUSD.map(Quantities.dollars) ?? "not known")
         }
         if report.classes.count != 1 {
             let (objects, bytes) = report.classes.reduce((0, Int64(0))) { ($0.0 + $1.objects, $0.1 + $1.bytes) }
             lines.append(
-                row("all", Quantities.count(objects), Quantities.bytes(bytes), Quantities.dollars(report.monthlyUSD)))
+                table.row(
+                    "all", Quantities.count(objects), Quantities.bytes(bytes), Quantities.dollars(report.monthlyUSD)))
         }
         return lines
     }
@@ -42,38 +43,37 @@ struct CostView {
         if report.isBilled, report.verification.percentPerDay > 0 {
             let percent = report.verification.percentPerDay
             let part = Int(exactly: percent).map { "\($0)" } ?? "\(percent)"
-            lines += TextLayout.wrapped(
+            lines += terminal.wrapped(
                 "Reading it back (\(part) % a day) costs about "
                     + "\(Quantities.dollars(report.verification.monthlyUSD)) a month, "
-                    + "\(Quantities.dollars(report.verification.limitUSD)) at most.", to: width)
+                    + "\(Quantities.dollars(report.verification.limitUSD)) at most.")
         }
         let young = report.inMinimumPeriod
         if young.objects > 0 {
-            lines += TextLayout.wrapped(
+            lines += terminal.wrapped(
                 "\(Quantities.counted(young.objects, "object")) (\(Quantities.bytes(young.bytes))) "
                     + "\(young.objects == 1 ? "is" : "are") inside the minimum of days: to delete or overwrite "
                     + "\(young.objects == 1 ? "it" : "them") now would cost up to "
-                    + "\(Quantities.dollars(report.earlyDeletionUSD)).", to: width)
+                    + "\(Quantities.dollars(report.earlyDeletionUSD)).")
         }
         return lines
     }
 
     private var restoreLines: [String] {
         guard !report.fullRestore.isEmpty else { return [] }
-        var lines = [terminal.styled(row("Bring all of it back", "", "ready within", "costs about"), .bold)]
+        var lines = [terminal.styled(table.row("Bring all of it back", "", "ready within", "costs about"), .bold)]
         lines += report.fullRestore.map { option in
-            row(
+            table.row(
                 "  " + option.tier, "", option.hours.map { Quantities.span(.seconds($0 * 3_600)) } ?? "not known",
                 Quantities.dollars(option.costUSD))
         }
         return lines
-            + TextLayout.wrapped(
-                "  for \(Quantities.counted(report.restoreDays, "day")), with everything downloaded once", to: width
-            ).map { terminal.styled($0, .dim) }
+            + terminal.wrapped(
+                "for \(Quantities.counted(report.restoreDays, "day")), with everything downloaded once", .dim)
     }
 
     private var hintLines: [String] {
-        report.hints.flatMap { TextLayout.wrapped($0.sentence + ".", to: width) }
+        report.hints.flatMap { terminal.wrapped($0.sentence + ".") }
     }
 
     private var sourceLines: [String] {
@@ -86,10 +86,6 @@ struct CostView {
         text +=
             report.classesRefreshedAt.map { " Classes as the store told them \(Quantities.ago($0, now: now))." }
             ?? " The store was not asked for the classes yet: sync-agent status --refresh."
-        return TextLayout.wrapped(text, to: width).map { terminal.styled($0, .dim) }
-    }
-
-    private func row(_ name: String, _ cells: String...) -> String {
-        TextLayout.fitted(name, to: 26) + cells.map { TextLayout.fitted($0, to: 16, alignRight: true) }.joined()
+        return terminal.wrapped(text, .dim)
     }
 }

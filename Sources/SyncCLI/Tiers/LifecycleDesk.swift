@@ -17,10 +17,9 @@ struct LifecycleDesk {
 
     var editor: LifecycleEditor { LifecycleEditor(store: store, policy: policy) }
 
-    init(_ installation: Installation) throws {
-        let ledger = try installation.openLedger()
-        store = RetryingStore(
-            try installation.makeStore(ledger, access: .reads), time: installation.time, logger: installation.logger)
+    init(_ workspace: Workspace) throws {
+        let installation = workspace.installation
+        store = installation.retrying(try installation.makeStore(try workspace.ledger, access: .reads))
         policy = try installation.tierPolicy()
         prices = try installation.pricesThatCount()
     }

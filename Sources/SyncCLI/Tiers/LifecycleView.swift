@@ -4,18 +4,16 @@ import SyncCore
 struct LifecycleView {
     let terminal: Terminal
 
-    private var width: Int { min(terminal.width, 100) }
-
     /// All rules, how they stand, and what is missing.
     func rules(_ report: LifecycleReport, of policy: TierPolicy, in store: StoreIdentity) -> [String] {
         var lines = who(report, in: store) + [""]
         for rule in report.rules {
             lines.append(word(for: rule.state) + "  " + terminal.styled(rule.id.escapingControls, .bold))
-            lines += TextLayout.wrapped(rule.description, to: width - 11).map { Self.indent + $0 }
+            lines += terminal.wrapped(rule.description, indent: 11)
         }
         if report.rules.isEmpty { lines.append("No rules.") }
         lines += foreign(report)
-        lines += [""] + TextLayout.wrapped(report.floor.sentence, to: width)
+        lines += [""] + terminal.wrapped(report.floor.sentence)
         let open = report.changes.count { $0.action != .keep }
         if open > 0 {
             lines.append(
@@ -35,11 +33,9 @@ struct LifecycleView {
                 case .keep: ("=", .dim)
                 }
             return [terminal.styled("\(mark) \(change.id.escapingControls)", style)]
-                + TextLayout.wrapped(change.description, to: width - 4).map { "    " + $0 }
+                + terminal.wrapped(change.description, indent: 4)
         } + foreign(report)
     }
-
-    private static let indent = String(repeating: " ", count: 11)
 
     private func who(_ report: LifecycleReport, in store: StoreIdentity) -> [String] {
         let text =
@@ -54,7 +50,7 @@ struct LifecycleView {
                     """
             default: "Nobody moves old photos to the archive (tiers.mode: off)."
             }
-        return TextLayout.wrapped(text, to: width)
+        return terminal.wrapped(text)
     }
 
     private func foreign(_ report: LifecycleReport) -> [String] {
@@ -62,7 +58,7 @@ struct LifecycleView {
         let names = report.foreignIds.map { $0.isEmpty ? "(without a name)" : $0.escapingControls }
         let text =
             "\(Quantities.counted(report.foreign, "rule")) of others, left as they are: \(names.joined(separator: ", "))"
-        return TextLayout.wrapped(text, to: width)
+        return terminal.wrapped(text)
     }
 
     private func word(for state: LifecycleReport.Rule.State) -> String {

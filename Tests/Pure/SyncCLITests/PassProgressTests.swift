@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCLI
 
-@Suite struct ProgressLineTests {
+@Suite struct PassProgressTests {
     private func summary(uploaded: Int, failed: Int = 0, mebibytes: Int64 = 0) -> PassSummary {
         var summary = PassSummary()
         summary.uploaded = uploaded
@@ -13,18 +13,18 @@ import Testing
     }
 
     @Test func `it tells how much is done, how fast, and how long it will take`() {
-        let text = ProgressLine.text(summary(uploaded: 9, failed: 1, mebibytes: 50), total: 40, elapsed: .seconds(10))
+        let text = PassProgress.text(summary(uploaded: 9, failed: 1, mebibytes: 50), total: 40, elapsed: .seconds(10))
         #expect(text == "[=====               ]  10 of 40 photos  5.0 MiB/s  about 30 s left")
     }
 
     @Test func `it promises nothing before it knows anything`() {
         #expect(
-            ProgressLine.text(summary(uploaded: 0), total: 3, elapsed: .zero) == "[                    ]  0 of 3 photos"
+            PassProgress.text(summary(uploaded: 0), total: 3, elapsed: .zero) == "[                    ]  0 of 3 photos"
         )
     }
 
     @Test func `photos that come in meanwhile never make it more than whole`() {
-        let text = ProgressLine.text(summary(uploaded: 5), total: 3, elapsed: .zero)
+        let text = PassProgress.text(summary(uploaded: 5), total: 3, elapsed: .zero)
         #expect(text == "[====================]  5 of 5 photos")
     }
 }

@@ -67,9 +67,11 @@ struct VerifyReport: Encodable {
     }
 
     /// Whether all that was looked at is as it was stored, and nothing is lost.
-    var isWell: Bool { damaged.isEmpty && missing.isEmpty && undecided == 0 && lost == 0 }
+    var status: ExitStatus {
+        damaged.isEmpty && missing.isEmpty && undecided == 0 && lost == 0 ? .done : .partlyDone
+    }
 
-    func text(now: Date) -> String {
+    func lines(now: Date) -> [String] {
         var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason)" }
         lines += missing.map { "missing: \(Self.name($0.path, $0.key))" }
         lines += errors.map { "not known: \($0)" }
@@ -93,7 +95,7 @@ struct VerifyReport: Encodable {
         if let oldestUnverified {
             lines.append("The object that waits longest was proved \(Quantities.ago(oldestUnverified, now: now)).")
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private static func name(_ path: String?, _ key: String) -> String {
