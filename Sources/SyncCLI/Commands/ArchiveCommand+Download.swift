@@ -2,7 +2,6 @@ import ArgumentParser
 import SyncArchive
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SystemPackage
 
 struct ArchiveDownloadCommand: WorkspaceCommand {

@@ -3,7 +3,6 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SystemPackage
 
 struct CleanupCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SyncConfig
 import SyncCore
-import SyncEngine
 
 struct CostCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

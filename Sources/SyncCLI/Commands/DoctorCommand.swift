@@ -1,5 +1,4 @@
 import ArgumentParser
-import SyncEngine
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

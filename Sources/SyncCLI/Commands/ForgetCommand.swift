@@ -1,7 +1,5 @@
 import ArgumentParser
-import SyncConfig
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SystemPackage
 

@@ -1,7 +1,5 @@
 import ArgumentParser
 import SyncCore
-import SyncEngine
-import SyncLedger
 
 struct LifecycleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,6 @@
 import ArgumentParser
-import FoundationEssentials
 import SyncCore
 import SyncEngine
-import SystemPackage
 
 struct MirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,6 @@ import ArgumentParser
 import SyncConfig
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SyncLocalStore
 import SyncPhotos
 import SyncWatch

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SyncCore
 import SyncEngine
-import SyncLedger
 
 struct ProjectsDeleteCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

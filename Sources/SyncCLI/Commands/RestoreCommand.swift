@@ -1,11 +1,9 @@
 import ArgumentParser
-import FoundationEssentials
 import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
-import SystemPackage
 
 struct RestoreCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,6 @@
 import ArgumentParser
-import SyncConfig
 import SyncCore
-import SyncEngine
 import SyncLedger
-import SystemPackage
 
 struct RetryCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Logging
 import ServiceLifecycle
-import SyncCore
 import SyncEngine
-import SyncLedger
 import SyncWatch
 import UnixSignals
 

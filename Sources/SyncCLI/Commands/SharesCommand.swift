@@ -1,6 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
-import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger

@@ -1,11 +1,8 @@
 import ArgumentParser
-import FoundationEssentials
-import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
-import SystemPackage
 
 struct StatusCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

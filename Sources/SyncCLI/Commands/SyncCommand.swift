@@ -4,7 +4,6 @@ import ServiceLifecycle
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SystemPackage
 import UnixSignals
 
 struct SyncCommand: WorkspaceCommand {

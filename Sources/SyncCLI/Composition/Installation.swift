@@ -158,3 +158,47 @@ extension S3Settings {
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn)
     }
 }
+
+extension Installation {
+    /// The configured store as it is, with retries, for what only reads: none is made in an empty place.
+    /// - Parameter ledger: knows which store it is, and keeps what is learned of a server; `nil` where there is none.
+    func makeReadStore(_ ledger: Ledger?) throws -> any ObjectStore {
+        let store: any ObjectStore =
+            switch settings.store {
+            case .directory(let directory):
+                LocalStore(
+                    root: directory.path, now: time.now, restoreDuration: directory.restoreDuration,
+                    access: .reads, memory: ledger)
+            case .s3(let s3): try makeStore(s3, memory: ledger)
+            }
+        return retrying(store)
+    }
+}
+
+extension Installation {
+    /// What estimates are made from, whatever the store.
+    /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
+    func prices() throws -> PriceTable {
+        try PriceFile.table(for: settings.cost)
+    }
+
+    /// Those by which archiving has to pay; `nil` but at Amazon: elsewhere nobody knows what an archived object costs.
+    func pricesThatCount() throws -> PriceTable? {
+        isBilledByAmazon ? try prices() : nil
+    }
+
+    /// What is to become of objects as they grow old.
+    func tierPolicy() throws -> TierPolicy {
+        TierPolicy(
+            user: settings.user, mode: settings.tiers.mode, archiveAfterDays: settings.tiers.archiveAfterDays,
+            floor: ArchiveFloor(
+                configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
+            shareExpireDays: settings.share.expireDays)
+    }
+
+    /// `false` also where a setting of the store cannot be used: who opens the store says so.
+    private var isBilledByAmazon: Bool {
+        guard case .s3(let s3) = settings.store else { return false }
+        return (try? S3Settings(s3).isAmazon(environment: environment)) ?? false
+    }
+}

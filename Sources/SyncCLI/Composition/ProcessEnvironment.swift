@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SyncCore
 import SystemPackage
 
 /// What the process was started with.
@@ -41,4 +42,17 @@ enum ProcessEnvironment {
     }
 
     static var processorCount: Int { max(ProcessInfo.processInfo.activeProcessorCount, 1) }
+}
+
+extension TimeSource {
+    /// The clocks of this machine.
+    static let system: TimeSource = {
+        let start = ContinuousClock.now
+        return TimeSource(
+            now: { Date() },
+            monotonic: { start.duration(to: .now) },
+            sleep: { try await Task.sleep(for: $0) },
+            random: { Double.random(in: 0..<1) }
+        )
+    }()
 }

@@ -1,6 +1,7 @@
-import FoundationEssentials
 import SyncCore
 import SyncEngine
+import SyncS3
+import SystemPackage
 import UnixSignals
 
 /// One call of `mirror`, from its first request to its exit code: runs the mirror once or until the share ends, and says
@@ -108,5 +109,79 @@ extension MirrorProgress {
         let left = elapsed * (Double(size - sizeHere) / Double(sizeHere))
         return text
             + ProgressBar.pace(bytes: sizeHere, elapsed: elapsed, left: left >= .seconds(1) ? left : nil)
+    }
+}
+
+/// What the looks of one watch have come to, and what of it was told already.
+struct MirrorAccount {
+    /// Of all looks; `nil` before the first that could be made.
+    private(set) var total: MirrorReport?
+    /// Of the last look, as it would be that of `mirror` without `--watch`.
+    private(set) var status = ExitStatus.done
+    /// By the last look.
+    private var told: Set<String> = []
+
+    mutating func note(_ outcome: Result<MirrorResult, any Error>) {
+        switch outcome {
+        case .success(let result):
+            total = MirrorReport(result, after: total)
+            status = ExitStatus(result)
+        case .failure(let error):
+            status = ExitStatus(error)
+        }
+    }
+
+    /// Those lines of a look that the look before it had not.
+    mutating func news(in lines: [String]) -> [String] {
+        defer { told = Set(lines) }
+        return lines.filter { !told.contains($0) }
+    }
+}
+
+extension ExitStatus {
+    init(_ result: MirrorResult) {
+        if let obstacle = result.obstacle {
+            self.init(obstacle)
+        } else if result.end != nil {
+            self = result.isComplete ? .done : .failed
+        } else if result.failed == 0 {
+            self = .done
+        } else {
+            let isAnyThere = !result.downloaded.isEmpty || result.alreadyThere > 0 || !result.kept.isEmpty
+            self = isAnyThere ? .partlyDone : .failed
+        }
+    }
+}
+
+/// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, no configuration
+/// is read either.
+struct MirrorParts: Sendable {
+    let mirror: ShareMirror
+    let time: TimeSource
+
+    init(
+        _ reference: ShareReference, to folder: FilePath, options: ShareMirror.Options, _ global: GlobalOptions,
+        environment: [String: String] = ProcessEnvironment.current, time: TimeSource = .system
+    ) throws {
+        let source: any ShareSource =
+            switch reference {
+            case .id(let id):
+                StoredShareSource(
+                    id, in: try Installation(global, environment: environment, time: time).makeReadStore(nil))
+            case .link(let link): LinkedShareSource(link, transport: try Self.transport(environment))
+            }
+        self.time = time
+        mirror = ShareMirror(
+            source, asked: reference.shareID, to: folder, options: options,
+            pool: BlockingPool(name: "mirror", threads: 3), time: time)
+    }
+
+    private static func transport(_ environment: [String: String]) throws -> CurlTransport {
+        let bundle = ["AWS_CA_BUNDLE", "SSL_CERT_FILE"].compactMap { environment[$0] }.first { !$0.isEmpty }
+        do {
+            return try CurlTransport(settings: TransportSettings(caBundle: bundle))
+        } catch {
+            throw CommandFailure(.failed, error.message)
+        }
     }
 }
