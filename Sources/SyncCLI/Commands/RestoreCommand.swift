@@ -170,7 +170,7 @@ struct RestoreCommand: WorkspaceCommand {
         let waiting = RestoreWait(parts, time: workspace.time, terminal: workspace.console.errors)
         var last: RestoreJobSummary?
         for job in jobs {
-            guard case .over(let summary) = try await waiting.run(job) else {
+            guard let summary = try await waiting.run(job) else {
                 throw CommandFailure(
                     .failed, "restore \(job) goes on without you; sync-agent restores \(job) tells how far it is")
             }

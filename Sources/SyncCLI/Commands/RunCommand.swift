@@ -3,7 +3,6 @@ import Logging
 import ServiceLifecycle
 import SyncEngine
 import SyncWatch
-import UnixSignals
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,19 +38,13 @@ struct RunCommand: AsyncParsableCommand {
             logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
             systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
         }
-        var configuration = ServiceGroupConfiguration(
-            // Stopped from the last to the first.
-            services: [
-                UploadService(parts.pipeline, patience: parts.restores.patience),
-                UpkeepService(
-                    parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
-                parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
-            ],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
-        // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
-        configuration.maximumGracefulShutdownDuration = .seconds(75)
-        try await ServiceGroup(configuration: configuration).run()
+        let services: [any Service] = [
+            UploadService(parts.pipeline, patience: parts.restores.patience),
+            UpkeepService(parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
+            parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
+            parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
+        ]
+        try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)
         logger.notice("stopped")
         return Answer()
     }
@@ -64,12 +57,5 @@ struct RunCommand: AsyncParsableCommand {
             try await gracefulShutdown()
             tell()
         }
-    }
-
-    /// The service group's own words are for whoever debugs it.
-    private static func quiet(_ logger: Logger) -> Logger {
-        var quiet = logger
-        quiet.logLevel = .error
-        return quiet
     }
 }

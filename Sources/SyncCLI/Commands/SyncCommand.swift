@@ -4,7 +4,6 @@ import ServiceLifecycle
 import SyncCore
 import SyncEngine
 import SyncLedger
-import UnixSignals
 
 struct SyncCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
@@ -40,13 +39,8 @@ struct SyncCommand: WorkspaceCommand {
         defer { progress.finish() }
         let parts = try AgentParts(workspace.installation, ledger: ledger, observe: progress.note)
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
-        var logger = workspace.logger
-        logger.logLevel = .error
-        var configuration = ServiceGroupConfiguration(
-            services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(75)
-        try await ServiceGroup(configuration: configuration).run()
+        try await ServiceGroup.run(
+            [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
         try ledger.noteSync(at: workspace.time.now())
         return Answer(
             SyncReport(

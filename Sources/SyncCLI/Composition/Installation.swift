@@ -65,16 +65,21 @@ struct Installation: Sendable {
 
     /// Takes the one agent's lock. The ledger has to be open: it makes the state folder.
     /// - Throws: ``AgentLock/Held``; ``CommandFailure`` when the file cannot be made.
-    func takeLock() throws -> AgentLock {
+    func takeLock() throws -> AgentLock { try takeLock(at: lockFile) }
+
+    /// One cleanup at a time, with an agent or without. It throws as ``takeLock()`` does.
+    func takeCleanupLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("cleanup.lock")) }
+
+    private func takeLock(at file: FilePath) throws -> AgentLock {
         do {
-            return try AgentLock(at: lockFile, pid: getpid(), now: time.now())
+            return try AgentLock(at: file, pid: getpid(), now: time.now())
         } catch Errno.tooManySymbolicLinkLevels {
             throw CommandFailure(
-                .refused, "\(lockFile.string) is a symbolic link, and nothing of ours; remove it, and start again")
+                .refused, "\(file.string) is a symbolic link, and nothing of ours; remove it, and start again")
         } catch let error as Errno {
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(lockFile.string): cannot lock: \(error.description.lowercased()); check the owner and mode of the folder"
+                "\(file.string): cannot lock: \(error.description.lowercased()); check the owner and mode of the folder"
             )
         }
     }

@@ -1,4 +1,3 @@
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -69,14 +68,5 @@ struct RetentionParts: Sendable {
             retention, days: installation.settings.retention.eventDays, schedule: schedule, ledger: ledger,
             hold: { try installation.takeCleanupLock() }, patience: patience, time: installation.time,
             logger: installation.logger)
-    }
-}
-
-extension Installation {
-    /// One cleanup at a time, with an agent or without.
-    /// - Throws: ``AgentLock/Held``, `Errno`.
-    func takeCleanupLock() throws -> AgentLock {
-        try AgentLock(
-            at: location.stateFolder.appending("cleanup.lock"), pid: getpid(), now: time.now())
     }
 }

@@ -17,26 +17,15 @@ struct MirrorSession: Sendable {
 
     /// - Parameter interval: between two looks; `nil` to look once.
     func run(watchingEvery interval: Duration?) async throws -> ExitStatus {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        return try await withThrowingTaskGroup(of: ExitStatus?.self) { group in
-            group.addTask {
-                do {
-                    if let interval { return try await watch(every: interval) }
-                    return try await once()
-                } catch is CancellationError {
-                    return nil
-                }
-            }
-            group.addTask {
-                for await _ in signals { return nil }
-                throw CancellationError()
-            }
-            let first = try await group.next() ?? nil
-            group.cancelAll()
-            if let first { return first }
-            // Stopped: what has arrived is written down before the end.
-            if let last = try? await group.next() ?? nil { return last }
-            if interval != nil { return .done }
+        let end = try await Interruptible.run(until: .sigint, .sigterm) {
+            if let interval { return try await watch(every: interval) }
+            return try await once()
+        }
+        switch end {
+        // Stopped: what has arrived was written down before the end.
+        case .done(let status), .interrupted(let status?): return status
+        case .interrupted(nil) where interval != nil: return .done
+        case .interrupted(nil):
             throw CommandFailure(.failed, "stopped; what has arrived stays, and the same command goes on from there")
         }
     }

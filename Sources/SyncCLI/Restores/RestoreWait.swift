@@ -6,12 +6,7 @@ import UnixSignals
 
 /// Waits for a restore job, with a bar, and saves what it brings. The agent may work on the same job meanwhile: what it
 /// has noted counts. Ctrl-C ends the waiting, not the job.
-struct RestoreWait {
-    enum End {
-        case over(RestoreJobSummary)
-        case interrupted
-    }
-
+struct RestoreWait: Sendable {
     private let parts: RestoreParts
     private let time: TimeSource
     private let terminal: Terminal
@@ -22,19 +17,14 @@ struct RestoreWait {
         self.terminal = terminal
     }
 
+    /// - Returns: `nil` when somebody pressed Ctrl-C.
     /// - Throws: `LedgerError`. A store that is away is waited for.
-    func run(_ job: RestoreJobID) async throws -> End {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        return try await withThrowingTaskGroup(of: End.self) { group in
-            group.addTask { .over(try await follow(job)) }
-            group.addTask {
-                for await _ in signals { return .interrupted }
-                throw CancellationError()
-            }
-            guard let first = try await group.next() else { throw CancellationError() }
-            group.cancelAll()
-            return first
-        }
+    func run(_ job: RestoreJobID) async throws -> RestoreJobSummary? {
+        guard
+            case .done(let summary) = try await Interruptible.run(
+                until: .sigint, .sigterm, body: { try await follow(job) })
+        else { return nil }
+        return summary
     }
 
     private func follow(_ job: RestoreJobID) async throws -> RestoreJobSummary {
