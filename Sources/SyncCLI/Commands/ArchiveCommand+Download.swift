@@ -22,21 +22,22 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
 
     @OptionGroup var which: MemoryOptions
 
-    @Option(help: ArgumentHelp("At most so many, the newest (default: all).", valueName: "n"))
+    @Option(help: ArgumentHelp("The maximum number of photos, the newest first (default: all).", valueName: "n"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Go on after this one: a key, as archive list tells it.", valueName: "key"))
+    @Option(help: ArgumentHelp("Continue after this key, as archive list shows it.", valueName: "key"))
     var after: String?
 
     @Option(
-        help: ArgumentHelp("The folder; it is made when it is not there.", valueName: "dir"), completion: .directory)
+        help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
     @Option(
         help: ArgumentHelp("Write one zip file instead.", valueName: "file"), completion: .file(extensions: ["zip"]))
     var zip: String?
 
-    @Flag(help: "Ask for what is in the archive.")
+    @Flag(help: "Restore what is in the archive.")
     var restore = false
 
     @Option(help: "With --restore: bulk, standard or expedited (default: restore.tier).")
@@ -44,7 +45,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --restore: how long the copies stay (default: restore.days).", valueName: "days"))
+            "With --restore: how long the copies stay available (default: restore.days).", valueName: "days"))
     var days: Int?
 
     @Option(
@@ -53,7 +54,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
             "With --restore: refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: AnswerOptions

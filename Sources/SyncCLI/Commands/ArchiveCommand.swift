@@ -42,10 +42,10 @@ struct ArchiveListCommand: WorkspaceCommand {
 
     @OptionGroup var which: MemoryOptions
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(help: ArgumentHelp("The maximum number of results.", valueName: "n"))
     var limit = 50
 
-    @Option(help: ArgumentHelp("Go on after this one: the key that the page before ended with.", valueName: "key"))
+    @Option(help: ArgumentHelp("Continue after this key, the last of the previous page.", valueName: "key"))
     var after: String?
 
     @Option(

@@ -35,13 +35,13 @@ struct CleanupCommand: WorkspaceCommand {
 
     @Option(
         name: .customLong("days-old"),
-        help: ArgumentHelp("Events that are older (default: retention.event_days).", valueName: "n"))
+        help: ArgumentHelp("Only events older than this many days (default: retention.event_days).", valueName: "n"))
     var daysOld: Int?
 
-    @Flag(help: "Only say what would be done; nothing is stored, deleted or remembered.")
+    @Flag(help: "Dry run: show what would be done; nothing is stored, deleted or remembered.")
     var dryRun = false
 
-    @Flag(help: "The clock of this machine is right, though nothing else says so.")
+    @Flag(help: "Trust this machine's clock, though nothing confirms it.")
     var trustClock = false
 
     @Flag(help: "Show what is overdue and why, and the last runs; nothing is done.")

@@ -17,7 +17,7 @@ struct ConfigCommand: AsyncParsableCommand {
     struct CheckCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Say whether the configuration is right, and if not, what is wrong where.",
+            abstract: "Check the configuration, and show what is wrong where.",
             discussion: """
                 EXAMPLES
                   sync-agent config check

@@ -5,7 +5,7 @@ import SyncCore
 struct CostCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "cost",
-        abstract: "Say what the stored photos cost, and what bringing them back would.",
+        abstract: "Show what the stored photos cost, and what restoring them would.",
         discussion: """
             Estimates by list prices, from what the store told last of classes and sizes; sync-agent status --refresh \
             asks it anew. Other prices: cost.prices in the configuration.

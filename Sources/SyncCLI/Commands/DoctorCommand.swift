@@ -3,7 +3,7 @@ import ArgumentParser
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Examine this machine and the store: what works, what is limited, what is wrong.",
+        abstract: "Check this machine and the store: what works, what is limited, what is wrong.",
         discussion: """
             Looks at configuration, state, folders, space, inotify limits, credentials and clock, then tries what the \
             store can do with small objects below users/USER/doctor-…, which it removes again. What it learns of the \

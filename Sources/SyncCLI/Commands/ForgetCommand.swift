@@ -6,7 +6,7 @@ import SystemPackage
 struct ForgetCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Tell no more of photos that are lost.",
+        abstract: "Stop reporting photos that are lost.",
         discussion: """
             A photo is lost when its file is gone, and what was stored of it is gone or damaged too. It is told by status, \
             and makes sync and verify end with 3, until it is back or forgotten. What is on the disk, or stored, is never \
@@ -22,7 +22,7 @@ struct ForgetCommand: WorkspaceCommand {
     @Argument(help: "Files, folders or keys of what is lost.", completion: .file())
     var paths: [String]
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: AnswerOptions
@@ -90,7 +90,7 @@ struct ForgetCommand: WorkspaceCommand {
         if found.count > 20 { terminal.writeLine("  and \(Quantities.count(found.count - 20)) more") }
         // What is forgotten is not told again.
         try Question.confirmLoss(
-            "Forget \(Quantities.counted(found.count, "lost photo"))?", on: terminal, advice: "say --yes to forget",
+            "Forget \(Quantities.counted(found.count, "lost photo"))?", on: terminal, advice: "use --yes to forget",
             no: "nothing was forgotten")
     }
 }

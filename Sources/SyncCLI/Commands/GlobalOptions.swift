@@ -11,7 +11,7 @@ struct GlobalOptions: ParsableArguments {
         completion: .file(extensions: ["yaml", "yml"]))
     var configurationFile: String?
 
-    @Flag(name: .shortAndLong, help: "Say more on standard error.")
+    @Flag(name: .shortAndLong, help: "Verbose logging.")
     var verbose = false
 
     var logLevel: Logger.Level { verbose ? .debug : .info }

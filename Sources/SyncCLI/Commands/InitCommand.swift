@@ -48,14 +48,15 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Address of an S3 store that is not Amazon's.", valueName: "url"))
     var endpoint: String?
 
-    @Option(help: "Put in front of every key of an S3 store.")
+    @Option(help: "Key prefix in an S3 store.")
     var prefix: String?
 
     @Option(help: ArgumentHelp("Profile of the shared AWS files.", valueName: "name"))
     var awsProfile: String?
 
     @Option(
-        help: ArgumentHelp("Name that the objects are filed under (default: yours on this machine).", valueName: "name")
+        help: ArgumentHelp(
+            "User name that objects are stored under (default: yours on this machine).", valueName: "name")
     )
     var user: String?
 

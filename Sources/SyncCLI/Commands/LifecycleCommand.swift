@@ -16,7 +16,7 @@ struct LifecycleCommand: AsyncParsableCommand {
     struct ShowCommand: WorkspaceCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Say which rules stand in the store, and which are missing.",
+            abstract: "Show which rules the store has, and which are missing.",
             discussion: """
                 Only reads. Rules of others in the same bucket are counted and named, and never touched.
 
@@ -40,7 +40,7 @@ struct LifecycleCommand: AsyncParsableCommand {
     struct ApplyCommand: WorkspaceCommand {
         static let configuration = CommandConfiguration(
             commandName: "apply",
-            abstract: "Bring the rules in the store to what the configuration wants.",
+            abstract: "Update the rules in the store to match the configuration.",
             discussion: """
                 Shows the difference first, and asks on a terminal. Rules of others are written back byte for byte; \
                 afterwards everything is read again, and what the store has altered is told (exit code 1).
@@ -51,10 +51,10 @@ struct LifecycleCommand: AsyncParsableCommand {
                 """
         )
 
-        @Flag(help: "Only show the difference.")
+        @Flag(help: "Dry run: show the difference.")
         var dryRun = false
 
-        @Flag(name: .shortAndLong, help: "Do not ask.")
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
         var yes = false
 
         @OptionGroup var options: AnswerOptions

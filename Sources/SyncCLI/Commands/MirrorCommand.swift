@@ -25,19 +25,20 @@ struct MirrorCommand: AsyncParsableCommand {
     var reference: String
 
     @Argument(
-        help: ArgumentHelp("The folder; it is made when it is not there.", valueName: "dest"), completion: .directory)
+        help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dest"),
+        completion: .directory)
     var destination: String
 
     @Flag(help: "Only the first three photos.")
     var preview = false
 
-    @Flag(help: "Go on looking for changes until the share ends, or until stopped.")
+    @Flag(help: "Keep checking for changes until the share ends, or until stopped.")
     var watch = false
 
-    @Option(help: ArgumentHelp("How often --watch looks.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How often --watch checks.", valueName: "seconds"))
     var interval = 300
 
-    @Flag(help: "Fetch again what you changed or deleted, and replace other files of the same names.")
+    @Flag(help: "Download again what you changed or deleted, and replace files of the same name.")
     var force = false
 
     @OptionGroup var options: AnswerOptions

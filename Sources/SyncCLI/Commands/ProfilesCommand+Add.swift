@@ -8,7 +8,7 @@ import SyncPhone
 struct ProfilesAddCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Give a telephone number a profile.",
+        abstract: "Add a profile for a telephone number.",
         discussion: """
             The number may be written in any common way; without a country code it is taken for one of share.phone_region, \
             or of --region. The profile's UUID is made, unless another machine or an app has one for it already.
@@ -23,13 +23,13 @@ struct ProfilesAddCommand: WorkspaceCommand {
     @Argument(help: "The telephone number.")
     var phone: String
 
-    @Option(help: ArgumentHelp("The UUID that it has elsewhere.", valueName: "uuid"))
+    @Option(help: ArgumentHelp("The profile's UUID, if it has one elsewhere.", valueName: "uuid"))
     var id: String?
 
-    @Option(help: "What people call the profile.")
+    @Option(help: "Display name of the profile.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Two letters, such as US: whose numbers need no country code.", valueName: "region"))
+    @Option(help: ArgumentHelp("Country of numbers without a country code, such as US.", valueName: "region"))
     var region: String?
 
     @OptionGroup var options: AnswerOptions

@@ -25,13 +25,13 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
             """
     )
 
-    @Flag(help: "Only say what would be done.")
+    @Flag(help: "Dry run: show what would be done.")
     var dryRun = false
 
     @Flag(help: "Delete the events of numbers that no profile has.")
     var deleteOrphans = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: AnswerOptions
@@ -81,6 +81,6 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         // Text that is deleted is gone for good.
         try Question.confirmLoss(
             "Delete \(count) of numbers without a profile, text and all?", on: terminal,
-            advice: "say --yes to delete, or --dry-run to look", no: "nothing was deleted")
+            advice: "use --yes to delete, or --dry-run to look", no: "nothing was deleted")
     }
 }

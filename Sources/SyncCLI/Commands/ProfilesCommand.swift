@@ -7,7 +7,7 @@ import SyncPhone
 struct ProfilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
-        abstract: "Say whose telephone number is which profile.",
+        abstract: "Map telephone numbers to profiles.",
         discussion: """
             Gallery events may name their profile by a telephone number. Keys in the store hold no numbers: the number has \
             to be given a profile, by whose UUID its photos are archived. Events wait until it has one.

@@ -16,13 +16,13 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "Ids of projects, whole.")
+    @Argument(help: "Full project ids.")
     var ids: [String]
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Only say what would be deleted.")
+    @Flag(help: "Dry run: show what would be deleted.")
     var dryRun = false
 
     @OptionGroup var options: AnswerOptions
@@ -51,6 +51,6 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
         // What is deleted here is gone for good.
         try Question.confirmLoss(
             "Delete \(count) for good, here and in the store?", on: terminal,
-            advice: "say --yes to delete, or --dry-run to look", no: "nothing was deleted")
+            advice: "use --yes to delete, or --dry-run to look", no: "nothing was deleted")
     }
 }

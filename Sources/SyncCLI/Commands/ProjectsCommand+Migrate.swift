@@ -19,13 +19,13 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "The folder as it is now.", completion: .directory)
+    @Argument(help: "The current folder.", completion: .directory)
     var old: String
 
-    @Argument(help: "Where it is to be.", completion: .directory)
+    @Argument(help: "The new folder.", completion: .directory)
     var new: String
 
-    @Flag(help: "Only say what would be copied.")
+    @Flag(help: "Dry run: show what would be copied.")
     var dryRun = false
 
     @OptionGroup var options: AnswerOptions

@@ -47,7 +47,7 @@ struct ProjectsListCommand: WorkspaceCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Only those with this in id, template, name or request.", valueName: "text"))
+    @Option(help: ArgumentHelp("Only projects with this text in id, template, name or request.", valueName: "text"))
     var search: String?
 
     @OptionGroup var which: ProjectOptions
@@ -59,10 +59,10 @@ struct ProjectsListCommand: WorkspaceCommand {
 
 /// Which projects are listed, and how many.
 struct ProjectOptions: ParsableArguments {
-    @Option(help: "Only Processing, Completed or Failed ones.")
+    @Option(help: "Only projects with this status: Processing, Completed or Failed.")
     var status: ProjectRecord.Status?
 
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(help: ArgumentHelp("The maximum number of results.", valueName: "n"))
     var limit: Int?
 
     func validate() throws {
@@ -90,7 +90,7 @@ struct ProjectsSearchCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "What to look for, in any case.")
+    @Argument(help: "The text to search for; case does not matter.")
     var text: String
 
     @OptionGroup var which: ProjectOptions

@@ -8,7 +8,7 @@ import SyncLocalStore
 struct RestoreCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Bring archived photos back, by their path.",
+        abstract: "Restore archived photos by path.",
         discussion: """
             Names files, folders (an album), quoted wildcards, vacations, shares or object keys, also of photos that \
             are no longer on this machine. What it costs is shown first, and on a terminal it asks; elsewhere limits say \
@@ -27,7 +27,7 @@ struct RestoreCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "What to bring back.", completion: .file())
+    @Argument(help: "What to restore.", completion: .file())
     var paths: [String] = []
 
     @Option(help: "bulk, standard or expedited (default: restore.tier).")
@@ -38,11 +38,11 @@ struct RestoreCommand: WorkspaceCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the copies stay (default: restore.days). Given, it also makes those stay longer that are there.",
+            "How long the copies stay available (default: restore.days); it also extends copies that are available already.",
             valueName: "days"))
     var days: Int?
 
-    @Flag(help: "Only show what each tier would cost; nothing is asked for.")
+    @Flag(help: "Show what each tier would cost; no restore is requested.")
     var estimate = false
 
     @Option(
@@ -51,14 +51,15 @@ struct RestoreCommand: WorkspaceCommand {
             "Refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Wait until the photos are there; Ctrl-C leaves the restore running.")
+    @Flag(help: "Wait until the photos are available; Ctrl-C leaves the restore running.")
     var wait = false
 
     @Option(
-        help: ArgumentHelp("Save the photos there when they are readable.", valueName: "dir"), completion: .directory)
+        help: ArgumentHelp("Save the photos in this folder when they are available.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
     @Option(
@@ -67,13 +68,13 @@ struct RestoreCommand: WorkspaceCommand {
             valueName: "n|day|id"))
     var version: String?
 
-    @Flag(help: "Show albums that may be wanted soon; nothing is asked for.")
+    @Flag(help: "Suggest albums that you may want soon; no restore is requested.")
     var suggest = false
 
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
-        if paths.isEmpty, !suggest { throw ValidationError("name what to bring back, or use --suggest") }
+        if paths.isEmpty, !suggest { throw ValidationError("name what to restore, or use --suggest") }
         if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }
         if let version, RestoreVersion(version) == nil {
             throw ValidationError("--version takes a number, a day (2026-11-22), or six or more digits of an id")
@@ -114,8 +115,8 @@ struct RestoreCommand: WorkspaceCommand {
         if !workspace.console.isSilent { view.proposal(proposal).forEach(people.writeLine) }
         if !proposal.candidates.isEmpty {
             try RestoreLimit(maximumCost: maximumCost, installation.settings.restore).check(proposal)
-            guard yes || Question.confirm("Bring them back?", on: people) else {
-                throw CommandFailure(.failed, "nothing was asked for")
+            guard yes || Question.confirm("Restore them?", on: people) else {
+                throw CommandFailure(.failed, "no restore was requested")
             }
         }
         return try await carryOut(proposal, workspace, parts, view)
@@ -172,7 +173,7 @@ struct RestoreCommand: WorkspaceCommand {
         for job in jobs {
             guard let summary = try await waiting.run(job) else {
                 throw CommandFailure(
-                    .failed, "restore \(job) goes on without you; sync-agent restores \(job) tells how far it is")
+                    .failed, "restore \(job) continues in the background; follow it with: sync-agent restores \(job)")
             }
             last = summary
         }
@@ -189,7 +190,7 @@ struct RestoreCommand: WorkspaceCommand {
         do {
             return try await parts.desk.propose(order, in: installation.restorePlaces)
         } catch let error as TierNotOffered {
-            throw CommandFailure(.usage, "\(error); nothing was asked for")
+            throw CommandFailure(.usage, "\(error); no restore was requested")
         }
     }
 
@@ -210,12 +211,12 @@ struct RestoreCommand: WorkspaceCommand {
         do {
             return try await parts.sender.run(job: job.id) { answered in
                 sent += answered
-                line.show("\(Quantities.counted(sent, "photo")) asked for")
+                line.show("\(Quantities.counted(sent, "photo")) requested")
             }
         } catch let error as StoreError {
             throw CommandFailure(
                 ExitStatus(error),
-                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, goes on with it")
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, continues it")
         }
     }
 

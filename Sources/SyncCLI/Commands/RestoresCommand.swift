@@ -7,7 +7,7 @@ import SyncLocalStore
 struct RestoresCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "restores",
-        abstract: "Say how far restores are.",
+        abstract: "Show the progress of restores.",
         discussion: """
             Without a number: the newest jobs. With one: its photos. The store is asked only with --refresh; otherwise it \
             says what the agent has seen.
@@ -22,7 +22,7 @@ struct RestoresCommand: WorkspaceCommand {
     @Argument(help: ArgumentHelp("A job's number.", valueName: "id"))
     var id: Int64?
 
-    @Flag(help: "Ask the store now, send what was not sent, and save what is ready.")
+    @Flag(help: "Query the store now, send pending requests, and save what is available.")
     var refresh = false
 
     @OptionGroup var options: AnswerOptions

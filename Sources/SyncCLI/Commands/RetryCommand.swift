@@ -5,7 +5,7 @@ import SyncLedger
 struct RetryCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Try again what failed or waits.",
+        abstract: "Retry what failed or is waiting.",
         discussion: """
             Makes photos that failed, and photos that wait for their next try, due at once: all of them, or those at the \
             paths that are named. A running agent takes them up within some seconds; without one, the next sync does.

@@ -33,10 +33,10 @@ struct ShareCommand: WorkspaceCommand {
     @Argument(help: "The vacation's folder, name or location.", completion: .directory)
     var vacation: String
 
-    @Option(help: ArgumentHelp("Your name, as it is shown. It is remembered.", valueName: "name"))
+    @Option(help: ArgumentHelp("Your name as shown on the share; it is remembered.", valueName: "name"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Only these, by their numbers from 0, such as 0,2-5.", valueName: "numbers"))
+    @Option(help: ArgumentHelp("Only these photos, by number from 0, such as 0,2-5.", valueName: "numbers"))
     var photos: PhotoSelection?
 
     @Option(help: "reduced as stored, or full.")
@@ -51,19 +51,19 @@ struct ShareCommand: WorkspaceCommand {
     @Option(help: "whatsapp, sms or email.")
     var via: ShareChannel?
 
-    @Flag(help: "Only show what would be shared, every photo with its number.")
+    @Flag(help: "Dry run: show what would be shared, every photo with its number.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if to != nil, via == nil {
-            throw ValidationError("say with --via how it is to be sent: whatsapp, sms or email")
+            throw ValidationError("--to needs --via: whatsapp, sms or email")
         }
-        if via != nil, to == nil { throw ValidationError("say with --to who is to get it") }
+        if via != nil, to == nil { throw ValidationError("--via needs --to: a number or an address") }
         if let from, ShareManifestRules.plain(from).isEmpty { throw ValidationError("--from takes a name") }
     }
 
@@ -103,7 +103,7 @@ struct ShareCommand: WorkspaceCommand {
 
     private func check(_ end: Date?, now: Date) throws {
         guard let end else { return }
-        if end <= now { throw CommandFailure(.usage, "--expires names a moment that is over") }
+        if end <= now { throw CommandFailure(.usage, "--expires is in the past") }
         if end.timeIntervalSince(now) > ShareExpiry.longest + 86_400 {
             throw CommandFailure(.usage, "--expires: a share lasts at most \(Int(ShareExpiry.longest / 86_400)) days")
         }

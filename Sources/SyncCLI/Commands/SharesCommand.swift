@@ -9,7 +9,7 @@ import SyncWatch
 struct SharesCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "shares",
-        abstract: "List what is shared, or take it back.",
+        abstract: "List shares, or revoke one.",
         discussion: """
             The newest first; those that were revoked or have expired stay in the list, without a link. A share counts as \
             revoked or expired when a listing of the store has shown that nothing of it is left; until then it is \
@@ -27,7 +27,7 @@ struct SharesCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("Remove this share from the store: its id, or a link to it.", valueName: "id"))
     var revoke: String?
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: AnswerOptions
@@ -64,7 +64,7 @@ struct SharesCommand: WorkspaceCommand {
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
-        guard yes || Question.confirm("Take back \(what)?", on: terminal) else {
+        guard yes || Question.confirm("Revoke \(what)?", on: terminal) else {
             throw CommandFailure(.failed, "nothing was revoked")
         }
         try await remove(share, parts, workspace)
@@ -84,7 +84,7 @@ struct SharesCommand: WorkspaceCommand {
             } catch let error as StoreError {
                 throw CommandFailure(
                     ExitStatus(error),
-                    "\(error). The share counts as revoking: a running agent, or the same command again, goes on with it"
+                    "\(error). The share counts as revoking: a running agent, or the same command again, continues it"
                 )
             }
         }

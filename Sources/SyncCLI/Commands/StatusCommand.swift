@@ -7,7 +7,7 @@ import SyncLocalStore
 struct StatusCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say what is safe, what is not yet, and why.",
+        abstract: "Show what is safe, what is not yet, and why.",
         discussion: """
             Without a path: an overview. With paths: every photo there, also those that were deleted on this machine. \
             Storage classes are those that the store told last; the agent asks it every day, --refresh does now, by one \
@@ -24,13 +24,13 @@ struct StatusCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "Files or folders to tell of.", completion: .file())
+    @Argument(help: "Files or folders to show.", completion: .file())
     var paths: [String] = []
 
-    @Flag(help: "Show the overview again and again, until Ctrl-C.")
+    @Flag(help: "Keep showing the overview until Ctrl-C.")
     var watch = false
 
-    @Flag(help: "Ask the store for the classes of all objects first.")
+    @Flag(help: "Query the store for the class of every object first.")
     var refresh = false
 
     @OptionGroup var options: AnswerOptions
@@ -57,14 +57,14 @@ struct StatusCommand: WorkspaceCommand {
         do {
             defer { line.finish() }
             result = try await parts.refresh.run { seen in
-                line.update { _ in "the store has told of \(Quantities.counted(seen, "object"))" }
+                line.update { _ in "checked \(Quantities.counted(seen, "object"))" }
             }
         } catch let error as StoreError where error.code == .storeMissing {
             guard try !workspace.ledger.knowsStore() else { throw error }
             return terminal.writeLine("the store is not there yet; the first sync makes it")
         }
         var summary =
-            "the store has told of \(Quantities.counted(result.seen, "object")); \(Quantities.count(result.changed)) "
+            "checked \(Quantities.counted(result.seen, "object")); \(Quantities.count(result.changed)) "
             + "had changed"
         let broken = result.findings.broken
         if broken.objects > 0 {
@@ -75,10 +75,10 @@ struct StatusCommand: WorkspaceCommand {
         if result.findings.mended > 0 { summary += "; \(Quantities.count(result.findings.mended)) are there again" }
         terminal.writeLine(summary)
         for problem in result.problems {
-            terminal.writeLine("cannot be looked at: \(problem.key.rawValue.escapingControls): \(problem.reason)")
+            terminal.writeLine("cannot be checked: \(problem.key.rawValue.escapingControls): \(problem.reason)")
         }
         if result.problemCount > result.problems.count {
-            terminal.writeLine("cannot be looked at: \(Quantities.counted(result.problemCount, "object")) in all")
+            terminal.writeLine("cannot be checked: \(Quantities.counted(result.problemCount, "object")) in all")
         }
     }
 

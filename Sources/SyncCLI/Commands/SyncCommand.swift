@@ -26,7 +26,7 @@ struct SyncCommand: WorkspaceCommand {
             """
     )
 
-    @Flag(help: "Only say what would be stored; nothing is sent or remembered.")
+    @Flag(help: "Dry run: show what would be stored; nothing is sent or remembered.")
     var dryRun = false
 
     @OptionGroup var options: AnswerOptions

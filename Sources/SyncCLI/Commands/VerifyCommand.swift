@@ -8,7 +8,7 @@ import SyncLocalStore
 struct VerifyCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Read stored photos back, and store again what is damaged or gone.",
+        abstract: "Verify stored photos, and store again what is damaged or missing.",
         discussion: """
             Compares the SHA-256 of each object with that of what was stored, the longest unproven first. What is archived \
             is held against its size and ETag, and never restored. The agent does so by itself, a little every day \
@@ -25,18 +25,18 @@ struct VerifyCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "Files or folders whose stored copies are read.", completion: .file())
+    @Argument(help: "Files or folders to verify.", completion: .file())
     var paths: [String] = []
 
-    @Option(help: ArgumentHelp("How much of all that is stored.", valueName: "N"))
+    @Option(help: ArgumentHelp("Verify this part of all objects, in percent.", valueName: "N"))
     var percent: Double?
 
-    @Flag(help: "All that is stored.")
+    @Flag(help: "Verify all objects.")
     var all = false
 
     @Option(
         help: ArgumentHelp(
-            "What it may cost, in US dollars. Without it: what is left of the month's budget.", valueName: "USD"))
+            "Maximum cost in US dollars (default: the rest of the month's budget).", valueName: "USD"))
     var budget: Double?
 
     @OptionGroup var options: AnswerOptions

@@ -63,7 +63,7 @@ struct Examination: Sendable {
                 checks.add(
                     .limited(
                         "configuration", "\(location.file): \(advice?.reason ?? warnings.joined(separator: "\n"))",
-                        instead: advice?.remedy ?? "it works, and should be seen to"))
+                        instead: advice?.remedy ?? "it works, but needs attention"))
             }
             return Installation(
                 location: location, settings: loaded.settings, environment: environment,

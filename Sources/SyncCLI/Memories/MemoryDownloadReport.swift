@@ -67,13 +67,13 @@ struct MemoryDownloadReport: Report {
         var rest: [String] = []
         if archived > 0, restore == nil {
             rest.append(
-                "\(Quantities.counted(archived, "photo")) left out: in the archive. Ask for them with --restore.")
+                "\(Quantities.counted(archived, "photo")) left out: in the archive. Request them with --restore.")
         }
         if retrieving > 0 {
             rest.append("\(Quantities.counted(retrieving, "photo")) left out: on the way from the archive.")
         }
         if retrieving > 0 || restore != nil {
-            rest.append("When they are there, run the same command again: sync-agent restores tells.")
+            rest.append("Run the same command again when they are available; follow them with: sync-agent restores")
         }
         return lines + rest.flatMap { terminal.wrapped($0) }
     }

@@ -35,7 +35,7 @@ struct MemoryParts: Sendable {
             let page = try await list.page(
                 options.filter(book), after: try last.map { try ObjectKey($0) }, limit: limit
             ) { seen in
-                line.update { _ in "\(Quantities.counted(seen, "photo")) looked at" }
+                line.update { _ in "\(Quantities.counted(seen, "photo")) checked" }
             }
             line.finish()
             for problem in page.problems {

@@ -68,7 +68,7 @@ struct MemoryView {
     let names: [ByteString: String]
 
     func list(_ page: MemoryPage) -> [String] {
-        guard !page.photos.isEmpty else { return ["No archived photos are meant."] }
+        guard !page.photos.isEmpty else { return ["No archived photos match."] }
         let head = Self.table.row("date (UTC)", "profile", "size", "class", "")
         var lines = [terminal.styled(head, .bold)]
         lines += page.photos.map(line)

@@ -31,8 +31,8 @@ struct MemoryRestore {
         if !isSilent { view.proposal(proposal).forEach(terminal.writeLine) }
         if !proposal.candidates.isEmpty {
             try RestoreLimit(maximumCost: wish.maximumCost, installation.settings.restore).check(proposal)
-            guard wish.isAgreed || Question.confirm("Bring them back?", on: terminal) else {
-                throw CommandFailure(.failed, "nothing was asked for, and nothing downloaded")
+            guard wish.isAgreed || Question.confirm("Restore them?", on: terminal) else {
+                throw CommandFailure(.failed, "no restore was requested, and nothing was downloaded")
             }
         }
         let (job, collided) = try await parts.desk.accept(proposal)
@@ -55,7 +55,7 @@ struct MemoryRestore {
         do {
             return try await parts.desk.propose(order, in: places)
         } catch let error as TierNotOffered {
-            throw CommandFailure(.usage, "\(error); nothing was asked for, and nothing downloaded")
+            throw CommandFailure(.usage, "\(error); no restore was requested, and nothing was downloaded")
         }
     }
 
@@ -65,7 +65,7 @@ struct MemoryRestore {
         } catch let error as StoreError {
             throw CommandFailure(
                 ExitStatus(error),
-                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, goes on with it")
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, continues it")
         }
     }
 }

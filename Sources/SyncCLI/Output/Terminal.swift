@@ -75,7 +75,7 @@ enum Question {
     ///   - no: what has become of it when somebody says no.
     /// - Throws: ``CommandFailure`` unless somebody says yes.
     static func confirmLoss(_ question: String, on terminal: Terminal, advice: String, no: String) throws {
-        guard isSomebodyThere else { throw CommandFailure(.usage, "nobody is there to be asked; \(advice)") }
+        guard isSomebodyThere else { throw CommandFailure(.usage, "there is no terminal to ask on; \(advice)") }
         guard confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
     }
 

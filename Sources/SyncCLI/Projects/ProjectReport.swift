@@ -110,7 +110,7 @@ struct ProjectView {
 
     func list(_ projects: [ProjectReport], of total: Int) -> [String] {
         if total == 0 { return ["No projects."] }
-        if projects.isEmpty { return ["None of \(Quantities.counted(total, "project")) is meant."] }
+        if projects.isEmpty { return ["None of \(Quantities.counted(total, "project")) matches."] }
         var lines = projects.flatMap(lines)
         let shown = projects.count < total ? "\(Quantities.count(projects.count)) of " : ""
         lines.append(terminal.styled("\(shown)\(Quantities.counted(total, "project"))", .dim))

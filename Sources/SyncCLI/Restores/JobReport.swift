@@ -113,7 +113,7 @@ struct JobView {
         let table = Table(
             .left(3, gap: 1), .left(16, gap: 1), .left(5, gap: 1), .left(9, gap: 1), .left(11, gap: 1),
             .left(9, gap: 1), .rest)
-        let head = table.row("no.", "asked", "by", "tier", "photos", "costs", "how it is")
+        let head = table.row("no.", "requested", "by", "tier", "photos", "costs", "state")
         return [terminal.styled(head, .bold)]
             + jobs.map { job in
                 table.row(
@@ -126,7 +126,7 @@ struct JobView {
     func detail(_ job: JobReport) -> [String] {
         var lines = [
             terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))",
-            "  asked for  \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
+            "  requested  \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
             "  photos     \(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
                 + Quantities.bytes(job.bytes),
         ]
@@ -165,7 +165,7 @@ struct JobView {
     private func shortStateText(_ job: JobReport) -> String {
         switch job.state {
         case .retrieving: job.readyAt.map { $0 > now ? "due in \(span(to: $0))" : "due any moment" } ?? "retrieving"
-        case .ready: "ready" + (job.expiresAt.map { " for \(span(to: $0))" } ?? "")
+        case .ready: "available" + (job.expiresAt.map { " for \(span(to: $0))" } ?? "")
         default: stateText(job)
         }
     }
@@ -180,11 +180,11 @@ struct JobView {
 
     private func stateText(_ job: JobReport) -> String {
         switch job.state {
-        case .sending: "being asked for"
+        case .sending: "requesting"
         case .retrieving:
             "retrieving" + (job.readyAt.map { $0 > now ? ", by \(Quantities.time($0))" : ", any moment" } ?? "")
         case .saving: "ready, being saved"
-        case .ready: "ready" + (job.expiresAt.map { " until \(Quantities.time($0))" } ?? "")
+        case .ready: "available" + (job.expiresAt.map { " until \(Quantities.time($0))" } ?? "")
         case .partlyReady:
             [(job.failed, "failed"), (job.expired, "archived again")].filter { $0.0 > 0 }
                 .map { "\($0.0) \($0.1)" }.joined(separator: ", ")

@@ -117,10 +117,10 @@ struct RestoreView {
         let waiting = report.items.count { $0.state == RestoreItemState.planned.rawValue }
         if waiting > 0 {
             lines += terminal.wrapped(
-                "\(Quantities.counted(waiting, "photo")) could not be asked for yet, the store is busy: the agent, or "
-                    + "sync-agent restores --refresh, goes on with it.")
+                "\(Quantities.counted(waiting, "photo")) could not be requested yet, the store is busy: the agent, or "
+                    + "sync-agent restores --refresh, continues it.")
         }
-        lines.append("How far it is: sync-agent restores \(job)")
+        lines.append("Follow it with: sync-agent restores \(job)")
         return lines
     }
 

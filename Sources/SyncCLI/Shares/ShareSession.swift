@@ -89,7 +89,7 @@ struct ShareSession {
                 } catch let error as StoreError {
                     throw CommandFailure(
                         ExitStatus(error),
-                        "\(error). What was sent is kept: a running agent, or the same command again, goes on with it")
+                        "\(error). What was sent is kept: a running agent, or the same command again, continues it")
                 }
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {
@@ -135,7 +135,7 @@ struct ShareSession {
         let shareRestore = ShareRestore(parts: parts, installation: installation)
         guard let restore = try await shareRestore.proposal(archived) else { return nil }
         if let useless = shareRestore.uselessness(of: restore, until: end) {
-            throw CommandFailure(.usage, "\(useless). Nothing was asked for, and nothing was shared")
+            throw CommandFailure(.usage, "\(useless). No restore was requested, and nothing was shared")
         }
         if isSilent {
             terminal.writeLine(

@@ -29,7 +29,7 @@ struct ShareView {
         switch proposal.change {
         case .new: break
         case .none: lines.append("It is shared already, as it is now.")
-        case .goesOn: lines.append("It was begun before, and goes on.")
+        case .goesOn: lines.append("Resuming an unfinished share.")
         case .update(let added, let removed):
             lines.append(
                 added + removed == 0
@@ -92,7 +92,7 @@ struct ShareView {
     }
 
     private func waiting(_ share: ShareRecord, _ agentRuns: Bool) -> [String] {
-        let job = share.restoreJob.map { " How far that is: sync-agent restores \($0)." } ?? ""
+        let job = share.restoreJob.map { " Follow it with: sync-agent restores \($0)." } ?? ""
         let next =
             agentRuns
             ? "The agent publishes it when they are there; sync-agent shares shows the link then."

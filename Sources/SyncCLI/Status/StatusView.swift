@@ -166,7 +166,7 @@ struct StatusView {
             )
         }
         if totals.lost > 0 {
-            lines += terminal.wrapped("What is lost and shall not be told any more: sync-agent forget PATH", indent: 2)
+            lines += terminal.wrapped("To stop reporting what is lost: sync-agent forget PATH", indent: 2)
         }
         return lines
     }

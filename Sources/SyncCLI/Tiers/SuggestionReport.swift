@@ -23,7 +23,7 @@ struct SuggestionReport: Report {
             hours = suggestion.estimate.hours
         }
 
-        /// `12 photos of Paris are archived, and 3 were asked for lately: to bring back the album as one would cost $0.02`
+        /// `12 photos of Paris are archived, and 3 were requested lately: to bring back the album as one would cost $0.02`
         var sentence: String {
             let name = (FilePath(folder).lastComponent?.string ?? folder).escapingControls
             let verb = photos == 1 ? "is" : "are"
@@ -53,7 +53,7 @@ struct SuggestionReport: Report {
 extension Suggestion.Reason {
     var words: String {
         switch self {
-        case .opened(let photos): "\(Quantities.count(photos)) \(photos == 1 ? "was" : "were") asked for lately"
+        case .opened(let photos): "\(Quantities.count(photos)) \(photos == 1 ? "was" : "were") requested lately"
         case .sameWeek(let year): "some were taken in this week of \(year)"
         }
     }
