@@ -9,16 +9,15 @@ struct Terminal: Sendable {
     let hasStyle: Bool
 
     static func standardOutput(_ environment: [String: String]) -> Terminal {
-        Terminal(descriptor: STDOUT_FILENO, environment: environment)
+        Terminal(STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1, environment)
     }
 
     static func standardError(_ environment: [String: String]) -> Terminal {
-        Terminal(descriptor: STDERR_FILENO, environment: environment)
+        Terminal(STDERR_FILENO, isTerminal: isatty(STDERR_FILENO) == 1, environment)
     }
 
-    private init(descriptor: Int32, environment: [String: String]) {
+    init(_ descriptor: Int32, isTerminal: Bool, _ environment: [String: String]) {
         self.descriptor = descriptor
-        let isTerminal = isatty(descriptor) == 1
         isInteractive = isTerminal && environment["TERM"] != "dumb"
         hasStyle = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
     }
