@@ -17,9 +17,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               sync-agent sync      store what is there, once
               sync-agent run       keep watching and storing
               sync-agent status    what is safe, what is not yet, and why
-              sync-agent retry     try again what failed or waits
-              sync-agent verify    read back what is stored, and mend it
-              sync-agent restore   bring archived photos back
+              sync-agent retry     retry what failed or is waiting
+              sync-agent verify    verify what is stored, and repair it
+              sync-agent restore   restore archived photos
 
             EXIT CODES
               0   done

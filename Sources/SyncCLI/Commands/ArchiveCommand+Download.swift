@@ -2,10 +2,9 @@ import ArgumentParser
 import SyncArchive
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SystemPackage
 
-struct ArchiveDownloadCommand: AsyncParsableCommand {
+struct ArchiveDownloadCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "download",
         abstract: "Save archived photos in a folder or a zip file.",
@@ -23,21 +22,22 @@ struct ArchiveDownloadCommand: AsyncParsableCommand {
 
     @OptionGroup var which: MemoryOptions
 
-    @Option(help: ArgumentHelp("At most so many, the newest (default: all).", valueName: "n"))
+    @Option(help: ArgumentHelp("The maximum number of photos, the newest first (default: all).", valueName: "n"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Go on after this one: a key, as archive list tells it.", valueName: "key"))
+    @Option(help: ArgumentHelp("Continue after this key, as archive list shows it.", valueName: "key"))
     var after: String?
 
     @Option(
-        help: ArgumentHelp("The folder; it is made when it is not there.", valueName: "dir"), completion: .directory)
+        help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
     @Option(
         help: ArgumentHelp("Write one zip file instead.", valueName: "file"), completion: .file(extensions: ["zip"]))
     var zip: String?
 
-    @Flag(help: "Ask for what is in the archive.")
+    @Flag(help: "Restore what is in the archive.")
     var restore = false
 
     @Option(help: "With --restore: bulk, standard or expedited (default: restore.tier).")
@@ -45,7 +45,7 @@ struct ArchiveDownloadCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --restore: how long the copies stay (default: restore.days).", valueName: "days"))
+            "With --restore: how long the copies stay available (default: restore.days).", valueName: "days"))
     var days: Int?
 
     @Option(
@@ -54,13 +54,10 @@ struct ArchiveDownloadCommand: AsyncParsableCommand {
             "With --restore: refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if (output == nil) == (zip == nil) {
@@ -75,69 +72,39 @@ struct ArchiveDownloadCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        let errors = Terminal.standardError(environment)
-        try await reportingFailure(errors) {
-            let installation = try Installation(global)
-            let parts = try MemoryParts(installation)
-            let page = try await parts.page(which, after: after, limit: limit, terminal: errors)
-            let terminal = Terminal.standardOutput(environment)
-            let archived = page.photos.filter { $0.standing == .archived }
-            var restored: RestoreReport?
-            if restore, !archived.isEmpty {
-                // With JSON on standard output, what is for people goes to standard error.
-                let desk = MemoryRestore(
-                    installation: installation,
-                    wish: MemoryRestore.Wish(tier: tier, days: days, maximumCost: maximumCost, isAgreed: yes),
-                    terminal: json ? errors : terminal, isSilent: json && !errors.isInteractive)
-                restored = try await desk.run(archived)
-            }
-            let report = try await save(page, parts, installation, errors, restored)
-            if json {
-                terminal.writeLine(try JSONOutput.text(report))
-            } else {
-                report.lines(on: terminal).forEach(terminal.writeLine)
-            }
-            try parts.ledger?.close()
-            if report.status != .done { throw report.status.code }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let parts = try MemoryParts(workspace)
+        let page = try await parts.page(which, after: after, limit: limit, workspace)
+        let archived = page.photos.filter { $0.standing == .archived }
+        var restored: RestoreReport?
+        if restore, !archived.isEmpty {
+            let wish = MemoryRestore.Wish(tier: tier, days: days, maximumCost: maximumCost, isAgreed: yes)
+            restored = try await MemoryRestore(workspace: workspace, wish: wish).run(archived)
         }
+        return Answer(try await save(page, from: parts.store, workspace, restored))
     }
 
     private func save(
-        _ page: MemoryPage, _ parts: MemoryParts, _ installation: Installation, _ errors: Terminal,
-        _ restored: RestoreReport?
+        _ page: MemoryPage, from store: any ObjectStore, _ workspace: Workspace, _ restored: RestoreReport?
     ) async throws -> MemoryDownloadReport {
         let memories = page.photos.filter(\.isReadable)
-        let pool = BlockingPool(name: "downloads", threads: 3)
-        let download = MemoryDownload(from: parts.store, pool: pool, time: installation.time)
-        let progress = ShareProgress(terminal: errors, time: installation.time)
+        let download = MemoryDownload(
+            from: store, pool: BlockingPool(name: "downloads", threads: 3), time: workspace.time)
+        let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let show = { progress.note($0, of: memories.count) }
-        let destination: FilePath
+        let show = { progress.count($0, of: memories.count, "photo") }
+        let destination = ProcessEnvironment.absolute(zip ?? output ?? "")
         var outcomes: [MemoryDownload.Outcome] = []
-        if let zip {
-            destination = Self.absolute(zip)
-            if !memories.isEmpty { outcomes = try await pack(memories, into: destination, download, show) }
-        } else {
-            destination = Self.absolute(output ?? "")
+        if zip == nil {
             try FolderMaker().makeFolder(
                 destination, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
             outcomes = await download.save(memories, to: destination, finished: show)
+        } else if !memories.isEmpty {
+            let archive = try ZipFile(at: destination)
+            // Until it is finished, nothing has its name.
+            defer { archive.cancel() }
+            outcomes = try await download.save(memories, into: archive, at: destination, finished: show)
         }
         return MemoryDownloadReport(destination, memories, outcomes, of: page, restore: restored)
-    }
-
-    private func pack(
-        _ memories: [ArchivedMemory], into file: FilePath, _ download: MemoryDownload, _ show: (Int) -> Void
-    ) async throws -> [MemoryDownload.Outcome] {
-        let archive = try ZipFile(at: file)
-        // Until it is finished, nothing has its name.
-        defer { archive.cancel() }
-        return try await download.save(memories, into: archive, at: file, finished: show)
-    }
-
-    private static func absolute(_ path: String) -> FilePath {
-        ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
     }
 }

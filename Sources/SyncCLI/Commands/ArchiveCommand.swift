@@ -1,4 +1,9 @@
 import ArgumentParser
+import SyncCore
+import SyncEngine
+import SyncPages
+import SyncPhotos
+import SystemPackage
 
 struct ArchiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,4 +22,92 @@ struct ArchiveCommand: AsyncParsableCommand {
             """,
         subcommands: [ArchiveListCommand.self, ArchiveDownloadCommand.self]
     )
+}
+
+struct ArchiveListCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List archived photos, the newest first.",
+        discussion: """
+            Days are those on which the events were created, in UTC. A contact sheet has a small picture of each photo \
+            that can be read, and an empty frame for those in the archive; the pictures are inside the file.
+
+            EXAMPLES
+              sync-agent archive list
+              sync-agent archive list --profile grandma --from 2025-01-01 --to 2025-03-31
+              sync-agent archive list --type taskResponse --limit 200 --html ~/Desktop/memories.html
+              sync-agent archive list --json | jq -r '.photos[].key'
+            """
+    )
+
+    @OptionGroup var which: MemoryOptions
+
+    @Option(help: ArgumentHelp("The maximum number of results.", valueName: "n"))
+    var limit = 50
+
+    @Option(help: ArgumentHelp("Continue after this key, the last of the previous page.", valueName: "key"))
+    var after: String?
+
+    @Option(
+        help: ArgumentHelp("Write a contact sheet of the photos, three in a row.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
+
+    @Flag(help: "Replace the contact sheet's file if it is there.")
+    var force = false
+
+    @OptionGroup var options: AnswerOptions
+
+    func validate() throws {
+        if limit < 1 { throw ValidationError("--limit takes 1 or more") }
+        if force, html == nil { throw ValidationError("--force is about the file of --html") }
+    }
+
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let file = try html.map { try SheetFile(ProcessEnvironment.absolute($0), overwrites: force) }
+        let parts = try MemoryParts(workspace)
+        let page = try await parts.page(which, after: after, limit: limit, workspace)
+        var failures = 0
+        if let file { failures = try await draw(page, file, parts, workspace) }
+        let status: ExitStatus = failures > 0 || !page.problems.isEmpty ? .partlyDone : .done
+        return Answer(MemoryReport(page), status: status) { output in
+            guard let file else { return MemoryView(terminal: output, names: parts.book.names).list(page) }
+            let count = Quantities.counted(page.photos.count, "photo")
+            return ["\(count) on \(file.path.string.escapingControls)"]
+                + (page.next == nil ? [] : ["There are more: raise --limit."])
+        }
+    }
+
+    /// - Returns: of how many photos there is no picture that should be one.
+    private func draw(
+        _ page: MemoryPage, _ file: SheetFile, _ parts: MemoryParts, _ workspace: Workspace
+    ) async throws -> Int {
+        let errors = workspace.console.errors
+        let pool = BlockingPool(name: "thumbnails", threads: ProcessEnvironment.processorCount)
+        let sheet = MemorySheet(store: parts.store, maker: SharedPhotoMaker(), pool: pool, time: workspace.time)
+        let progress = ProgressLine(errors, time: workspace.time)
+        defer { progress.finish() }
+        let result = try await sheet.make(title: title(parts), of: page.photos, profiles: parts.book.names) {
+            progress.count($0, of: page.photos.count, "photo")
+        }
+        try file.write(try result.sheet.html())
+        progress.finish()
+        if result.undrawn > 0 {
+            errors.writeLine(
+                "\(Quantities.counted(result.undrawn, "photo")) without a preview: pictures are made of JPEG files only"
+            )
+        }
+        for (key, reason) in result.failures { errors.writeLine("\(key.rawValue.escapingControls): \(reason)") }
+        return result.failures.count
+    }
+
+    /// `Memories of Grandma, from 2025-01-01 to 2025-03-31`
+    private func title(_ parts: MemoryParts) -> String {
+        var title = "Memories"
+        if let profile = which.profile {
+            title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.names[$0.inBytes] } ?? profile)"
+        }
+        let days = [which.from.map { "from \($0)" }, which.to.map { "to \($0)" }].compactMap(\.self)
+        return days.isEmpty ? title : title + ", " + days.joined(separator: " ")
+    }
 }

@@ -3,9 +3,8 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SystemPackage
 
-struct CleanupCommand: AsyncParsableCommand {
+struct CleanupCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "cleanup",
         abstract: "Archive the photos of old gallery events, and delete their texts.",
@@ -36,108 +35,69 @@ struct CleanupCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("days-old"),
-        help: ArgumentHelp("Events that are older (default: retention.event_days).", valueName: "n"))
+        help: ArgumentHelp("Only events older than this many days (default: retention.event_days).", valueName: "n"))
     var daysOld: Int?
 
-    @Flag(help: "Only say what would be done; nothing is stored, deleted or remembered.")
+    @Flag(help: "Dry run: show what would be done; nothing is stored, deleted or remembered.")
     var dryRun = false
 
-    @Flag(help: "The clock of this machine is right, though nothing else says so.")
+    @Flag(help: "Trust this machine's clock, though nothing confirms it.")
     var trustClock = false
 
     @Flag(help: "Show what is overdue and why, and the last runs; nothing is done.")
     var report = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if let daysOld, !(0...36_500).contains(daysOld) { throw ValidationError("--days-old takes 0 to 36500") }
         if report, dryRun { throw ValidationError("--report only shows; leave out --dry-run") }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let output = Terminal.standardOutput(environment)
-            let days = daysOld ?? installation.settings.retention.eventDays
-            if report {
-                let parts = try RetentionParts(installation, lookingAt: ledger)
-                let now = installation.time.now()
-                let report = try await OverdueReport(parts, daysOld: days, now: now)
-                if json {
-                    output.writeLine(try JSONOutput.text(report))
-                } else {
-                    report.lines(now: now).forEach(output.writeLine)
-                }
-                return
-            }
-            let now = installation.time.now()
-            if !trustClock, let doubt = try ClockCheck(ledger).doubt(at: now) {
-                throw CommandFailure(.failed, "\(doubt)")
-            }
-            let summary =
-                dryRun
-                ? try await RetentionParts(installation, lookingAt: ledger).retention.preview(olderThan: days)
-                : try await cleanUp(ledger, days, installation)
-            try ledger.close()
-            let answer = CleanupReport(summary, daysOld: days, dryRun: dryRun)
-            if json {
-                output.writeLine(try JSONOutput.text(answer))
-            } else {
-                answer.lines(on: output).forEach(output.writeLine)
-            }
-            if let outage = summary.outage { throw outage }
-            if answer.status != .done { throw answer.status.code }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let (ledger, now) = (try workspace.ledger, workspace.time.now())
+        let days = daysOld ?? workspace.settings.retention.eventDays
+        if report {
+            let parts = try RetentionParts(workspace.installation, lookingAt: ledger)
+            let report = try await OverdueReport(parts, daysOld: days, now: now)
+            return Answer(report) { _ in report.lines(now: now) }
         }
+        if !trustClock, let doubt = try ClockCheck(ledger).doubt(at: now) {
+            throw CommandFailure(.failed, "\(doubt)")
+        }
+        let summary =
+            dryRun
+            ? try await RetentionParts(workspace.installation, lookingAt: ledger).retention.preview(olderThan: days)
+            : try await cleanUp(days, workspace)
+        return Answer(CleanupReport(summary, daysOld: days, dryRun: dryRun), failure: summary.outage)
     }
 
-    private func cleanUp(
-        _ ledger: Ledger, _ days: Int, _ installation: Installation
-    ) async throws -> RetentionSummary {
+    private func cleanUp(_ days: Int, _ workspace: Workspace) async throws -> RetentionSummary {
         let lock: AgentLock
         do {
-            lock = try installation.takeCleanupLock()
+            lock = try workspace.installation.takeCleanupLock()
         } catch let held as AgentLock.Held {
             let who = held.holder.map { "process \($0.pid)" } ?? "another process"
             throw CommandFailure(.locked, "another cleanup is at work (\(who)); wait for it")
         }
         defer { withExtendedLifetime(lock) {} }
-        let (parts, unclear) = try await takeIn(ledger, installation)
+        let (parts, unclear) = try await takeIn(workspace)
         // Before anything is done: with a clock that is wrong after all, the next one notices.
-        let now = installation.time.now()
+        let now = workspace.time.now()
         try await parts.ledger.finish { try ClockCheck($0).accept(at: now) }
-        let terminal = Terminal.standardError(installation.environment)
-        guard terminal.isInteractive else { return try await parts.retention.run(olderThan: days, after: unclear) }
         let cutoff = parts.retention.cutoff(days: days)
         let total = try await parts.ledger { try $0.dueEventCount(createdBefore: cutoff) }
-        let line = Mutex(StatusLine(terminal))
-        defer { line.withLock { $0.finish() } }
-        return try await parts.retention.run(olderThan: days, after: unclear) { done in
-            line.withLock {
-                $0.show(
-                    "\(ProgressBar.text(done, of: total))  \(Quantities.count(done)) of \(Quantities.counted(total, "event"))"
-                )
-            }
-        }
+        let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
+        defer { line.finish() }
+        return try await parts.retention.run(olderThan: days, after: unclear) { line.count($0, of: total, "event") }
     }
 
     /// Looks at the galleries. Where an agent is at work, it does so; a lock is held no longer than that takes.
-    private func takeIn(
-        _ ledger: Ledger, _ installation: Installation
-    ) async throws -> (RetentionParts, unclear: [RetentionSummary.Issue]) {
-        let agent: AgentLock?
-        do {
-            agent = try installation.takeLock()
-        } catch is AgentLock.Held {
-            agent = nil
-        }
+    private func takeIn(_ workspace: Workspace) async throws -> (RetentionParts, unclear: [RetentionSummary.Issue]) {
+        let agent = try workspace.installation.takeLockIfFree()
         defer { withExtendedLifetime(agent) {} }
-        let parts = try RetentionParts(installation, ledger: ledger, writes: true, scans: agent != nil)
+        let parts = try RetentionParts(
+            workspace.installation, ledger: try workspace.ledger, writes: true, scans: agent != nil)
         return (parts, try await parts.retention.takeIn())
     }
 }

@@ -17,7 +17,7 @@ struct ConfigCommand: AsyncParsableCommand {
     struct CheckCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Say whether the configuration is right, and if not, what is wrong where.",
+            abstract: "Check the configuration, and show what is wrong where.",
             discussion: """
                 EXAMPLES
                   sync-agent config check
@@ -28,13 +28,10 @@ struct ConfigCommand: AsyncParsableCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let environment = ProcessEnvironment.current
-            try await reportingFailure(.standardError(environment)) {
-                let installation = try Installation(global)
-                let settings = installation.settings
-                let folders = Quantities.counted(settings.watch.count, "folder")
-                let output = Terminal.standardOutput(environment)
-                output.writeLine("\(installation.location.file.string): all right, \(folders) watched")
+            try await Console.run { console in
+                let installation = try Installation(global, environment: console.environment)
+                let folders = Quantities.counted(installation.settings.watch.count, "folder")
+                return Answer(lines: ["\(installation.location.file.string): all right, \(folders) watched"])
             }
         }
     }
@@ -54,8 +51,12 @@ struct ConfigCommand: AsyncParsableCommand {
         var json = false
 
         func run() async throws {
-            let output = Terminal.standardOutput(ProcessEnvironment.current)
-            output.write(json ? try JSONOutput.text(["keys": ConfigReference.entries]) + "\n" : ConfigReference.text)
+            try await Console.run(json: json) { _ in
+                Answer(["keys": ConfigReference.entries]) { _ in
+                    ConfigReference.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
+                        String.init)
+                }
+            }
         }
     }
 }

@@ -1,12 +1,11 @@
 import ArgumentParser
 import SyncConfig
 import SyncCore
-import SyncEngine
 
-struct CostCommand: AsyncParsableCommand {
+struct CostCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "cost",
-        abstract: "Say what the stored photos cost, and what bringing them back would.",
+        abstract: "Show what the stored photos cost, and what restoring them would.",
         discussion: """
             Estimates by list prices, from what the store told last of classes and sizes; sync-agent status --refresh \
             asks it anew. Other prices: cost.prices in the configuration.
@@ -17,27 +16,15 @@ struct CostCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = LedgerQueue(
-                try installation.openLedger(), pool: BlockingPool(name: "ledger", threads: 1))
-            let report = try await CostReport(installation, ledger: ledger)
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(report))
-            } else {
-                let view = CostView(
-                    report: report, terminal: output, now: installation.time.now(),
-                    isEmbedded: installation.configuredIdentity.type == StoreType.directory.rawValue)
-                view.lines.forEach(output.writeLine)
-            }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let report = try await CostReport(workspace.installation, ledger: try workspace.queue)
+        return Answer(report) { output in
+            CostView(
+                report: report, terminal: output, now: workspace.time.now(),
+                isEmbedded: workspace.installation.configuredIdentity.type == StoreType.directory.rawValue
+            ).lines
         }
     }
 }

@@ -1,10 +1,9 @@
 import ArgumentParser
-import SyncEngine
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Examine this machine and the store: what works, what is limited, what is wrong.",
+        abstract: "Check this machine and the store: what works, what is limited, what is wrong.",
         discussion: """
             Looks at configuration, state, folders, space, inotify limits, credentials and clock, then tries what the \
             store can do with small objects below users/USER/doctor-…, which it removes again. What it learns of the \
@@ -26,34 +25,27 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print the findings as one JSON object.")
-    var json = false
-
     @Flag(help: "Try storage classes and restores at Amazon too, for about $0.02.")
     var archive = false
 
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let output = Terminal.standardOutput(environment)
-            let view = DoctorView(terminal: output)
-            let checks = Checks { [json] finding in
-                if !json { view.lines(finding).forEach(output.writeLine) }
+        try await Console.run(json: options.json) { console in
+            let view = DoctorView(terminal: console.output)
+            let checks = Checks { finding in
+                if !console.isJSON { view.lines(finding).forEach(console.output.writeLine) }
             }
             do {
                 try await Examination(
-                    global: global, environment: environment, triesArchive: archive, checks: checks
+                    global: options.global, environment: console.environment, triesArchive: archive, checks: checks
                 ).run()
             } catch is StoreExamination.Interrupted {
                 throw CommandFailure(.failed, "interrupted; what was tried in the store is removed again")
             }
-            output.write(
-                json
-                    ? try JSONOutput.text(DoctorReport(checks.findings)) + "\n" : "\n\(view.summary(checks.findings))\n"
-            )
-            if checks.status != .done { throw checks.status.code }
+            return Answer(DoctorReport(checks.findings), status: checks.status) { _ in
+                ["", view.summary(checks.findings)]
+            }
         }
     }
 }

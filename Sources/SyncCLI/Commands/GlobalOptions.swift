@@ -11,22 +11,47 @@ struct GlobalOptions: ParsableArguments {
         completion: .file(extensions: ["yaml", "yml"]))
     var configurationFile: String?
 
-    @Flag(name: .shortAndLong, help: "Say more on standard error.")
+    @Flag(name: .shortAndLong, help: "Verbose logging.")
     var verbose = false
 
     var logLevel: Logger.Level { verbose ? .debug : .info }
 }
 
-/// Runs a command's body and turns what it throws into one message on standard error and an exit code.
-func reportingFailure(_ terminal: Terminal, _ body: () async throws -> Void) async throws {
-    do {
-        try await body()
-    } catch let exit as ExitCode {
-        throw exit
-    } catch is CancellationError {
-        throw ExitStatus.failed.code
-    } catch {
-        terminal.writeLine(terminal.styled("sync-agent: ", .bold) + "\(error)")
-        throw ExitStatus(error).code
+/// What every command takes that has an answer.
+struct AnswerOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup var global: GlobalOptions
+}
+
+/// Lets what every command takes stand before the command too: `sync-agent --config FILE status`.
+enum LeadingOptions {
+    /// The arguments with the options in front moved behind the command that they are for.
+    static func moved(_ arguments: [String], root: any ParsableCommand.Type) -> [String] {
+        var options: [String] = []
+        var rest = arguments[...]
+        while let first = rest.first {
+            if first == "--config", rest.count > 1 {
+                options += rest.prefix(2)
+                rest = rest.dropFirst(2)
+            } else if first.hasPrefix("--config=") || first == "--verbose" || first == "-v" {
+                options.append(first)
+                rest = rest.dropFirst()
+            } else {
+                break
+            }
+        }
+        guard !options.isEmpty else { return arguments }
+        var command = root
+        var path: [String] = []
+        while let name = rest.first,
+            let child = command.configuration.subcommands.first(where: { $0.configuration.commandName == name })
+        {
+            path.append(name)
+            command = child
+            rest = rest.dropFirst()
+        }
+        return path + options + rest
     }
 }

@@ -48,14 +48,15 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Address of an S3 store that is not Amazon's.", valueName: "url"))
     var endpoint: String?
 
-    @Option(help: "Put in front of every key of an S3 store.")
+    @Option(help: "Key prefix in an S3 store.")
     var prefix: String?
 
     @Option(help: ArgumentHelp("Profile of the shared AWS files.", valueName: "name"))
     var awsProfile: String?
 
     @Option(
-        help: ArgumentHelp("Name that the objects are filed under (default: yours on this machine).", valueName: "name")
+        help: ArgumentHelp(
+            "User name that objects are stored under (default: yours on this machine).", valueName: "name")
     )
     var user: String?
 
@@ -78,16 +79,14 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
+        try await Console.run { console in
             let location = try ConfigLocation(
-                option: global.configurationFile, environment: environment,
+                option: global.configurationFile, environment: console.environment,
                 workingFolder: ProcessEnvironment.workingFolder)
             let template = try template(for: location)
             let settings = try checked(template, at: location)
-            let writer = FolderMaker()
+            let (writer, output) = (FolderMaker(), console.output)
             try writer.writeNew(template.text, to: location.file)
-            let output = Terminal.standardOutput(environment)
             output.writeLine("configuration  \(location.file.string)")
             for folder in settings.watch {
                 try writer.makeFolder(
@@ -98,14 +97,13 @@ struct InitCommand: AsyncParsableCommand {
                 try writer.makeFolder(directory.path, permissions: .ownerReadWriteExecute)
                 output.writeLine("store          \(directory.path.string)")
             }
-            output.writeLine("\nDrop photos into one of the folders, then: sync-agent sync, or sync-agent run")
+            return Answer(lines: ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"])
         }
     }
 
     private func template(for location: ConfigLocation) throws -> ConfigTemplate {
-        let working = ProcessEnvironment.workingFolder
         func absolute(_ text: String?, else fallback: String) throws -> FilePath {
-            if let text { return working.pushing(FilePath(text)).lexicallyNormalized() }
+            if let text { return ProcessEnvironment.absolute(text) }
             guard let home = location.home else {
                 throw CommandFailure(
                     .configuration, "HOME is not set; set it, or name the folders with --root and --store-path")

@@ -1,7 +1,5 @@
 import ArgumentParser
 import SyncCore
-import SyncEngine
-import SyncLedger
 
 struct LifecycleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,10 +13,10 @@ struct LifecycleCommand: AsyncParsableCommand {
         subcommands: [ShowCommand.self, ApplyCommand.self]
     )
 
-    struct ShowCommand: AsyncParsableCommand {
+    struct ShowCommand: WorkspaceCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Say which rules stand in the store, and which are missing.",
+            abstract: "Show which rules the store has, and which are missing.",
             discussion: """
                 Only reads. Rules of others in the same bucket are counted and named, and never touched.
 
@@ -28,31 +26,21 @@ struct LifecycleCommand: AsyncParsableCommand {
                 """
         )
 
-        @Flag(help: "Print one JSON object.")
-        var json = false
+        @OptionGroup var options: AnswerOptions
 
-        @OptionGroup var global: GlobalOptions
-
-        func run() async throws {
-            let environment = ProcessEnvironment.current
-            try await reportingFailure(.standardError(environment)) {
-                let desk = try LifecycleDesk(Installation(global))
-                let report = try await desk.standing().report
-                let output = Terminal.standardOutput(environment)
-                if json {
-                    output.writeLine(try JSONOutput.text(report))
-                } else {
-                    LifecycleView(terminal: output).rules(report, of: desk.policy, in: desk.store.identity)
-                        .forEach(output.writeLine)
-                }
+        func answer(_ workspace: Workspace) async throws -> Answer {
+            let desk = try LifecycleDesk(workspace)
+            let report = try await desk.standing().report
+            return Answer(report) { output in
+                LifecycleView(terminal: output).rules(report, of: desk.policy, in: desk.store.identity)
             }
         }
     }
 
-    struct ApplyCommand: AsyncParsableCommand {
+    struct ApplyCommand: WorkspaceCommand {
         static let configuration = CommandConfiguration(
             commandName: "apply",
-            abstract: "Bring the rules in the store to what the configuration wants.",
+            abstract: "Update the rules in the store to match the configuration.",
             discussion: """
                 Shows the difference first, and asks on a terminal. Rules of others are written back byte for byte; \
                 afterwards everything is read again, and what the store has altered is told (exit code 1).
@@ -63,45 +51,33 @@ struct LifecycleCommand: AsyncParsableCommand {
                 """
         )
 
-        @Flag(help: "Only show the difference.")
+        @Flag(help: "Dry run: show the difference.")
         var dryRun = false
 
-        @Flag(name: .shortAndLong, help: "Do not ask.")
+        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
         var yes = false
 
-        @Flag(help: "Print one JSON object.")
-        var json = false
+        @OptionGroup var options: AnswerOptions
 
-        @OptionGroup var global: GlobalOptions
-
-        func run() async throws {
-            let environment = ProcessEnvironment.current
-            try await reportingFailure(.standardError(environment)) {
-                let desk = try LifecycleDesk(Installation(global))
-                let standing = try await desk.standing()
-                let output = Terminal.standardOutput(environment)
-                // Nobody is asked about what was not shown.
-                let display = json ? Terminal.standardError(environment) : output
-                LifecycleView(terminal: display).difference(standing.report).forEach(display.writeLine)
-                let notes = try await write(standing, desk, environment)
-                if json {
-                    output.writeLine(try JSONOutput.text(desk.report(standing, applied: notes != nil)))
-                } else {
-                    output.writeLine(end(standing, notes: notes))
-                }
-            }
+        func answer(_ workspace: Workspace) async throws -> Answer {
+            let desk = try LifecycleDesk(workspace)
+            let standing = try await desk.standing()
+            // Nobody is asked about what was not shown.
+            let people = workspace.console.people
+            LifecycleView(terminal: people).difference(standing.report).forEach(people.writeLine)
+            let notes = try await write(standing, desk, workspace.console.errors)
+            return Answer(desk.report(standing, applied: notes != nil)) { _ in [end(standing, notes: notes)] }
         }
 
         /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.
         private func write(
-            _ standing: LifecycleDesk.Standing, _ desk: LifecycleDesk, _ environment: [String: String]
+            _ standing: LifecycleDesk.Standing, _ desk: LifecycleDesk, _ terminal: Terminal
         ) async throws -> [String]? {
             guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
-            guard yes || Question.confirm("Write these rules?", on: .standardError(environment)) else {
+            guard yes || Question.confirm("Write these rules?", on: terminal) else {
                 throw CommandFailure(.failed, "nothing was written")
             }
             let notes = try await desk.editor.carryOut(plan, from: current)
-            let terminal = Terminal.standardError(environment)
             for warning in notes { terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)") }
             return notes
         }

@@ -1,8 +1,6 @@
 import ArgumentParser
-import FoundationEssentials
 import SyncCore
 import SyncEngine
-import SystemPackage
 
 struct MirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,25 +25,23 @@ struct MirrorCommand: AsyncParsableCommand {
     var reference: String
 
     @Argument(
-        help: ArgumentHelp("The folder; it is made when it is not there.", valueName: "dest"), completion: .directory)
+        help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dest"),
+        completion: .directory)
     var destination: String
 
     @Flag(help: "Only the first three photos.")
     var preview = false
 
-    @Flag(help: "Go on looking for changes until the share ends, or until stopped.")
+    @Flag(help: "Keep checking for changes until the share ends, or until stopped.")
     var watch = false
 
-    @Option(help: ArgumentHelp("How often --watch looks.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How often --watch checks.", valueName: "seconds"))
     var interval = 300
 
-    @Flag(help: "Fetch again what you changed or deleted, and replace other files of the same names.")
+    @Flag(help: "Download again what you changed or deleted, and replace files of the same name.")
     var force = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if destination.isEmpty { throw ValidationError("name the folder") }
@@ -54,20 +50,17 @@ struct MirrorCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
+        try await Console.run(json: options.json) { console in
             let reference = try ShareReference(reference)
             if case .link(let link) = reference, link.isPlain {
-                Terminal.standardError(environment).writeLine(
+                console.errors.writeLine(
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
-            let folder = ProcessEnvironment.workingFolder.pushing(FilePath(destination)).lexicallyNormalized()
             let parts = try MirrorParts(
-                reference, to: folder, options: ShareMirror.Options(isPreview: preview, isForced: force), global)
-            let session = MirrorSession(
-                parts, output: .standardOutput(environment), errors: .standardError(environment), isJSON: json)
-            let status = try await session.run(watchingEvery: watch ? .seconds(interval) : nil)
-            if status != .done { throw status.code }
+                reference, to: ProcessEnvironment.absolute(destination),
+                options: ShareMirror.Options(isPreview: preview, isForced: force), options.global)
+            return Answer(
+                try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil))
         }
     }
 }

@@ -5,10 +5,10 @@ import SyncCore
 import SyncLedger
 import SyncPhone
 
-struct ProfilesAddCommand: AsyncParsableCommand {
+struct ProfilesAddCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Give a telephone number a profile.",
+        abstract: "Add a profile for a telephone number.",
         discussion: """
             The number may be written in any common way; without a country code it is taken for one of share.phone_region, \
             or of --region. The profile's UUID is made, unless another machine or an app has one for it already.
@@ -23,19 +23,16 @@ struct ProfilesAddCommand: AsyncParsableCommand {
     @Argument(help: "The telephone number.")
     var phone: String
 
-    @Option(help: ArgumentHelp("The UUID that it has elsewhere.", valueName: "uuid"))
+    @Option(help: ArgumentHelp("The profile's UUID, if it has one elsewhere.", valueName: "uuid"))
     var id: String?
 
-    @Option(help: "What people call the profile.")
+    @Option(help: "Display name of the profile.")
     var name: String?
 
-    @Option(help: ArgumentHelp("Two letters, such as US: whose numbers need no country code.", valueName: "region"))
+    @Option(help: ArgumentHelp("Country of numbers without a country code, such as US.", valueName: "region"))
     var region: String?
 
-    @Flag(help: "Print the profile as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if let id, UUID(uuidString: id) == nil {
@@ -46,23 +43,15 @@ struct ProfilesAddCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let number: PhoneNumber
-            do {
-                number = try LibPhoneNumbers().parse(phone, region: region ?? installation.settings.share.phoneRegion)
-            } catch let error as InvalidPhoneNumber {
-                throw CommandFailure(.usage, "\(error)")
-            }
-            let ledger = try installation.openLedger()
-            let profile = try add(number, to: ledger, at: installation.time.now())
-            let report = ProfileListReport.Profile(profile, events: 0)
-            let output = Terminal.standardOutput(environment)
-            output.writeLine(json ? try JSONOutput.text(report) : "\(profile.uuid)  \(profile.phone)")
-            try ledger.close()
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let number: PhoneNumber
+        do {
+            number = try LibPhoneNumbers().parse(phone, region: region ?? workspace.settings.share.phoneRegion)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
         }
+        let profile = try add(number, to: try workspace.ledger, at: workspace.time.now())
+        return Answer(ProfileListReport.Profile(profile, events: 0)) { _ in ["\(profile.uuid)  \(profile.phone)"] }
     }
 
     /// - Throws: ``CommandFailure`` that names the profile which has the number, or the id, already.

@@ -1,14 +1,12 @@
 import ArgumentParser
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SyncLocalStore
 import SyncPhotos
 import SyncWatch
 
-struct ProfilesMigrateCommand: AsyncParsableCommand {
+struct ProfilesMigrateCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Map events that name a telephone number to the profile that has it.",
@@ -27,63 +25,43 @@ struct ProfilesMigrateCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Only say what would be done.")
+    @Flag(help: "Dry run: show what would be done.")
     var dryRun = false
 
     @Flag(help: "Delete the events of numbers that no profile has.")
     var deleteOrphans = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        let errors = Terminal.standardError(environment)
-        try await reportingFailure(errors) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
-            var report = ProfileMigrationReport(
-                try await migrate(installation, ledger, queue, errors), dryRun: dryRun)
-            if deleteOrphans, !dryRun {
-                try await delete(&report, installation, ledger, queue, json ? errors : .standardOutput(environment))
-            }
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(report))
-            } else {
-                report.lines(on: output).forEach(output.writeLine)
-            }
-            try ledger.close()
-            if report.status != .done { throw report.status.code }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let store = try workspace.store(dryRun ? .reads : .writes)
+        let queue = try workspace.queue
+        var report = ProfileMigrationReport(try await migrate(workspace, store, queue), dryRun: dryRun)
+        let orphans = report.orphans.filter { $0.events > 0 }
+        if deleteOrphans, !dryRun, !orphans.isEmpty {
+            if !yes { try ask(report, workspace.console.people) }
+            report.note(try await delete(orphans.map(\.profile), workspace.installation, store, queue))
         }
+        return Answer(report)
     }
+
     private func migrate(
-        _ installation: Installation, _ ledger: Ledger, _ queue: LedgerQueue, _ errors: Terminal
+        _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
     ) async throws -> ProfileMigration.Result {
-        let store = try installation.makeStore(ledger, access: dryRun ? .reads : .writes)
-        try installation.requireOwn(store, of: ledger)
         let migration = ProfileMigration(
-            store: RetryingStore(store, time: installation.time, logger: installation.logger), ledger: queue,
-            keys: try KeyLayout(user: installation.settings.user),
-            book: try ledger.profileBook(installation.settings.share), time: installation.time)
-        let progress = ShareProgress(terminal: errors, time: installation.time)
+            store: store, ledger: queue, keys: try KeyLayout(user: workspace.settings.user),
+            book: try workspace.ledger.profileBook(workspace.settings.share), time: workspace.time)
+        let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        return try await migration.run(isDryRun: dryRun) { progress.note($0, of: $1) }
+        return try await migration.run(isDryRun: dryRun) { progress.count($0, of: $1, "photo") }
     }
 
     private func delete(
-        _ report: inout ProfileMigrationReport, _ installation: Installation, _ ledger: Ledger,
-        _ queue: LedgerQueue, _ terminal: Terminal
-    ) async throws {
-        let orphans = report.orphans.filter { $0.events > 0 }
-        guard !orphans.isEmpty else { return }
-        if !yes { try ask(report, terminal) }
+        _ orphans: [String], _ installation: Installation, _ store: any ObjectStore, _ queue: LedgerQueue
+    ) async throws -> OrphanRemover.Result {
         let lock: AgentLock
         do {
             lock = try installation.takeCleanupLock()
@@ -91,26 +69,18 @@ struct ProfilesMigrateCommand: AsyncParsableCommand {
             throw CommandFailure(.locked, "a cleanup is at work; wait for it, and run this again")
         }
         defer { withExtendedLifetime(lock) {} }
-        let store = try installation.makeStore(ledger, access: .writes)
-        try installation.requireOwn(store, of: ledger)
-        report.note(
-            try await OrphanRemover(
-                ledger: queue,
-                store: RetryingStore(store, time: installation.time, logger: installation.logger),
-                scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-                pool: BlockingPool(name: "orphans", threads: 1)
-            ).run(orphans.map(\.profile)))
+        return try await OrphanRemover(
+            ledger: queue, store: store, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            pool: BlockingPool(name: "orphans", threads: 1)
+        ).run(orphans)
     }
 
     private func ask(_ report: ProfileMigrationReport, _ terminal: Terminal) throws {
         report.lines(on: terminal).forEach(terminal.writeLine)
-        // Text that is deleted is gone for good: silence is no yes.
-        guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(.usage, "nobody is there to be asked; say --yes to delete, or --dry-run to look")
-        }
         let count = Quantities.counted(report.orphans.reduce(0) { $0 + $1.events }, "event")
-        guard Question.confirm("Delete \(count) of numbers without a profile, text and all?", on: terminal) else {
-            throw CommandFailure(.failed, "nothing was deleted")
-        }
+        // Text that is deleted is gone for good.
+        try Question.confirmLoss(
+            "Delete \(count) of numbers without a profile, text and all?", on: terminal,
+            advice: "use --yes to delete, or --dry-run to look", no: "nothing was deleted")
     }
 }

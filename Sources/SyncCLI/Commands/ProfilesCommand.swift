@@ -1,6 +1,5 @@
 import ArgumentParser
 import SyncConfig
-import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPhone
@@ -8,7 +7,7 @@ import SyncPhone
 struct ProfilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",
-        abstract: "Say whose telephone number is which profile.",
+        abstract: "Map telephone numbers to profiles.",
         discussion: """
             Gallery events may name their profile by a telephone number. Keys in the store hold no numbers: the number has \
             to be given a profile, by whose UUID its photos are archived. Events wait until it has one.
@@ -22,7 +21,7 @@ struct ProfilesCommand: AsyncParsableCommand {
     )
 }
 
-struct ProfilesListCommand: AsyncParsableCommand {
+struct ProfilesListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List profiles, the oldest first.",
@@ -33,26 +32,12 @@ struct ProfilesListCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let book = try ledger.profileBook(installation.settings.share)
-            let report = ProfileListReport(book, uses: try ledger.profileUses())
-            let output = Terminal.standardOutput(environment)
-            if json {
-                output.writeLine(try JSONOutput.text(report))
-            } else {
-                report.lines(on: output).forEach(output.writeLine)
-            }
-            try ledger.close()
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let ledger = try workspace.ledger
+        return Answer(
+            ProfileListReport(try ledger.profileBook(workspace.settings.share), uses: try ledger.profileUses()))
     }
 }
 

@@ -1,10 +1,8 @@
 import ArgumentParser
-import Glibc
 import SyncCore
 import SyncEngine
-import SyncLedger
 
-struct ProjectsDeleteCommand: AsyncParsableCommand {
+struct ProjectsDeleteCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete projects: here and in the store.",
@@ -18,38 +16,20 @@ struct ProjectsDeleteCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Ids of projects, whole.")
+    @Argument(help: "Full project ids.")
     var ids: [String]
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Only say what would be deleted.")
+    @Flag(help: "Dry run: show what would be deleted.")
     var dryRun = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let parts = ProjectParts(installation, ledger: ledger)
-            try parts.requireFolder()
-            let output = Terminal.standardOutput(environment)
-            let report = try await delete(parts, output, .standardError(environment))
-            if json { output.writeLine(try JSONOutput.text(report)) } else { report.lines.forEach(output.writeLine) }
-            try ledger.close()
-            if report.status != .done { throw report.status.code }
-        }
-    }
-
-    private func delete(
-        _ parts: ProjectParts, _ output: Terminal, _ errors: Terminal
-    ) async throws -> ProjectDeletionReport {
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let parts = ProjectParts(workspace.installation, ledger: try workspace.ledger)
+        try parts.requireFolder()
         let remover = try parts.makeRemover()
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []
@@ -59,21 +39,18 @@ struct ProjectsDeleteCommand: AsyncParsableCommand {
             targets += found
             if found.isEmpty { unknown.append(id) }
         }
-        if dryRun { return ProjectDeletionReport(planned: targets, unknown: unknown) }
-        if !targets.isEmpty, !yes { try ask(targets, json ? errors : output) }
+        if dryRun { return Answer(ProjectDeletionReport(planned: targets, unknown: unknown)) }
+        if !targets.isEmpty, !yes { try ask(targets, workspace.console.people) }
         let outcomes = targets.isEmpty ? [] : try await remover.remove(targets)
-        return ProjectDeletionReport(outcomes, unknown: unknown)
+        return Answer(ProjectDeletionReport(outcomes, unknown: unknown))
     }
 
     private func ask(_ targets: [ProjectRemover.Target], _ terminal: Terminal) throws {
         ProjectDeletionReport.plan(targets).forEach(terminal.writeLine)
-        // What is deleted here is gone for good: silence is no yes.
-        guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(.usage, "nobody is there to be asked; say --yes to delete, or --dry-run to look")
-        }
         let count = Quantities.counted(Set(targets.map(\.id.inBytes)).count, "project")
-        guard Question.confirm("Delete \(count) for good, here and in the store?", on: terminal) else {
-            throw CommandFailure(.failed, "nothing was deleted")
-        }
+        // What is deleted here is gone for good.
+        try Question.confirmLoss(
+            "Delete \(count) for good, here and in the store?", on: terminal,
+            advice: "use --yes to delete, or --dry-run to look", no: "nothing was deleted")
     }
 }

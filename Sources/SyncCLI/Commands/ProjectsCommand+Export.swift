@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import SyncArchive
 import SyncCore
 import SyncEngine
@@ -7,7 +6,7 @@ import SyncLedger
 import SyncLocalStore
 import SystemPackage
 
-struct ProjectsExportCommand: AsyncParsableCommand {
+struct ProjectsExportCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Save the images of projects in a folder or a zip file.",
@@ -28,27 +27,15 @@ struct ProjectsExportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write one zip file.", valueName: "file"), completion: .file(extensions: ["zip"]))
     var zip: String?
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if zip == nil, names.isEmpty { throw ValidationError("name a folder, or a file with --zip") }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let parts = ProjectParts(installation, ledger: ledger)
-            let report = try await export(try meant(parts.entries()), parts, installation.time)
-            let output = Terminal.standardOutput(environment)
-            if json { output.writeLine(try JSONOutput.text(report)) } else { report.lines.forEach(output.writeLine) }
-            try ledger.close()
-            if !report.isComplete { throw ExitStatus.partlyDone.code }
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let entries = try meant(try workspace.projects())
+        return Answer(try await export(entries, from: try workspace.store(.reads), workspace.time))
     }
 
     private func meant(_ entries: [ProjectEntry]) throws -> [ProjectEntry] {
@@ -58,39 +45,29 @@ struct ProjectsExportCommand: AsyncParsableCommand {
     }
 
     private func export(
-        _ entries: [ProjectEntry], _ parts: ProjectParts, _ time: TimeSource
+        _ entries: [ProjectEntry], from store: any ObjectStore, _ time: TimeSource
     ) async throws -> ProjectExportReport {
-        let pool = BlockingPool(name: "export", threads: 2)
-        let export = ProjectExport(store: try parts.openStore(.reads), pool: pool, time: time)
+        let export = ProjectExport(store: store, pool: BlockingPool(name: "export", threads: 2), time: time)
         let (items, without) = ProjectExport.items(of: entries)
+        let destination = ProcessEnvironment.absolute(zip ?? names[0])
         let outcomes: [ProjectExport.Outcome]
-        let destination: FilePath
-        if let zip {
-            destination = Self.absolute(zip)
-            if items.isEmpty { throw CommandFailure(.failed, "there is no image to export") }
-            let archive = try ZipFile(at: destination)
-            do {
-                outcomes = try await export.save(items, into: archive, at: destination)
-            } catch {
-                archive.cancel()
-                throw error
-            }
-        } else {
-            destination = Self.absolute(names[0])
+        if zip == nil {
             try FolderMaker().makeFolder(
                 destination, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
             outcomes = await export.save(items, to: destination)
+        } else {
+            if items.isEmpty { throw CommandFailure(.failed, "there is no image to export") }
+            let archive = try ZipFile(at: destination)
+            // Until it is finished, nothing has its name.
+            defer { archive.cancel() }
+            outcomes = try await export.save(items, into: archive, at: destination)
         }
         return ProjectExportReport(destination, items, outcomes, without: without)
-    }
-
-    private static func absolute(_ path: String) -> FilePath {
-        ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
     }
 }
 
 /// What `projects export` did.
-struct ProjectExportReport: Encodable {
+struct ProjectExportReport: Report {
     struct Failure: Encodable {
         var id: String
         var message: String
@@ -120,9 +97,9 @@ struct ProjectExportReport: Encodable {
         }
     }
 
-    var isComplete: Bool { kept.isEmpty && failed.isEmpty }
+    var status: ExitStatus { kept.isEmpty && failed.isEmpty ? .done : .partlyDone }
 
-    var lines: [String] {
+    func lines(on terminal: Terminal) -> [String] {
         var lines = failed.map { "\($0.id.escapingControls): \($0.message)" }
         lines += kept.map { "\($0.escapingControls): another file has its name there; it was kept" }
         var sum = "\(Quantities.counted(saved, "image")) saved in \(destination.escapingControls)"

@@ -5,7 +5,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-struct ProjectsMigrateCommand: AsyncParsableCommand {
+struct ProjectsMigrateCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Move a projects folder to another place, without losing anything.",
@@ -19,64 +19,44 @@ struct ProjectsMigrateCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The folder as it is now.", completion: .directory)
+    @Argument(help: "The current folder.", completion: .directory)
     var old: String
 
-    @Argument(help: "Where it is to be.", completion: .directory)
+    @Argument(help: "The new folder.", completion: .directory)
     var new: String
 
-    @Flag(help: "Only say what would be copied.")
+    @Flag(help: "Dry run: show what would be copied.")
     var dryRun = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let (old, new) = (Self.absolute(old), Self.absolute(new))
-            try Self.requireApart(old, new)
-            try requireNoDeletion(in: old)
-            let output = Terminal.standardOutput(environment)
-            let report = try await migrate(old, new, .standardError(environment))
-            if json { output.writeLine(try JSONOutput.text(report)) } else { report.lines.forEach(output.writeLine) }
-            if !report.conflicts.isEmpty { throw ExitStatus.partlyDone.code }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let (old, new) = (ProcessEnvironment.absolute(old), ProcessEnvironment.absolute(new))
+        try Self.requireApart(old, new)
+        // What is half deleted is known by its folder: under another name it would be stored again.
+        if let id = try workspace.ledger.projectsBeingDeleted(in: old).first?.escapingControls {
+            throw CommandFailure(
+                .failed, "project \(id) is being deleted; finish that first: sync-agent projects delete \(id)")
         }
+        return Answer(try await migrate(old, new, workspace))
     }
 
-    private func migrate(_ old: FilePath, _ new: FilePath, _ terminal: Terminal) async throws -> MigrationReport {
+    private func migrate(_ old: FilePath, _ new: FilePath, _ workspace: Workspace) async throws -> MigrationReport {
         let migration = ProjectMigration(from: old, to: new)
         let pool = BlockingPool(name: "migration", threads: 1)
-        let isDry = dryRun
-        let line = Mutex(StatusLine(terminal))
-        defer { line.withLock { $0.finish() } }
+        let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
+        defer { line.finish() }
         do {
-            if isDry {
-                return MigrationReport(try await pool.runChecking { try migration.plan($0) }, old, new)
-            }
+            if dryRun { return MigrationReport(try await pool.runChecking { try migration.plan($0) }, old, new) }
             let result = try await pool.runChecking { flag in
                 try migration.run(flag) { done in
-                    if terminal.isInteractive {
-                        line.withLock { $0.show("\(Quantities.counted(done, "file")) copied and proven") }
-                    }
+                    line.update { _ in "\(Quantities.counted(done, "file")) copied and proven" }
                 }
             }
             return MigrationReport(result, old, new)
         } catch let error as Errno {
             throw DownloadError(error, new)
         }
-    }
-
-    /// What is half deleted is known by its folder: under another name it would be stored again.
-    private func requireNoDeletion(in old: FilePath) throws {
-        let ledger = try Installation(global).openLedger()
-        let ids = try ledger.projectsBeingDeleted(in: old)
-        try ledger.close()
-        guard let id = ids.first?.escapingControls else { return }
-        throw CommandFailure(
-            .failed, "project \(id) is being deleted; finish that first: sync-agent projects delete \(id)")
     }
 
     /// Links are followed: one of two names for a folder must not be removed.
@@ -96,14 +76,10 @@ struct ProjectsMigrateCommand: AsyncParsableCommand {
         guard let name = path.lastComponent else { return path }
         return real(path.removingLastComponent()).appending(name)
     }
-
-    private static func absolute(_ path: String) -> FilePath {
-        ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
-    }
 }
 
 /// What `projects migrate` did, or would do.
-struct MigrationReport: Encodable {
+struct MigrationReport: Report {
     struct Conflict: Encodable {
         var path: String
         var reason: String
@@ -144,7 +120,9 @@ struct MigrationReport: Encodable {
         self.conflicts = conflicts.map { Conflict(path: $0.path.string, reason: $0.reason) }
     }
 
-    var lines: [String] {
+    var status: ExitStatus { conflicts.isEmpty ? .done : .partlyDone }
+
+    func lines(on terminal: Terminal) -> [String] {
         let verb = dryRun ? "to copy" : "copied and proven"
         var lines = conflicts.map { "\($0.path.escapingControls): \($0.reason)" }
         var sum = "\(Quantities.counted(copied, "file")) \(verb) (\(Quantities.bytes(bytes)))"

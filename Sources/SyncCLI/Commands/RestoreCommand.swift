@@ -1,16 +1,14 @@
 import ArgumentParser
-import FoundationEssentials
 import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
-import SystemPackage
 
-struct RestoreCommand: AsyncParsableCommand {
+struct RestoreCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Bring archived photos back, by their path.",
+        abstract: "Restore archived photos by path.",
         discussion: """
             Names files, folders (an album), quoted wildcards, vacations, shares or object keys, also of photos that \
             are no longer on this machine. What it costs is shown first, and on a terminal it asks; elsewhere limits say \
@@ -29,7 +27,7 @@ struct RestoreCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "What to bring back.", completion: .file())
+    @Argument(help: "What to restore.", completion: .file())
     var paths: [String] = []
 
     @Option(help: "bulk, standard or expedited (default: restore.tier).")
@@ -40,11 +38,11 @@ struct RestoreCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long the copies stay (default: restore.days). Given, it also makes those stay longer that are there.",
+            "How long the copies stay available (default: restore.days); it also extends copies that are available already.",
             valueName: "days"))
     var days: Int?
 
-    @Flag(help: "Only show what each tier would cost; nothing is asked for.")
+    @Flag(help: "Show what each tier would cost; no restore is requested.")
     var estimate = false
 
     @Option(
@@ -53,14 +51,15 @@ struct RestoreCommand: AsyncParsableCommand {
             "Refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Wait until the photos are there; Ctrl-C leaves the restore running.")
+    @Flag(help: "Wait until the photos are available; Ctrl-C leaves the restore running.")
     var wait = false
 
     @Option(
-        help: ArgumentHelp("Save the photos there when they are readable.", valueName: "dir"), completion: .directory)
+        help: ArgumentHelp("Save the photos in this folder when they are available.", valueName: "dir"),
+        completion: .directory)
     var output: String?
 
     @Option(
@@ -69,16 +68,13 @@ struct RestoreCommand: AsyncParsableCommand {
             valueName: "n|day|id"))
     var version: String?
 
-    @Flag(help: "Show albums that may be wanted soon; nothing is asked for.")
+    @Flag(help: "Suggest albums that you may want soon; no restore is requested.")
     var suggest = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
-        if paths.isEmpty, !suggest { throw ValidationError("name what to bring back, or use --suggest") }
+        if paths.isEmpty, !suggest { throw ValidationError("name what to restore, or use --suggest") }
         if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }
         if let version, RestoreVersion(version) == nil {
             throw ValidationError("--version takes a number, a day (2026-11-22), or six or more digits of an id")
@@ -91,64 +87,48 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let parts = try RestoreParts(installation, ledger: ledger, access: estimate || suggest ? .reads : .writes)
-            let output = Terminal.standardOutput(environment)
-            if suggest {
-                try await showSuggestions(installation, parts, output)
-                return
-            }
-            let status = try await order(installation, parts, output)
-            try ledger.close()
-            if status != .done { throw status.code }
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let parts = try workspace.restores(estimate || suggest ? .reads : .writes)
+        return suggest ? try await suggestions(workspace, parts) : try await order(workspace, parts)
     }
 
     // MARK: An order
 
-    private func order(
-        _ installation: Installation, _ parts: RestoreParts, _ output: Terminal
-    ) async throws -> ExitStatus {
+    private func order(_ workspace: Workspace, _ parts: RestoreParts) async throws -> Answer {
+        let installation = workspace.installation
         let prices = try installation.prices()
         let isFree = parts.store.capabilities.lifecycle == .byAgent
         var proposal = try await proposal(installation, parts)
         if proposal.isAllUnknown { throw Self.unknown(proposal) }
         if estimate {
-            let view = RestoreView(terminal: output, prices: prices, isFree: isFree)
-            output.write(
-                json
-                    ? try JSONOutput.text(EstimateReport(proposal, prices: prices)) + "\n"
-                    : view.proposal(proposal).map { $0 + "\n" }.joined())
-            return proposal.problems.isEmpty ? .done : .partlyDone
+            let estimated = proposal
+            return Answer(
+                EstimateReport(estimated, prices: prices), status: estimated.problems.isEmpty ? .done : .partlyDone
+            ) { RestoreView(terminal: $0, prices: prices, isFree: isFree).proposal(estimated) }
         }
-        // With JSON on standard output, what is for people goes to standard error, and only where one sits there.
-        let terminal = json ? Terminal.standardError(installation.environment) : output
-        let view = RestoreView(terminal: terminal, prices: prices, isFree: isFree)
+        let people = workspace.console.people
+        let view = RestoreView(terminal: people, prices: prices, isFree: isFree)
         if wait, !proposal.runningJobs.isEmpty {
-            try await wait(for: proposal.runningJobs, parts, installation)
+            try await wait(for: proposal.runningJobs, parts, workspace)
             proposal = try await self.proposal(installation, parts)
         }
-        if !json || terminal.isInteractive { view.proposal(proposal).forEach(terminal.writeLine) }
+        if !workspace.console.isSilent { view.proposal(proposal).forEach(people.writeLine) }
         if !proposal.candidates.isEmpty {
             try RestoreLimit(maximumCost: maximumCost, installation.settings.restore).check(proposal)
-            guard yes || Question.confirm("Bring them back?", on: terminal) else {
-                throw CommandFailure(.failed, "nothing was asked for")
+            guard yes || Question.confirm("Restore them?", on: people) else {
+                throw CommandFailure(.failed, "no restore was requested")
             }
         }
-        return try await carryOut(proposal, installation, parts, view, output)
+        return try await carryOut(proposal, workspace, parts, view)
     }
 
     private func carryOut(
-        _ proposal: RestoreProposal, _ installation: Installation, _ parts: RestoreParts, _ view: RestoreView,
-        _ output: Terminal
-    ) async throws -> ExitStatus {
+        _ proposal: RestoreProposal, _ workspace: Workspace, _ parts: RestoreParts, _ view: RestoreView
+    ) async throws -> Answer {
+        let (output, errors) = (workspace.console.output, workspace.console.errors)
         let (job, collided) = try await parts.desk.accept(proposal)
         var refusals: Set<StoreError.Code> = []
-        if let job { refusals = try await send(job, parts, installation) }
+        if let job { refusals = try await send(job, parts, workspace) }
         let changes = try await change(proposal, job, parts)
         let hours = parts.desk.hours(of: proposal)
         func report() async throws -> RestoreReport {
@@ -160,41 +140,40 @@ struct RestoreCommand: AsyncParsableCommand {
                 proposal, job: job, taken: collided, items: items, changes: changes, hours: hours)
         }
         var answer = try await report()
-        if !json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
-        var isSaved = true
+        if !options.json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
+        var last: RestoreJobSummary?
         if wait, let job {
-            let summary = try await wait(for: [job.id], parts, installation)
+            last = try await wait(for: [job.id], parts, workspace)
             answer = try await report()
-            isSaved = summary?.isSaved ?? true
-            if !json, let summary { view.end(answer, summary).forEach(output.writeLine) }
         }
-        if json { output.writeLine(try JSONOutput.text(answer)) }
+        let isSaved = last?.isSaved ?? true
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
         if isLeftToOthers {
-            Terminal.standardError(installation.environment).writeLine(
+            errors.writeLine(
                 "What another restore is bringing back is not saved by this one: run it again with --wait, or when it is ready."
             )
         }
-        switch answer.status {
-        case .failed where refusals == [.accessDenied]: return .refused
-        case .done where !isSaved || isLeftToOthers: return .partlyDone
-        case let status: return status
-        }
+        let status: ExitStatus =
+            switch answer.status {
+            case .failed where refusals == [.accessDenied]: .refused
+            case .done where !isSaved || isLeftToOthers: .partlyDone
+            case let status: status
+            }
+        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
     }
 
     /// - Returns: how the last of the jobs ended.
     @discardableResult
     private func wait(
-        for jobs: [RestoreJobID], _ parts: RestoreParts, _ installation: Installation
+        for jobs: [RestoreJobID], _ parts: RestoreParts, _ workspace: Workspace
     ) async throws -> RestoreJobSummary? {
-        let waiting = RestoreWait(
-            parts, time: installation.time, terminal: .standardError(installation.environment))
+        let waiting = RestoreWait(parts, time: workspace.time, terminal: workspace.console.errors)
         var last: RestoreJobSummary?
         for job in jobs {
-            guard case .over(let summary) = try await waiting.run(job) else {
+            guard let summary = try await waiting.run(job) else {
                 throw CommandFailure(
-                    .failed, "restore \(job) goes on without you; sync-agent restores \(job) tells how far it is")
+                    .failed, "restore \(job) continues in the background; follow it with: sync-agent restores \(job)")
             }
             last = summary
         }
@@ -206,38 +185,38 @@ struct RestoreCommand: AsyncParsableCommand {
         let order = RestoreOrder(
             names: try await names(installation, parts), wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
             days: days ?? settings.restore.days, extends: days != nil,
-            output: output.map { ProcessEnvironment.workingFolder.pushing(FilePath($0)).lexicallyNormalized() },
+            output: output.map(ProcessEnvironment.absolute),
             requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
             return try await parts.desk.propose(order, in: installation.restorePlaces)
         } catch let error as TierNotOffered {
-            throw CommandFailure(.usage, "\(error); nothing was asked for")
+            throw CommandFailure(.usage, "\(error); no restore was requested")
         }
     }
 
     private func names(_ installation: Installation, _ parts: RestoreParts) async throws -> [String] {
         guard let wanted = version.flatMap(RestoreVersion.init) else { return paths }
-        let (paths, candidates) = (paths, installation.restorePlaces.candidates)
-        return try await parts.ledger { try wanted.keys(of: paths, in: $0, candidates: candidates) }
+        let (paths, locator) = (paths, installation.pathLocator)
+        return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.
     /// - Returns: for what reasons items failed.
     private func send(
-        _ job: RestoreJob, _ parts: RestoreParts, _ installation: Installation
+        _ job: RestoreJob, _ parts: RestoreParts, _ workspace: Workspace
     ) async throws -> Set<StoreError.Code> {
-        var line = StatusLine(.standardError(installation.environment))
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
         var sent = 0
         do {
             return try await parts.sender.run(job: job.id) { answered in
                 sent += answered
-                line.show("\(Quantities.counted(sent, "photo")) asked for")
+                line.show("\(Quantities.counted(sent, "photo")) requested")
             }
         } catch let error as StoreError {
             throw CommandFailure(
                 ExitStatus(error),
-                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, goes on with it")
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, continues it")
         }
     }
 
@@ -262,18 +241,12 @@ struct RestoreCommand: AsyncParsableCommand {
 
     // MARK: Suggestions
 
-    private func showSuggestions(
-        _ installation: Installation, _ parts: RestoreParts, _ output: Terminal
-    ) async throws {
+    private func suggestions(_ workspace: Workspace, _ parts: RestoreParts) async throws -> Answer {
+        let settings = workspace.settings.restore
         let found = try await RestoreSuggestions(
-            ledger: parts.ledger, prices: try installation.prices(), tier: installation.settings.restore.tier,
-            days: installation.settings.restore.days
-        ).find(at: installation.time.now(), limit: 10)
-        if json {
-            output.writeLine(try JSONOutput.text(SuggestionReport(found)))
-        } else {
-            SuggestionReport(found).lines(on: output).forEach(output.writeLine)
-        }
+            ledger: parts.ledger, prices: try workspace.installation.prices(), tier: settings.tier, days: settings.days
+        ).find(at: workspace.time.now(), limit: 10)
+        return Answer(SuggestionReport(found))
     }
 }
 

@@ -1,11 +1,8 @@
 import ArgumentParser
 import Logging
 import ServiceLifecycle
-import SyncCore
 import SyncEngine
-import SyncLedger
 import SyncWatch
-import UnixSignals
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,37 +22,31 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let logger = installation.logger
-            let ledger = try installation.openLedger()
-            let lock = try installation.takeLock()
-            let parts = try AgentParts(installation, ledger: ledger) { event in
-                if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
-            }
-            let systemd = SystemdNotifier(environment: environment)
-            let intake = IntakeService(parts.makeIntake(FolderWatcher())) {
-                logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
-                systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
-            }
-            var configuration = ServiceGroupConfiguration(
-                // Stopped from the last to the first.
-                services: [
-                    UploadService(parts.pipeline, patience: parts.restores.patience),
-                    UpkeepService(
-                        parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
-                    parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                    parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
-                ],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet(logger))
-            // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
-            configuration.maximumGracefulShutdownDuration = .seconds(75)
-            try await ServiceGroup(configuration: configuration).run()
-            logger.notice("stopped")
-            try ledger.close()
-            withExtendedLifetime(lock) {}
+        try await Console.run { console in
+            try await Workspace(global, console).whileOpen(serve)
         }
+    }
+
+    private func serve(_ workspace: Workspace) async throws -> Answer {
+        let (installation, logger) = (workspace.installation, workspace.logger)
+        try workspace.takeLock()
+        let parts = try AgentParts(installation, ledger: try workspace.ledger) { event in
+            if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
+        }
+        let systemd = SystemdNotifier(environment: installation.environment)
+        let intake = IntakeService(parts.makeIntake(FolderWatcher())) {
+            logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
+            systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
+        }
+        let services: [any Service] = [
+            UploadService(parts.pipeline, patience: parts.restores.patience),
+            UpkeepService(parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
+            parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
+            parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
+        ]
+        try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)
+        logger.notice("stopped")
+        return Answer()
     }
 
     /// Tells at the moment the agent is asked to stop, and not when it has.
@@ -66,12 +57,5 @@ struct RunCommand: AsyncParsableCommand {
             try await gracefulShutdown()
             tell()
         }
-    }
-
-    /// The service group's own words are for whoever debugs it.
-    private static func quiet(_ logger: Logger) -> Logger {
-        var quiet = logger
-        quiet.logLevel = .error
-        return quiet
     }
 }

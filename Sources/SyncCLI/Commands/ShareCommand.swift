@@ -8,7 +8,7 @@ import SyncLedger
 import SyncLocalStore
 import SyncPhone
 
-struct ShareCommand: AsyncParsableCommand {
+struct ShareCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "share",
         abstract: "Publish a vacation, and print the link.",
@@ -33,10 +33,10 @@ struct ShareCommand: AsyncParsableCommand {
     @Argument(help: "The vacation's folder, name or location.", completion: .directory)
     var vacation: String
 
-    @Option(help: ArgumentHelp("Your name, as it is shown. It is remembered.", valueName: "name"))
+    @Option(help: ArgumentHelp("Your name as shown on the share; it is remembered.", valueName: "name"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Only these, by their numbers from 0, such as 0,2-5.", valueName: "numbers"))
+    @Option(help: ArgumentHelp("Only these photos, by number from 0, such as 0,2-5.", valueName: "numbers"))
     var photos: PhotoSelection?
 
     @Option(help: "reduced as stored, or full.")
@@ -51,53 +51,42 @@ struct ShareCommand: AsyncParsableCommand {
     @Option(help: "whatsapp, sms or email.")
     var via: ShareChannel?
 
-    @Flag(help: "Only show what would be shared, every photo with its number.")
+    @Flag(help: "Dry run: show what would be shared, every photo with its number.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     func validate() throws {
         if to != nil, via == nil {
-            throw ValidationError("say with --via how it is to be sent: whatsapp, sms or email")
+            throw ValidationError("--to needs --via: whatsapp, sms or email")
         }
-        if via != nil, to == nil { throw ValidationError("say with --to who is to get it") }
+        if via != nil, to == nil { throw ValidationError("--via needs --to: a number or an address") }
         if let from, ShareManifestRules.plain(from).isEmpty { throw ValidationError("--from takes a name") }
     }
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let recipient = try recipient(installation.settings.share)
-            let end = expires?.end(from: installation.time.now())
-            try check(end, now: installation.time.now())
-            // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
-            let kept = try installation.openLedger()
-            let ledger = dryRun ? try kept.copyInMemory() : kept
-            let parts = ShareParts(
-                installation, try RestoreParts(installation, ledger: ledger, access: dryRun ? .reads : .founds))
-            let output = Terminal.standardOutput(environment)
-            var order = ShareOrder(
-                vacation: try await current(parts.finder, ledger, installation), selection: photos, quality: quality)
-            order.expiresAt = end
-            order.sharedBy = from
-            if dryRun {
-                try await show(order, installation, parts, output)
-                return
-            }
-            let (sharer, isNew) = try usualSharer(order.vacation, ledger, environment)
-            order.usualSharer = sharer
-            try await share(order, to: recipient, installation, parts, output)
-            // Not before it was shared: whoever says no has said nothing.
-            if let name = order.sharedBy ?? (isNew ? sharer : nil) { try ledger.rememberSharer(name) }
-            try ledger.close()
-        }
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let installation = workspace.installation
+        let recipient = try recipient(installation.settings.share)
+        let end = expires?.end(from: workspace.time.now())
+        try check(end, now: workspace.time.now())
+        // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
+        let ledger = dryRun ? try workspace.ledger.copyInMemory() : try workspace.ledger
+        let parts = ShareParts(
+            installation, try RestoreParts(installation, ledger: ledger, access: dryRun ? .reads : .founds))
+        var order = ShareOrder(
+            vacation: try await current(parts.finder, ledger, installation), selection: photos, quality: quality)
+        order.expiresAt = end
+        order.sharedBy = from
+        if dryRun { return try await show(order, parts, workspace) }
+        let (sharer, isNew) = try usualSharer(order.vacation, ledger, workspace.console.errors)
+        order.usualSharer = sharer
+        let answer = try await share(order, to: recipient, parts, workspace)
+        // Not before it was shared: whoever says no has said nothing.
+        if let name = order.sharedBy ?? (isNew ? sharer : nil) { try ledger.rememberSharer(name) }
+        return answer
     }
 
     /// The vacation that is meant, as it is in its folder now, and not as it was when somebody looked there last.
@@ -114,7 +103,7 @@ struct ShareCommand: AsyncParsableCommand {
 
     private func check(_ end: Date?, now: Date) throws {
         guard let end else { return }
-        if end <= now { throw CommandFailure(.usage, "--expires names a moment that is over") }
+        if end <= now { throw CommandFailure(.usage, "--expires is in the past") }
         if end.timeIntervalSince(now) > ShareExpiry.longest + 86_400 {
             throw CommandFailure(.usage, "--expires: a share lasts at most \(Int(ShareExpiry.longest / 86_400)) days")
         }
@@ -123,58 +112,47 @@ struct ShareCommand: AsyncParsableCommand {
     // MARK: Sharing
 
     private func share(
-        _ order: ShareOrder, to recipient: ShareRecipient?, _ installation: Installation, _ parts: ShareParts,
-        _ output: Terminal
-    ) async throws {
-        // With JSON on standard output, what is for people goes to standard error, and only where one sits there.
-        let terminal = json ? Terminal.standardError(installation.environment) : output
+        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareParts, _ workspace: Workspace
+    ) async throws -> Answer {
         let outcome = try await ShareSession(
-            parts: parts, installation: installation, order: order, terminal: terminal,
-            isSilent: json && !terminal.isInteractive, asks: !yes, recipient: recipient
+            parts: parts, workspace: workspace, order: order, asks: !yes, recipient: recipient
         ).run()
-        let share = outcome.share
+        let (share, photos) = (outcome.share, outcome.photos)
         let message = ShareMessage(share)?.address
-        if json {
-            output.writeLine(
-                try JSONOutput.text(
-                    ShareReport(
-                        share, photos: outcome.photos, outcome.proposal, costUSD: outcome.costUSD, message: message)))
-        } else {
-            ShareView(terminal: output, now: installation.time.now())
-                .result(
-                    share, photos: outcome.photos, wasThere: outcome.wasThere, message: message,
-                    agentRuns: try installation.agentRuns()
-                )
-                .forEach(output.writeLine)
-        }
-        if outcome.photos.contains(where: { $0.position != nil && $0.failure != nil }) {
-            throw ExitStatus.partlyDone.code
+        let agentRuns = try workspace.installation.agentRuns()
+        let isPartial = photos.contains { $0.position != nil && $0.failure != nil }
+        return Answer(
+            ShareReport(share, photos: photos, outcome.proposal, costUSD: outcome.costUSD, message: message),
+            status: isPartial ? .partlyDone : .done
+        ) { output in
+            ShareView(terminal: output, now: workspace.time.now()).result(
+                share, photos: photos, wasThere: outcome.wasThere, message: message, agentRuns: agentRuns)
         }
     }
 
-    private func show(
-        _ order: ShareOrder, _ installation: Installation, _ parts: ShareParts, _ output: Terminal
-    ) async throws {
-        let view = ShareView(terminal: output, now: installation.time.now())
+    private func show(_ order: ShareOrder, _ parts: ShareParts, _ workspace: Workspace) async throws -> Answer {
+        let view = ShareView(terminal: workspace.console.output, now: workspace.time.now())
         do {
             let proposal = try await parts.desk.propose(order)
-            let restore = try await ShareRestore(parts: parts, installation: installation).proposal(proposal.archived)
+            let shareRestore = ShareRestore(parts: parts, installation: workspace.installation)
+            let restore = try await shareRestore.proposal(proposal.archived)
             let costUSD = restore?.estimate.totalUSD ?? 0
-            if json {
-                output.writeLine(try JSONOutput.text(ShareReport(proposal, costUSD: costUSD)))
-            } else {
-                view.proposal(proposal, showsAll: true).forEach(output.writeLine)
+            return Answer(ShareReport(proposal, costUSD: costUSD)) { _ in
+                var lines = view.proposal(proposal, showsAll: true)
                 if let restore {
-                    let limit = ShareRestore(parts: parts, installation: installation)
-                        .uselessness(of: restore, until: proposal.expiresAt)
-                    if let limit { output.writeLine(limit) }
-                    output.writeLine(
+                    if let limit = shareRestore.uselessness(of: restore, until: proposal.expiresAt) {
+                        lines.append(limit)
+                    }
+                    lines.append(
                         "\(Quantities.counted(restore.candidates.count, "photo")) to bring back from the archive first: "
                             + "it costs \(Quantities.aboutDollars(costUSD)) in all.")
                 }
+                return lines
             }
         } catch let error as ShareError {
-            if case .tooMany = error, !json { view.list(order.vacation).forEach(output.writeLine) }
+            if case .tooMany = error, !options.json {
+                view.list(order.vacation).forEach(workspace.console.output.writeLine)
+            }
             throw error
         }
     }
@@ -185,11 +163,10 @@ struct ShareCommand: AsyncParsableCommand {
     /// account or configuration is published unasked.
     /// - Returns: also whether the name was just told.
     private func usualSharer(
-        _ vacation: Vacation, _ ledger: Ledger, _ environment: [String: String]
+        _ vacation: Vacation, _ ledger: Ledger, _ terminal: Terminal
     ) throws -> (name: String?, isNew: Bool) {
         if from != nil { return (nil, false) }
         if let known = try ledger.sharer() { return (known, false) }
-        let terminal = Terminal.standardError(environment)
         guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else {
             return (vacation.sharedBy, false)
         }

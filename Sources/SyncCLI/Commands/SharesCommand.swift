@@ -1,6 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
-import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -8,10 +6,10 @@ import SyncLocalStore
 import SyncPhotos
 import SyncWatch
 
-struct SharesCommand: AsyncParsableCommand {
+struct SharesCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "shares",
-        abstract: "List what is shared, or take it back.",
+        abstract: "List shares, or revoke one.",
         discussion: """
             The newest first; those that were revoked or have expired stay in the list, without a link. A share counts as \
             revoked or expired when a listing of the store has shown that nothing of it is left; until then it is \
@@ -29,79 +27,64 @@ struct SharesCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Remove this share from the store: its id, or a link to it.", valueName: "id"))
     var revoke: String?
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    @OptionGroup var global: GlobalOptions
+    @OptionGroup var options: AnswerOptions
 
     private static let sharesShown = 200
 
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let ledger = try installation.openLedger()
-            let output = Terminal.standardOutput(environment)
-            if let revoke { try await end(revoke, installation, ledger, output) }
-            if revoke == nil || json { try await list(ledger, installation.time.now(), output) }
-            try ledger.close()
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        if let revoke {
+            let answer = try await end(revoke, workspace)
+            if !options.json { return answer }
         }
-    }
-
-    private func list(_ ledger: Ledger, _ now: Date, _ output: Terminal) async throws {
+        let (ledger, now) = (try workspace.ledger, workspace.time.now())
         let review = ShareReview(
-            ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            ledger: LedgerQueue(ledger),
             place: .disk(FileTreeScanner(), PhotoFileReducer(), BlockingPool(name: "look", threads: 1)))
         let differences = try await review.liveShares()
         let shares = try ledger.shares(limit: Self.sharesShown).map {
             ShareListReport.Share($0, now: now, difference: differences[$0.id])
         }
-        if json {
-            output.writeLine(try JSONOutput.text(ShareListReport(shares: shares)))
-        } else {
-            ShareView(terminal: output, now: now).list(shares).forEach(output.writeLine)
-        }
+        return Answer(ShareListReport(shares: shares)) { ShareView(terminal: $0, now: now).list(shares) }
     }
 
     // MARK: Revoking
 
-    private func end(
-        _ name: String, _ installation: Installation, _ ledger: Ledger, _ output: Terminal
-    ) async throws {
-        let share = try find(name, ledger)
-        let terminal = json ? Terminal.standardError(installation.environment) : output
+    /// - Returns: what people are told of it.
+    private func end(_ name: String, _ workspace: Workspace) async throws -> Answer {
+        let share = try find(name, try workspace.ledger)
+        let terminal = workspace.console.people
         if share.state.isOver {
             terminal.writeLine("Share \(share.id) is \(share.state.rawValue) already; nothing of it is in the store.")
-            return
+            return Answer()
         }
-        let parts = ShareParts(installation, try RestoreParts(installation, ledger: ledger, access: .writes))
+        let parts = ShareParts(workspace.installation, try workspace.restores(.writes))
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
-        guard yes || Question.confirm("Take back \(what)?", on: terminal) else {
+        guard yes || Question.confirm("Revoke \(what)?", on: terminal) else {
             throw CommandFailure(.failed, "nothing was revoked")
         }
-        try await remove(share, installation, parts)
-        if !json { output.writeLine("Revoked: \(what). Nothing of it is left in the store.") }
+        try await remove(share, parts, workspace)
+        return Answer(lines: ["Revoked: \(what). Nothing of it is left in the store."])
     }
 
     /// A process that is publishing it notices within seconds, and is waited for.
-    private func remove(_ share: ShareRecord, _ installation: Installation, _ parts: ShareParts) async throws {
-        var line = StatusLine(.standardError(installation.environment))
+    private func remove(_ share: ShareRecord, _ parts: ShareParts, _ workspace: Workspace) async throws {
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
         while true {
             do {
                 return try await parts.ender.run(share.id, .revoked)
             } catch ShareError.inOtherHands {
                 line.show("another process is at work on this share")
-                try await installation.time.sleep(.seconds(1))
+                try await workspace.time.sleep(.seconds(1))
             } catch let error as StoreError {
                 throw CommandFailure(
                     ExitStatus(error),
-                    "\(error). The share counts as revoking: a running agent, or the same command again, goes on with it"
+                    "\(error). The share counts as revoking: a running agent, or the same command again, continues it"
                 )
             }
         }

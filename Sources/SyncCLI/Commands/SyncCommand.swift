@@ -4,10 +4,8 @@ import ServiceLifecycle
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SystemPackage
-import UnixSignals
 
-struct SyncCommand: AsyncParsableCommand {
+struct SyncCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Store what is new in the folders, once.",
@@ -28,71 +26,41 @@ struct SyncCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Only say what would be stored; nothing is sent or remembered.")
+    @Flag(help: "Dry run: show what would be stored; nothing is sent or remembered.")
     var dryRun = false
 
-    @Flag(help: "Print the result as one JSON object.")
-    var json = false
+    @OptionGroup var options: AnswerOptions
 
-    @OptionGroup var global: GlobalOptions
-
-    func run() async throws {
-        let environment = ProcessEnvironment.current
-        try await reportingFailure(.standardError(environment)) {
-            let installation = try Installation(global)
-            let output = Terminal.standardOutput(environment)
-            if dryRun {
-                let forecast = try await SyncForecast(installation)
-                output.write(json ? try JSONOutput.text(forecast) + "\n" : forecast.text)
-                return
-            }
-            let report = try await pass(installation)
-            output.write(json ? try JSONOutput.text(report) + "\n" : report.text)
-            if !report.isComplete { throw ExitStatus.partlyDone.code }
-        }
-    }
-
-    private func pass(_ installation: Installation) async throws -> SyncReport {
-        let ledger = try installation.openLedger()
-        let lock = try installation.takeLock()
-        defer { withExtendedLifetime(lock) {} }
-        let progress = ProgressLine(terminal: .standardError(installation.environment), time: installation.time)
-        let parts = try AgentParts(installation, ledger: ledger, observe: progress.note)
-        let service = PassService(parts: parts, progress: progress, logger: installation.logger)
-        var logger = installation.logger
-        logger.logLevel = .error
-        do {
-            var configuration = ServiceGroupConfiguration(
-                services: [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-            configuration.maximumGracefulShutdownDuration = .seconds(75)
-            try await ServiceGroup(configuration: configuration).run()
-        } catch {
-            progress.finish()
-            throw error
-        }
-        progress.finish()
-        try ledger.noteSync(at: installation.time.now())
-        let report = SyncReport(
-            progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
-            leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
-            unfinished: try ledger.unfinishedProjectImages(),
-            failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
-            delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told)
-        try ledger.close()
-        return report
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        if dryRun { return Answer(try await SyncForecast(workspace.installation, ledger: try workspace.ledger)) }
+        let ledger = try workspace.ledger
+        try workspace.takeLock()
+        let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
+        defer { progress.finish() }
+        let parts = try AgentParts(workspace.installation, ledger: ledger, observe: progress.note)
+        let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
+        try await ServiceGroup.run(
+            [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
+        try ledger.noteSync(at: workspace.time.now())
+        return Answer(
+            SyncReport(
+                progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
+                leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
+                unfinished: try ledger.unfinishedProjectImages(),
+                failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
+                delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told))
     }
 }
 
 /// One pass as a service, so that signals end it as they end the agent.
 private final class PassService: Service {
     private let parts: AgentParts
-    private let progress: ProgressLine
+    private let progress: PassProgress
     private let logger: Logger
     private let found = Mutex(SyncPass.Intake())
     private let upkeep = Mutex(TierMover.Result())
 
-    init(parts: AgentParts, progress: ProgressLine, logger: Logger) {
+    init(parts: AgentParts, progress: PassProgress, logger: Logger) {
         self.parts = parts
         self.logger = logger
         self.progress = progress

@@ -38,8 +38,7 @@ struct AgentParts: Sendable {
         Self.endWhenThreadsAreStuck(installation.logger)
         scanner = FileTreeScanner()
         intakePool = BlockingPool(name: "intake", threads: 1)
-        let store = try installation.makeStore(ledger, access: .founds)
-        try installation.requireOwn(store, of: ledger)
+        let retrying = try installation.openStore(ledger, access: .founds)
         folders = try ledger.register(settings.watch)
         let interrupted = try ledger.recoverInterrupted(at: installation.time.now())
         if interrupted > 0 {
@@ -47,7 +46,6 @@ struct AgentParts: Sendable {
                 "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
         let keys = try KeyLayout(user: settings.user)
-        let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
         restores = try RestoreParts(installation, ledger: ledger, store: retrying)
         shares = ShareParts(installation, restores)
         let galleries = SyncPass(

@@ -65,16 +65,21 @@ struct Installation: Sendable {
 
     /// Takes the one agent's lock. The ledger has to be open: it makes the state folder.
     /// - Throws: ``AgentLock/Held``; ``CommandFailure`` when the file cannot be made.
-    func takeLock() throws -> AgentLock {
+    func takeLock() throws -> AgentLock { try takeLock(at: lockFile) }
+
+    /// One cleanup at a time, with an agent or without. It throws as ``takeLock()`` does.
+    func takeCleanupLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("cleanup.lock")) }
+
+    private func takeLock(at file: FilePath) throws -> AgentLock {
         do {
-            return try AgentLock(at: lockFile, pid: getpid(), now: time.now())
+            return try AgentLock(at: file, pid: getpid(), now: time.now())
         } catch Errno.tooManySymbolicLinkLevels {
             throw CommandFailure(
-                .refused, "\(lockFile.string) is a symbolic link, and nothing of ours; remove it, and start again")
+                .refused, "\(file.string) is a symbolic link, and nothing of ours; remove it, and start again")
         } catch let error as Errno {
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(lockFile.string): cannot lock: \(error.description.lowercased()); check the owner and mode of the folder"
+                "\(file.string): cannot lock: \(error.description.lowercased()); check the owner and mode of the folder"
             )
         }
     }
@@ -156,5 +161,49 @@ extension S3Settings {
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
             addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn)
+    }
+}
+
+extension Installation {
+    /// The configured store as it is, with retries, for what only reads: none is made in an empty place.
+    /// - Parameter ledger: knows which store it is, and keeps what is learned of a server; `nil` where there is none.
+    func makeReadStore(_ ledger: Ledger?) throws -> any ObjectStore {
+        let store: any ObjectStore =
+            switch settings.store {
+            case .directory(let directory):
+                LocalStore(
+                    root: directory.path, now: time.now, restoreDuration: directory.restoreDuration,
+                    access: .reads, memory: ledger)
+            case .s3(let s3): try makeStore(s3, memory: ledger)
+            }
+        return retrying(store)
+    }
+}
+
+extension Installation {
+    /// What estimates are made from, whatever the store.
+    /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
+    func prices() throws -> PriceTable {
+        try PriceFile.table(for: settings.cost)
+    }
+
+    /// Those by which archiving has to pay; `nil` but at Amazon: elsewhere nobody knows what an archived object costs.
+    func pricesThatCount() throws -> PriceTable? {
+        isBilledByAmazon ? try prices() : nil
+    }
+
+    /// What is to become of objects as they grow old.
+    func tierPolicy() throws -> TierPolicy {
+        TierPolicy(
+            user: settings.user, mode: settings.tiers.mode, archiveAfterDays: settings.tiers.archiveAfterDays,
+            floor: ArchiveFloor(
+                configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
+            shareExpireDays: settings.share.expireDays)
+    }
+
+    /// `false` also where a setting of the store cannot be used: who opens the store says so.
+    private var isBilledByAmazon: Bool {
+        guard case .s3(let s3) = settings.store else { return false }
+        return (try? S3Settings(s3).isAmazon(environment: environment)) ?? false
     }
 }

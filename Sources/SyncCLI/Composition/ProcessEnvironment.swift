@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SyncCore
 import SystemPackage
 
 /// What the process was started with.
@@ -29,6 +30,11 @@ enum ProcessEnvironment {
         return FilePath(platformString: buffer)
     }
 
+    /// A path that a person wrote, from the root.
+    static func absolute(_ path: String) -> FilePath {
+        workingFolder.pushing(FilePath(path)).lexicallyNormalized()
+    }
+
     /// The name that the user is known by on this machine; the answer of getpwuid(3), else `$USER`.
     static var userName: String? {
         if let entry = getpwuid(geteuid()), let name = entry.pointee.pw_name { return String(cString: name) }
@@ -36,4 +42,17 @@ enum ProcessEnvironment {
     }
 
     static var processorCount: Int { max(ProcessInfo.processInfo.activeProcessorCount, 1) }
+}
+
+extension TimeSource {
+    /// The clocks of this machine.
+    static let system: TimeSource = {
+        let start = ContinuousClock.now
+        return TimeSource(
+            now: { Date() },
+            monotonic: { start.duration(to: .now) },
+            sleep: { try await Task.sleep(for: $0) },
+            random: { Double.random(in: 0..<1) }
+        )
+    }()
 }

@@ -54,17 +54,9 @@ struct ProjectParts: Sendable {
             "no folder of kind projects is configured; add one to watch in \(installation.location.file)")
     }
 
-    /// For a command: the store that the configuration names, with retries.
-    /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
-    func openStore(_ access: LocalStoreAccess) throws -> any ObjectStore {
-        let store = try installation.makeStore(ledger, access: access)
-        try installation.requireOwn(store, of: ledger)
-        return RetryingStore(store, time: installation.time, logger: installation.logger)
-    }
-
     func makeRemover() throws -> ProjectRemover {
         ProjectRemover(
-            store: try openStore(.writes), ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: try installation.openStore(ledger, access: .writes), ledger: LedgerQueue(ledger),
             keys: try KeyLayout(user: installation.settings.user), shelf: shelf, scanner: FileTreeScanner(),
             time: installation.time)
     }

@@ -21,11 +21,10 @@ struct RestoreParts: Sendable {
     init(_ installation: Installation, ledger: Ledger, store: any ObjectStore) throws {
         let settings = installation.settings
         let time = installation.time
-        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        let queue = LedgerQueue(ledger)
         // Downloads are written where their bytes arrive, on the store's own thread: a disk that hangs must not hold up
         // the uploads.
-        let downloads = RetryingStore(
-            try installation.makeStore(ledger, access: .reads), time: time, logger: installation.logger)
+        let downloads = installation.retrying(try installation.makeStore(ledger, access: .reads))
         self.store = store
         self.ledger = queue
         patience = LedgerPatience(ledger: queue, time: time, logger: installation.logger)
@@ -51,10 +50,6 @@ struct RestoreParts: Sendable {
     /// For a command: opens the store that the configuration names, and sees that the ledger is about it.
     /// - Parameter access: what may be made of an embedded store.
     init(_ installation: Installation, ledger: Ledger, access: LocalStoreAccess) throws {
-        let store = try installation.makeStore(ledger, access: access)
-        try installation.requireOwn(store, of: ledger)
-        try self.init(
-            installation, ledger: ledger,
-            store: RetryingStore(store, time: installation.time, logger: installation.logger))
+        try self.init(installation, ledger: ledger, store: try installation.openStore(ledger, access: access))
     }
 }

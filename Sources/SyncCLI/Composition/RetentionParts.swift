@@ -1,4 +1,3 @@
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -42,16 +41,17 @@ struct RetentionParts: Sendable {
     ///   - writes: `false` for a look at a copy of the ledger, which need not be about this store.
     ///   - scans: whether the folders are this process's to scan: no agent does it.
     init(_ installation: Installation, ledger: Ledger, writes: Bool, scans: Bool) throws {
-        let store = try installation.makeStore(ledger, access: writes ? .founds : .reads)
-        if writes { try installation.requireOwn(store, of: ledger) }
+        let store =
+            writes
+            ? try installation.openStore(ledger, access: .founds)
+            : installation.retrying(try installation.makeStore(ledger, access: .reads))
         let pool = BlockingPool(name: "intake", threads: 1)
         let folders = scans ? try ledger.register(installation.settings.watch) : []
         let pass = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
             settle: writes ? installation.settings.upload.settle : .zero, time: installation.time)
         try self.init(
-            installation, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
-            store: RetryingStore(store, time: installation.time, logger: installation.logger),
+            installation, ledger: LedgerQueue(ledger), store: store,
             intake: EventIntake(
                 pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
                 pool: pool))
@@ -68,14 +68,5 @@ struct RetentionParts: Sendable {
             retention, days: installation.settings.retention.eventDays, schedule: schedule, ledger: ledger,
             hold: { try installation.takeCleanupLock() }, patience: patience, time: installation.time,
             logger: installation.logger)
-    }
-}
-
-extension Installation {
-    /// One cleanup at a time, with an agent or without.
-    /// - Throws: ``AgentLock/Held``, `Errno`.
-    func takeCleanupLock() throws -> AgentLock {
-        try AgentLock(
-            at: location.stateFolder.appending("cleanup.lock"), pid: getpid(), now: time.now())
     }
 }

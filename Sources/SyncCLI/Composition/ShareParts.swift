@@ -55,7 +55,7 @@ extension Installation {
 
     /// Where names of photos and vacations are looked up.
     var restorePlaces: RestoreSelection.Places {
-        let locator = PathLocator(roots: settings.watch.map(\.path))
+        let locator = pathLocator
         return RestoreSelection.Places(
             workingFolder: ProcessEnvironment.workingFolder,
             vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),

@@ -45,3 +45,50 @@ struct DoctorReport: Encodable {
         }
     }
 }
+
+/// The findings for people, in 80 columns.
+struct DoctorView {
+    let terminal: Terminal
+
+    private static let stateWidth = 9
+    private static let nameWidth = 18
+
+    private var textWidth: Int { min(terminal.width, 100) - Self.stateWidth - Self.nameWidth }
+
+    /// ```
+    /// limited  conditional-puts  the server does not look at If-None-Match, and overwrites
+    ///                            -> a HEAD goes before each put
+    /// ```
+    func lines(_ finding: Finding) -> [String] {
+        let words = finding.detail.split(separator: "\n").flatMap {
+            TextLayout.wrapped(String($0).escapingControls, to: textWidth)
+        }
+        let remedy = finding.remedy.map { TextLayout.wrapped($0.escapingControls, to: textWidth - 3) } ?? []
+        let head = state(of: finding) + TextLayout.fitted(finding.name, to: Self.nameWidth)
+        let indent = String(repeating: " ", count: Self.stateWidth + Self.nameWidth)
+        var lines = [head + (words.first ?? "")]
+        lines += words.dropFirst().map { indent + $0 }
+        lines += remedy.enumerated().map { indent + ($0 == 0 ? "-> " : "   ") + $1 }
+        return lines
+    }
+
+    func summary(_ findings: [Finding]) -> String {
+        let counts = Finding.State.allCases.map { state in
+            "\(findings.count { $0.state == state }) \(Self.word(for: state))"
+        }
+        return counts.joined(separator: ", ")
+    }
+
+    private func state(of finding: Finding) -> String {
+        let word = TextLayout.fitted(Self.word(for: finding.state), to: Self.stateWidth)
+        return switch finding.state {
+        case .ok: terminal.styled(word, .green)
+        case .limited: terminal.styled(word, .yellow)
+        case .wrong: terminal.styled(word, .red)
+        }
+    }
+
+    private static func word(for state: Finding.State) -> String {
+        state == .wrong ? "WRONG" : state.rawValue
+    }
+}

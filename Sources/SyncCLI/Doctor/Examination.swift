@@ -63,7 +63,7 @@ struct Examination: Sendable {
                 checks.add(
                     .limited(
                         "configuration", "\(location.file): \(advice?.reason ?? warnings.joined(separator: "\n"))",
-                        instead: advice?.remedy ?? "it works, and should be seen to"))
+                        instead: advice?.remedy ?? "it works, but needs attention"))
             }
             return Installation(
                 location: location, settings: loaded.settings, environment: environment,
@@ -121,8 +121,9 @@ struct Examination: Sendable {
     }
 
     private func examine(_ store: any ObjectStore, _ installation: Installation, _ steps: StoreSteps) async throws {
-        let retrying = RetryingStore(store, time: installation.time, logger: installation.logger)
-        try await StoreExamination(installation: installation, store: retrying, checks: checks, steps: steps).run()
+        try await StoreExamination(
+            installation: installation, store: installation.retrying(store), checks: checks, steps: steps
+        ).run()
     }
 
     private func openStore(
@@ -162,4 +163,24 @@ struct Examination: Sendable {
         }
         return false
     }
+}
+
+/// The memory of a store that is examined: what earlier runs learned is not believed, so that all is tried anew, and what
+/// is found is remembered as ever.
+struct UnbelievingMemory: StoreMemory {
+    let base: any StoreMemory
+
+    init(_ base: any StoreMemory) {
+        self.base = base
+    }
+
+    func facts(of place: String) -> [String: String] { [:] }
+
+    func remember(_ fact: String, value: String, of place: String) { base.remember(fact, value: value, of: place) }
+
+    func noteUpload(_ upload: StoredUpload) { base.noteUpload(upload) }
+
+    func forgetUpload(_ id: String) { base.forgetUpload(id) }
+
+    func unfinishedUploads() -> [StoredUpload] { base.unfinishedUploads() }
 }

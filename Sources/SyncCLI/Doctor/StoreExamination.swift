@@ -24,9 +24,10 @@ struct StoreExamination: Sendable {
         let scratch = ScratchFolder(
             store, user: installation.settings.user, id: .random(in: .min ... .max))
         do {
-            try await untilSignal { [steps, store] in
+            let end = try await Interruptible.run(until: .sigint, .sigterm, .sighup) { [steps, store] in
                 try await steps.run(StoreProbe(store, scratch: scratch), scratch)
             }
+            if case .interrupted = end { throw Interrupted() }
         } catch {
             await tidyUp(scratch)
             throw error
@@ -88,23 +89,6 @@ struct StoreExamination: Sendable {
             defer { group.cancelAll() }
             guard let value = try await group.next() else { throw Overdue() }
             return value
-        }
-    }
-
-    /// Runs `body`, and cancels it when the process is asked to end. This task goes on, so that it can tidy up.
-    private func untilSignal(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await body()
-                return false
-            }
-            group.addTask {
-                for await _ in signals { return true }
-                return false
-            }
-            defer { group.cancelAll() }
-            if try await group.next() == true { throw Interrupted() }
         }
     }
 }

@@ -3,7 +3,7 @@ import SyncEngine
 import SystemPackage
 
 /// `archive download --json`.
-struct MemoryDownloadReport: Encodable {
+struct MemoryDownloadReport: Report {
     struct Failure: Encodable {
         var key: String
         var message: String
@@ -56,10 +56,9 @@ struct MemoryDownloadReport: Encodable {
     }
 
     func lines(on terminal: Terminal) -> [String] {
-        let width = min(terminal.width, 100)
         var lines = failed.flatMap { failure in
             [terminal.styled("failed", .red) + "  " + failure.key.escapingControls]
-                + TextLayout.wrapped(failure.message.escapingControls, to: width - 8).map { "        " + $0 }
+                + terminal.wrapped(failure.message.escapingControls, indent: 8)
         }
         lines += kept.map { "\($0.escapingControls): another file has its name there; it was kept" }
         var sum = "\(Quantities.counted(saved, "photo")) saved in \(destination.escapingControls)"
@@ -68,14 +67,14 @@ struct MemoryDownloadReport: Encodable {
         var rest: [String] = []
         if archived > 0, restore == nil {
             rest.append(
-                "\(Quantities.counted(archived, "photo")) left out: in the archive. Ask for them with --restore.")
+                "\(Quantities.counted(archived, "photo")) left out: in the archive. Request them with --restore.")
         }
         if retrieving > 0 {
             rest.append("\(Quantities.counted(retrieving, "photo")) left out: on the way from the archive.")
         }
         if retrieving > 0 || restore != nil {
-            rest.append("When they are there, run the same command again: sync-agent restores tells.")
+            rest.append("Run the same command again when they are available; follow them with: sync-agent restores")
         }
-        return lines + rest.flatMap { TextLayout.wrapped($0, to: width) }
+        return lines + rest.flatMap { terminal.wrapped($0) }
     }
 }

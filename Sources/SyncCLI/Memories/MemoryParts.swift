@@ -1,3 +1,4 @@
+import ArgumentParser
 import Glibc
 import Logging
 import SyncConfig
@@ -14,33 +15,31 @@ struct MemoryParts: Sendable {
     let store: any ObjectStore
     let list: MemoryList
     let book: ProfileBook
-    let ledger: Ledger?
 
-    init(_ installation: Installation) throws {
-        ledger = Self.openLedger(installation)
+    init(_ workspace: Workspace) throws {
+        let installation = workspace.installation
+        let ledger = Self.openLedger(workspace)
         store = try installation.makeReadStore(ledger)
         list = MemoryList(store: store, keys: try KeyLayout(user: installation.settings.user))
         book = ProfileBook(
             try ledger?.profiles() ?? [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion)
     }
 
-    /// - Parameters:
-    ///   - last: the key of the last photo of the page before.
-    ///   - terminal: shows how far it is.
+    /// - Parameter last: the key of the last photo of the page before.
     func page(
-        _ options: MemoryOptions, after last: String?, limit: Int?, terminal: Terminal
+        _ options: MemoryOptions, after last: String?, limit: Int?, _ workspace: Workspace
     ) async throws -> MemoryPage {
-        var line = StatusLine(terminal)
+        let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
         do {
             let page = try await list.page(
                 options.filter(book), after: try last.map { try ObjectKey($0) }, limit: limit
             ) { seen in
-                if terminal.isInteractive { line.show("\(Quantities.counted(seen, "photo")) looked at") }
+                line.update { _ in "\(Quantities.counted(seen, "photo")) checked" }
             }
             line.finish()
             for problem in page.problems {
-                terminal.writeLine("\(problem.key.rawValue.escapingControls): \(problem.reason)")
+                workspace.console.errors.writeLine("\(problem.key.rawValue.escapingControls): \(problem.reason)")
             }
             return page
         } catch let error as MemoryList.UnknownPhoto {
@@ -50,12 +49,12 @@ struct MemoryParts: Sendable {
         }
     }
 
-    private static func openLedger(_ installation: Installation) -> Ledger? {
-        guard installation.hasLedger else { return nil }
+    private static func openLedger(_ workspace: Workspace) -> Ledger? {
+        guard workspace.installation.hasLedger else { return nil }
         do {
-            return try installation.openLedger()
+            return try workspace.ledger
         } catch {
-            installation.logger.warning("names of profiles cannot be shown: \(error)")
+            workspace.logger.warning("names of profiles cannot be shown: \(error)")
             return nil
         }
     }
@@ -65,3 +64,38 @@ extension Installation {
     /// Whether anything was ever stored, or looked up, from this machine.
     fileprivate var hasLedger: Bool { ledgerFile.withPlatformString { access($0, F_OK) } == 0 }
 }
+
+/// Which archived photos a command is about.
+struct MemoryOptions: ParsableArguments {
+    @Option(help: "Only this profile: its id, its telephone number or its name.")
+    var profile: String?
+
+    @Option(help: ArgumentHelp("Only events created on this day or later, UTC.", valueName: "yyyy-mm-dd"))
+    var from: CalendarDay?
+
+    @Option(help: ArgumentHelp("Only events created on this day or earlier, UTC.", valueName: "yyyy-mm-dd"))
+    var to: CalendarDay?
+
+    @Option(help: "Only events of this type, such as taskResponse.")
+    var type: GalleryEventType?
+
+    func validate() throws {
+        if let from, let to, to < from { throw ValidationError("--to is before --from") }
+        if let profile, profile.isEmpty { throw ValidationError("--profile takes an id, a number or a name") }
+    }
+
+    func filter(_ book: ProfileBook) -> MemoryFilter {
+        // The id of a known profile is in its one form already.
+        let ignoresCase = profile.map { !book.isKnown($0) } ?? false
+        return MemoryFilter(
+            profiles: profile.map(book.keyNames), ignoresCase: ignoresCase, from: from, to: to, type: type)
+    }
+}
+
+extension CalendarDay: ExpressibleByArgument {
+    package init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+extension GalleryEventType: ExpressibleByArgument {}

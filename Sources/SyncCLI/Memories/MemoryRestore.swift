@@ -15,16 +15,15 @@ struct MemoryRestore {
         var isAgreed: Bool
     }
 
-    let installation: Installation
+    let workspace: Workspace
     let wish: Wish
-    /// Where estimate and question are shown.
-    let terminal: Terminal
-    let isSilent: Bool
+
+    private var installation: Installation { workspace.installation }
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was asked for.
     func run(_ memories: [ArchivedMemory]) async throws -> RestoreReport {
-        let ledger = try installation.openLedger()
-        let parts = try RestoreParts(installation, ledger: ledger, access: .writes)
+        let parts = try workspace.restores(.writes)
+        let (terminal, isSilent) = (workspace.console.people, workspace.console.isSilent)
         let view = RestoreView(
             terminal: terminal, prices: try installation.prices(),
             isFree: parts.store.capabilities.lifecycle == .byAgent)
@@ -32,8 +31,8 @@ struct MemoryRestore {
         if !isSilent { view.proposal(proposal).forEach(terminal.writeLine) }
         if !proposal.candidates.isEmpty {
             try RestoreLimit(maximumCost: wish.maximumCost, installation.settings.restore).check(proposal)
-            guard wish.isAgreed || Question.confirm("Bring them back?", on: terminal) else {
-                throw CommandFailure(.failed, "nothing was asked for, and nothing downloaded")
+            guard wish.isAgreed || Question.confirm("Restore them?", on: terminal) else {
+                throw CommandFailure(.failed, "no restore was requested, and nothing was downloaded")
             }
         }
         let (job, collided) = try await parts.desk.accept(proposal)
@@ -43,7 +42,6 @@ struct MemoryRestore {
         let hours = parts.desk.hours(of: proposal)
         let report = RestoreReport(proposal, job: job, taken: collided, items: items, changes: [], hours: hours)
         if !isSilent { view.result(report, readyAt: job?.end(after: hours)).forEach(terminal.writeLine) }
-        try ledger.close()
         return report
     }
 
@@ -57,7 +55,7 @@ struct MemoryRestore {
         do {
             return try await parts.desk.propose(order, in: places)
         } catch let error as TierNotOffered {
-            throw CommandFailure(.usage, "\(error); nothing was asked for, and nothing downloaded")
+            throw CommandFailure(.usage, "\(error); no restore was requested, and nothing was downloaded")
         }
     }
 
@@ -67,7 +65,7 @@ struct MemoryRestore {
         } catch let error as StoreError {
             throw CommandFailure(
                 ExitStatus(error),
-                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, goes on with it")
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, continues it")
         }
     }
 }

@@ -1,45 +1,31 @@
-import FoundationEssentials
 import SyncCore
 import SyncEngine
+import SyncS3
+import SystemPackage
 import UnixSignals
 
 /// One call of `mirror`, from its first request to its exit code: runs the mirror once or until the share ends, and says
 /// what comes of it.
 struct MirrorSession: Sendable {
     private let parts: MirrorParts
-    private let output: Terminal
-    private let errors: Terminal
-    private let isJSON: Bool
+    private let console: Console
 
-    init(_ parts: MirrorParts, output: Terminal, errors: Terminal, isJSON: Bool) {
+    init(_ parts: MirrorParts, _ console: Console) {
         self.parts = parts
-        self.output = output
-        self.errors = errors
-        self.isJSON = isJSON
+        self.console = console
     }
 
     /// - Parameter interval: between two looks; `nil` to look once.
     func run(watchingEvery interval: Duration?) async throws -> ExitStatus {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        return try await withThrowingTaskGroup(of: ExitStatus?.self) { group in
-            group.addTask {
-                do {
-                    if let interval { return try await watch(every: interval) }
-                    return try await once()
-                } catch is CancellationError {
-                    return nil
-                }
-            }
-            group.addTask {
-                for await _ in signals { return nil }
-                throw CancellationError()
-            }
-            let first = try await group.next() ?? nil
-            group.cancelAll()
-            if let first { return first }
-            // Stopped: what has arrived is written down before the end.
-            if let last = try? await group.next() ?? nil { return last }
-            if interval != nil { return .done }
+        let end = try await Interruptible.run(until: .sigint, .sigterm) {
+            if let interval { return try await watch(every: interval) }
+            return try await once()
+        }
+        switch end {
+        // Stopped: what has arrived was written down before the end.
+        case .done(let status), .interrupted(let status?): return status
+        case .interrupted(nil) where interval != nil: return .done
+        case .interrupted(nil):
             throw CommandFailure(.failed, "stopped; what has arrived stays, and the same command goes on from there")
         }
     }
@@ -47,38 +33,38 @@ struct MirrorSession: Sendable {
     private func once() async throws -> ExitStatus {
         let result = try await mirror()
         let view = view(of: result)
-        if !isJSON { view.lines.forEach(output.writeLine) }
-        view.complaints.forEach(errors.writeLine)
-        if isJSON { output.writeLine(try JSONOutput.text(MirrorReport(result))) }
+        if !console.isJSON { view.lines.forEach(console.output.writeLine) }
+        view.complaints.forEach(console.errors.writeLine)
+        if console.isJSON { console.output.writeLine(try JSONOutput.text(MirrorReport(result))) }
         return ExitStatus(result)
     }
 
     private func mirror() async throws -> MirrorResult {
-        let line = MirrorLine(terminal: errors, time: parts.time)
+        let line = ProgressLine(console.errors, time: parts.time)
         defer { line.finish() }
         do {
-            return try await parts.mirror.run(line.note)
+            return try await parts.mirror.run(line.show)
         } catch let error as StoreError where error.code == .notFound {
             throw CommandFailure(.noSuchPath, error.message)
         }
     }
 
     private func watch(every interval: Duration) async throws -> ExitStatus {
-        let line = MirrorLine(terminal: errors, time: parts.time)
+        let line = ProgressLine(console.errors, time: parts.time)
         var account = MirrorAccount()
         defer { line.finish() }
         do {
-            try await MirrorWatch(parts.mirror, every: interval, time: parts.time).run(observe: line.note) { outcome in
+            try await MirrorWatch(parts.mirror, every: interval, time: parts.time).run(observe: line.show) { outcome in
                 line.finish()
                 let isFirst = account.total == nil
                 account.note(outcome)
                 switch outcome {
                 case .success(let result):
                     let view = view(of: result)
-                    if !isJSON { (isFirst ? view.lines : view.changes).forEach(output.writeLine) }
-                    account.news(in: view.complaints).forEach(errors.writeLine)
+                    if !console.isJSON { (isFirst ? view.lines : view.changes).forEach(console.output.writeLine) }
+                    account.news(in: view.complaints).forEach(console.errors.writeLine)
                 case .failure(let error):
-                    account.news(in: ["waiting: \(error)"]).forEach(errors.writeLine)
+                    account.news(in: ["waiting: \(error)"]).forEach(console.errors.writeLine)
                 }
             }
         } catch let error as StoreError where error.code == .notFound {
@@ -86,11 +72,105 @@ struct MirrorSession: Sendable {
         } catch is CancellationError where account.total != nil {
             // Stopped, which is how a watch ends.
         }
-        if isJSON, let total = account.total { output.writeLine(try JSONOutput.text(total)) }
+        if console.isJSON, let total = account.total { console.output.writeLine(try JSONOutput.text(total)) }
         return account.status
     }
 
     private func view(of result: MirrorResult) -> MirrorView {
-        MirrorView(result: result, terminal: output, isPreview: parts.mirror.options.isPreview)
+        MirrorView(result: result, terminal: console.output, isPreview: parts.mirror.options.isPreview)
+    }
+}
+
+extension ProgressLine {
+    fileprivate func show(_ progress: MirrorProgress) {
+        update { progress.text(elapsed: $0) }
+    }
+}
+
+extension MirrorProgress {
+    /// `[=====>    ]  12 of 45 photos  3.1 MiB/s  about 2 min left`, all by bytes.
+    func text(elapsed: Duration) -> String {
+        let percent = size == 0 ? 0 : Int(100 * sizeHere / size)
+        let text =
+            "\(ProgressBar.text(percent, of: 100))  \(Quantities.count(photosDone)) of "
+            + Quantities.counted(photos, "photo")
+        guard sizeHere > 0 else { return text }
+        let left = elapsed * (Double(size - sizeHere) / Double(sizeHere))
+        return text
+            + ProgressBar.pace(bytes: sizeHere, elapsed: elapsed, left: left >= .seconds(1) ? left : nil)
+    }
+}
+
+/// What the looks of one watch have come to, and what of it was told already.
+struct MirrorAccount {
+    /// Of all looks; `nil` before the first that could be made.
+    private(set) var total: MirrorReport?
+    /// Of the last look, as it would be that of `mirror` without `--watch`.
+    private(set) var status = ExitStatus.done
+    /// By the last look.
+    private var told: Set<String> = []
+
+    mutating func note(_ outcome: Result<MirrorResult, any Error>) {
+        switch outcome {
+        case .success(let result):
+            total = MirrorReport(result, after: total)
+            status = ExitStatus(result)
+        case .failure(let error):
+            status = ExitStatus(error)
+        }
+    }
+
+    /// Those lines of a look that the look before it had not.
+    mutating func news(in lines: [String]) -> [String] {
+        defer { told = Set(lines) }
+        return lines.filter { !told.contains($0) }
+    }
+}
+
+extension ExitStatus {
+    init(_ result: MirrorResult) {
+        if let obstacle = result.obstacle {
+            self.init(obstacle)
+        } else if result.end != nil {
+            self = result.isComplete ? .done : .failed
+        } else if result.failed == 0 {
+            self = .done
+        } else {
+            let isAnyThere = !result.downloaded.isEmpty || result.alreadyThere > 0 || !result.kept.isEmpty
+            self = isAnyThere ? .partlyDone : .failed
+        }
+    }
+}
+
+/// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, no configuration
+/// is read either.
+struct MirrorParts: Sendable {
+    let mirror: ShareMirror
+    let time: TimeSource
+
+    init(
+        _ reference: ShareReference, to folder: FilePath, options: ShareMirror.Options, _ global: GlobalOptions,
+        environment: [String: String] = ProcessEnvironment.current, time: TimeSource = .system
+    ) throws {
+        let source: any ShareSource =
+            switch reference {
+            case .id(let id):
+                StoredShareSource(
+                    id, in: try Installation(global, environment: environment, time: time).makeReadStore(nil))
+            case .link(let link): LinkedShareSource(link, transport: try Self.transport(environment))
+            }
+        self.time = time
+        mirror = ShareMirror(
+            source, asked: reference.shareID, to: folder, options: options,
+            pool: BlockingPool(name: "mirror", threads: 3), time: time)
+    }
+
+    private static func transport(_ environment: [String: String]) throws -> CurlTransport {
+        let bundle = ["AWS_CA_BUNDLE", "SSL_CERT_FILE"].compactMap { environment[$0] }.first { !$0.isEmpty }
+        do {
+            return try CurlTransport(settings: TransportSettings(caBundle: bundle))
+        } catch {
+            throw CommandFailure(.failed, error.message)
+        }
     }
 }

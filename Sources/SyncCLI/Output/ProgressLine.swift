@@ -1,25 +1,19 @@
-import FoundationEssentials
 import SyncCore
-import SyncEngine
-import SyncLedger
-import SystemPackage
 
-/// Shows how far a pass is: one line that is drawn over on a terminal, a plain line now and then elsewhere. What went
-/// wrong is told at once, above it.
+/// One line that says how far something is: drawn over on a terminal, a plain line now and then elsewhere.
+///
+/// Calls may come from several threads.
 final class ProgressLine: Sendable {
-    private struct State {
-        var summary = PassSummary()
-        var total = 0
-        var lastDrawn: Duration?
-        var isDrawn = false
-        var failed: Set<FilePath> = []
-        var waiting: [FilePath: String] = [:]
+    /// What is told of the progress where no terminal is.
+    enum Elsewhere { case nowAndThen, nothing }
 
-        /// Whether it was not told yet that this photo waits for this reason.
-        mutating func isNew(_ event: PipelineEvent) -> Bool {
-            guard case .postponed(let reason) = event.result else { return true }
-            return waiting.updateValue(reason, forKey: event.file) != reason
-        }
+    private struct State {
+        /// Of the first update; `nil` when the next one begins anew.
+        var start: Duration?
+        var lastTold: Duration
+        var isDrawn = false
+        var shown: String?
+        var done = -1
     }
 
     private static let redrawEvery = Duration.milliseconds(100)
@@ -27,60 +21,72 @@ final class ProgressLine: Sendable {
 
     private let terminal: Terminal
     private let time: TimeSource
-    private let start: Duration
-    private let state = Mutex(State())
+    private let elsewhere: Elsewhere
+    private let state: Mutex<State>
 
-    init(terminal: Terminal, time: TimeSource) {
+    init(_ terminal: Terminal, time: TimeSource, elsewhere: Elsewhere = .nowAndThen) {
         self.terminal = terminal
         self.time = time
-        self.start = time.monotonic()
+        self.elsewhere = elsewhere
+        state = Mutex(State(lastTold: time.monotonic()))
     }
 
-    var summary: PassSummary { state.withLock { $0.summary } }
-    /// The photos of which it has told that they failed or wait.
-    var told: Set<FilePath> { state.withLock { $0.failed.union($0.waiting.keys) } }
-
-    /// How many photos there are to do, as far as is known.
-    func expect(_ total: Int) {
-        state.withLock { $0.total = total }
+    /// How far it is now. Not every step is told.
+    /// - Parameter text: gets the time since the first step.
+    func update(_ text: (Duration) -> String) {
+        state.withLock { update(&$0, text) }
     }
 
-    func note(_ event: PipelineEvent) {
+    /// As ``update(_:)``; a number that comes late, after a higher one, is left out.
+    func count(_ done: Int, of total: Int, _ noun: String) {
         state.withLock { state in
-            state.summary.count(event)
-            if case .failed = event.result { state.failed.insert(event.file) }
-            if let line = complaint(about: event), state.isNew(event) {
-                clear(&state)
-                terminal.writeLine(line)
-            }
-            let now = time.monotonic()
-            let interval = terminal.isInteractive ? Self.redrawEvery : Self.plainLineEvery
-            guard now - (state.lastDrawn ?? (terminal.isInteractive ? .zero : start)) >= interval else { return }
-            state.lastDrawn = now
-            draw(&state, elapsed: now - start)
+            guard done > state.done else { return }
+            state.done = done
+            update(&state) { _ in ProgressBar.text(done, of: total, noun) }
         }
     }
 
-    /// Removes the line, so that results have the screen to themselves.
+    /// What it waits for, or has come to: told at once, everywhere, unless it is what was told last.
+    func show(_ text: String) {
+        state.withLock { state in
+            guard text != state.shown else { return }
+            draw(text, &state)
+        }
+    }
+
+    /// A line that stays, above the progress.
+    func writeLine(_ text: String) {
+        state.withLock { state in
+            clear(&state)
+            terminal.writeLine(text)
+        }
+    }
+
+    /// Removes the line, so that results have the screen to themselves. A later one begins anew.
     func finish() {
-        state.withLock { clear(&$0) }
-    }
-
-    private func complaint(about event: PipelineEvent) -> String? {
-        let path = event.file.string.escapingControls
-        return switch event.result {
-        case .failed(let reason): terminal.styled("failed", .red) + "  \(path): \(reason)"
-        case .postponed(let reason): terminal.styled("waits", .yellow) + "   \(path): \(reason)"
-        case .stored, .alreadyStored, .skipped:
-            event.events.flatMap { note in
-                note.malformed > 0 ? terminal.styled("partly", .yellow) + "  \(path): \(note.text)" : nil
-            }
-        case .dropped: nil
+        let now = time.monotonic()
+        state.withLock { state in
+            clear(&state)
+            state = State(lastTold: now)
         }
     }
 
-    private func draw(_ state: inout State, elapsed: Duration) {
-        let text = Self.text(state.summary, total: state.total, elapsed: elapsed)
+    private func update(_ state: inout State, _ text: (Duration) -> String) {
+        let now = time.monotonic()
+        let isFirst = state.start == nil
+        let start = state.start ?? now
+        state.start = start
+        if terminal.isInteractive {
+            guard isFirst || now - state.lastTold >= Self.redrawEvery else { return }
+        } else {
+            guard elsewhere == .nowAndThen, now - state.lastTold >= Self.plainLineEvery else { return }
+        }
+        state.lastTold = now
+        draw(text(now - start), &state)
+    }
+
+    private func draw(_ text: String, _ state: inout State) {
+        state.shown = text
         if terminal.isInteractive {
             terminal.write("\r\u{1B}[K" + TextLayout.shortened(text, to: terminal.width - 1))
             state.isDrawn = true
@@ -93,19 +99,31 @@ final class ProgressLine: Sendable {
         guard state.isDrawn else { return }
         terminal.write("\r\u{1B}[K")
         state.isDrawn = false
+        state.shown = nil
+    }
+}
+
+/// How much of something is done, in words and signs.
+enum ProgressBar {
+    private static let cells = 20
+
+    /// `[=====>    ]`
+    static func text(_ done: Int, of total: Int) -> String {
+        let filled = total == 0 ? 0 : min(cells * done / total, cells)
+        return "[" + String(repeating: "=", count: filled) + String(repeating: " ", count: cells - filled) + "]"
     }
 
-    /// `[=====>    ]  12 of 40 photos  3.1 MiB/s  about 2 min left`. The rate is that of bytes read from the folders.
-    static func text(_ summary: PassSummary, total: Int, elapsed: Duration) -> String {
-        let done = summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped
-        let total = max(total, done)
-        var text =
-            "\(ProgressBar.text(done, of: total))  \(Quantities.count(done)) of \(Quantities.counted(total, "photo"))"
+    /// `[=====>    ]  12 of 40 photos`
+    static func text(_ done: Int, of total: Int, _ noun: String) -> String {
+        "\(text(done, of: total))  \(Quantities.count(done)) of \(Quantities.counted(total, noun))"
+    }
+
+    /// `  3.1 MiB/s  about 2 min left`, as soon as there is enough to tell it from.
+    static func pace(bytes: Int64, elapsed: Duration, left: Duration?) -> String {
         let seconds = elapsed / .seconds(1)
-        if seconds >= 1 { text += "  \(Quantities.bytes(Int64(Double(summary.bytesRead) / seconds)))/s" }
-        if done > 0, done < total, seconds >= 2 {
-            text += "  about \(Quantities.span(elapsed * (Double(total - done) / Double(done)))) left"
-        }
-        return text
+        guard seconds >= 1 else { return "" }
+        let rate = "  \(Quantities.bytes(Int64(Double(bytes) / seconds)))/s"
+        guard let left, seconds >= 2 else { return rate }
+        return rate + "  about \(Quantities.span(left)) left"
     }
 }

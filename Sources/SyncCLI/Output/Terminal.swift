@@ -9,16 +9,15 @@ struct Terminal: Sendable {
     let hasStyle: Bool
 
     static func standardOutput(_ environment: [String: String]) -> Terminal {
-        Terminal(descriptor: STDOUT_FILENO, environment: environment)
+        Terminal(STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1, environment)
     }
 
     static func standardError(_ environment: [String: String]) -> Terminal {
-        Terminal(descriptor: STDERR_FILENO, environment: environment)
+        Terminal(STDERR_FILENO, isTerminal: isatty(STDERR_FILENO) == 1, environment)
     }
 
-    private init(descriptor: Int32, environment: [String: String]) {
+    init(_ descriptor: Int32, isTerminal: Bool, _ environment: [String: String]) {
         self.descriptor = descriptor
-        let isTerminal = isatty(descriptor) == 1
         isInteractive = isTerminal && environment["TERM"] != "dumb"
         hasStyle = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
     }
@@ -57,4 +56,27 @@ struct Terminal: Sendable {
         case green = "32"
         case yellow = "33"
     }
+}
+
+/// A question that is answered with yes or no.
+enum Question {
+    /// Asks, and waits for the answer. Where nobody sits (standard input is no terminal) nothing is asked, and the answer
+    /// is yes: a script says with its options what it does not want.
+    static func confirm(_ question: String, on terminal: Terminal) -> Bool {
+        guard isSomebodyThere else { return true }
+        terminal.write("\(question) [y/N] ")
+        return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+    }
+
+    /// Asks before something goes for good: silence is no yes.
+    /// - Parameters:
+    ///   - advice: for whoever calls it where nobody sits.
+    ///   - no: what has become of it when somebody says no.
+    /// - Throws: ``CommandFailure`` unless somebody says yes.
+    static func confirmLoss(_ question: String, on terminal: Terminal, advice: String, no: String) throws {
+        guard isSomebodyThere else { throw CommandFailure(.usage, "there is no terminal to ask on; \(advice)") }
+        guard confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
+    }
+
+    private static var isSomebodyThere: Bool { isatty(STDIN_FILENO) == 1 }
 }

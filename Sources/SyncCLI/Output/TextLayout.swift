@@ -66,3 +66,64 @@ enum TextLayout {
             })
     }
 }
+
+/// Rows of cells in columns, for terminals.
+struct Table {
+    struct Column {
+        /// `nil` for the last one, which takes what is left.
+        fileprivate var width: Int?
+        fileprivate var alignsRight = false
+        fileprivate var gap = 0
+
+        /// - Parameter gap: the columns that stay empty behind it.
+        static func left(_ width: Int, gap: Int = 0) -> Column { Column(width: width, gap: gap) }
+        static func right(_ width: Int, gap: Int = 0) -> Column { Column(width: width, alignsRight: true, gap: gap) }
+        static let rest = Column(width: nil)
+    }
+
+    private let indent: String
+    private let columns: [Column]
+
+    init(indent: Int = 0, _ columns: Column...) {
+        self.init(indent: indent, columns)
+    }
+
+    init(indent: Int = 0, _ columns: [Column]) {
+        self.indent = String(repeating: " ", count: indent)
+        self.columns = columns
+    }
+
+    func row(_ cells: String...) -> String { row(cells) }
+
+    func row(_ cells: [String]) -> String {
+        let line = zip(cells, columns).map { cell, column in
+            guard let width = column.width else { return cell }
+            return TextLayout.fitted(cell, to: width, alignRight: column.alignsRight)
+                + String(repeating: " ", count: column.gap)
+        }
+        return indent + String(line.joined().reversed().drop { $0 == " " }.reversed())
+    }
+}
+
+extension Terminal {
+    /// No line of prose is longer, however wide the terminal.
+    var textWidth: Int { min(width, 100) }
+
+    /// A text in lines that fit, each behind so many spaces.
+    func wrapped(_ text: String, indent: Int = 0, _ style: Style? = nil) -> [String] {
+        TextLayout.wrapped(text, to: textWidth - indent).map { line in
+            String(repeating: " ", count: indent) + (style.map { styled(line, $0) } ?? line)
+        }
+    }
+}
+
+extension String {
+    /// As a shell takes it for one word.
+    var asShellWord: String {
+        let isPlain = utf8.allSatisfy { byte in
+            byte >= 0x80 || Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
+                || "-._/+,:@".utf8.contains(byte)
+        }
+        return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 
 /// `profiles list --json`.
-struct ProfileListReport: Encodable {
+struct ProfileListReport: Report {
     struct Profile: Encodable {
         var id: String
         /// E.164.
@@ -40,22 +40,19 @@ struct ProfileListReport: Encodable {
         if profiles.isEmpty {
             lines.append("No profiles. Add one with: sync-agent profiles add NUMBER")
         } else {
-            lines.append(terminal.styled(Self.row("id", "number", "events", "name"), .bold))
+            lines.append(terminal.styled(Self.table.row("id", "number", "events", "name"), .bold))
             lines += profiles.map { profile in
-                Self.row(
+                Self.table.row(
                     profile.id, profile.phone, Quantities.count(profile.events), (profile.name ?? "").escapingControls)
             }
         }
         if orphanedEvents > 0 {
-            lines += TextLayout.wrapped(
+            lines += terminal.wrapped(
                 "\(Quantities.counted(orphanedEvents, "event")) with a number that has no profile: "
-                    + "sync-agent profiles migrate --dry-run tells which.", to: min(terminal.width, 100))
+                    + "sync-agent profiles migrate --dry-run tells which.")
         }
         return lines
     }
 
-    private static func row(_ cells: String...) -> String {
-        TextLayout.fitted(cells[0], to: 38) + TextLayout.fitted(cells[1], to: 17)
-            + TextLayout.fitted(cells[2], to: 8, alignRight: true) + "  " + cells[3]
-    }
+    private static let table = Table(.left(38), .left(17), .right(8, gap: 2), .rest)
 }

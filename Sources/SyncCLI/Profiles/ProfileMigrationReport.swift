@@ -3,7 +3,7 @@ import SyncEngine
 import SystemPackage
 
 /// `profiles migrate --json`: counts of events, and of archived photos.
-struct ProfileMigrationReport: Encodable {
+struct ProfileMigrationReport: Report {
     struct Orphan: Encodable {
         /// As it is written in events, or in keys.
         var profile: String
@@ -63,10 +63,9 @@ struct ProfileMigrationReport: Encodable {
     var status: ExitStatus { photos.left.isEmpty && deleted?.left.isEmpty ?? true ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
-        let width = min(terminal.width, 100)
         var lines = photos.left.flatMap { left in
             ["left  \(left.key.escapingControls)"]
-                + TextLayout.wrapped(left.reason.escapingControls, to: width - 6).map { "      " + $0 }
+                + terminal.wrapped(left.reason.escapingControls, indent: 6)
         }
         let would = dryRun ? "to be " : ""
         lines.append(

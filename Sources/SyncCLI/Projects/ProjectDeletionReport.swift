@@ -3,7 +3,7 @@ import SyncEngine
 import SystemPackage
 
 /// What `projects delete` did, or would do, as JSON and for people.
-struct ProjectDeletionReport: Encodable {
+struct ProjectDeletionReport: Report {
     struct Project: Encodable {
         var id: String
         var folder: String
@@ -44,7 +44,7 @@ struct ProjectDeletionReport: Encodable {
         return unknown.isEmpty && projects.allSatisfy(\.errors.isEmpty) ? .done : .partlyDone
     }
 
-    var lines: [String] {
+    func lines(on terminal: Terminal) -> [String] {
         projects.flatMap { project in
             ["\(project.state)  \(project.id.escapingControls)  in \(project.folder.escapingControls)"]
                 + (project.state == "planned" ? project.files + project.keys : []).map { "  \($0.escapingControls)" }

@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 
 /// Projects in numbers, for people and as JSON.
-struct ProjectStatistics: Encodable {
+struct ProjectStatistics: Report {
     struct Template: Encodable, Hashable {
         var templateId: String
         var templateName: String
@@ -67,8 +67,7 @@ struct ProjectStatistics: Encodable {
         guard !rows.isEmpty else { return [] }
         return ["", terminal.styled(title, .bold)]
             + rows.map { name, count in
-                "  " + TextLayout.fitted(name.escapingControls, to: 40)
-                    + TextLayout.fitted(Quantities.count(count), to: 10, alignRight: true)
+                Table(indent: 2, .left(40), .right(10)).row(name.escapingControls, Quantities.count(count))
             }
     }
 }

@@ -102,3 +102,94 @@ extension JobReport.Item {
             error: item.error, note: item.error == nil ? item.note : nil)
     }
 }
+
+/// Restore jobs for people, in 80 columns.
+struct JobView {
+    let terminal: Terminal
+    let now: Date
+
+    func list(_ jobs: [JobReport]) -> [String] {
+        guard !jobs.isEmpty else { return ["No restores yet. Ask for one with: sync-agent restore PATH"] }
+        let table = Table(
+            .left(3, gap: 1), .left(16, gap: 1), .left(5, gap: 1), .left(9, gap: 1), .left(11, gap: 1),
+            .left(9, gap: 1), .rest)
+        let head = table.row("no.", "requested", "by", "tier", "photos", "costs", "state")
+        return [terminal.styled(head, .bold)]
+            + jobs.map { job in
+                table.row(
+                    job.jobId, Quantities.time(job.requestedAt), job.requestedBy.escapingControls, job.tier,
+                    "\(Quantities.count(job.done))/\(Quantities.count(job.items))",
+                    job.costUSD.map(Quantities.dollars) ?? "", shortStateText(job).escapingControls)
+            }
+    }
+
+    func detail(_ job: JobReport) -> [String] {
+        var lines = [
+            terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))",
+            "  requested  \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
+            "  photos     \(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
+                + Quantities.bytes(job.bytes),
+        ]
+        if let cost = job.costUSD { lines.append("  cost       \(Quantities.aboutDollars(cost))") }
+        if let output = job.output {
+            lines.append("  saved      \(job.saved) of \(job.items) in \(output.escapingControls)")
+        }
+        lines.append("")
+        for item in job.itemList ?? [] {
+            var line = "  " + TextLayout.fitted(symbol(item), to: terminal.hasStyle ? 3 : 11)
+            line += TextLayout.fitted(Quantities.bytes(item.bytes), to: 9, alignRight: true) + "  "
+            line += TextLayout.shortened((item.path ?? item.key).escapingControls, to: max(terminal.width - 26, 30))
+            lines.append(line)
+            if let text = item.error ?? item.note {
+                lines += terminal.wrapped(text, indent: 6, .yellow)
+            }
+        }
+        return lines
+    }
+
+    private func symbol(_ item: JobReport.Item) -> String {
+        // What was never archived was not restored: it could be read all along.
+        let isPlain =
+            item.state == RestoreItemState.restored.rawValue && !StorageClass(rawValue: item.storageClass).isArchive
+        guard terminal.hasStyle else { return isPlain ? "readable" : item.state }
+        if isPlain { return "" }
+        return switch RestoreItemState(rawValue: item.state) {
+        case .restored: "✨"
+        case .failed: "⚠️"
+        case .expired: "❄️"
+        default: "⏳"
+        }
+    }
+
+    /// For the last column of the list, which has 21 of the 80.
+    private func shortStateText(_ job: JobReport) -> String {
+        switch job.state {
+        case .retrieving: job.readyAt.map { $0 > now ? "due in \(span(to: $0))" : "due any moment" } ?? "retrieving"
+        case .ready: "available" + (job.expiresAt.map { " for \(span(to: $0))" } ?? "")
+        default: stateText(job)
+        }
+    }
+
+    /// In one unit, the next whole one.
+    private func span(to end: Date) -> String {
+        let seconds = end.timeIntervalSince(now)
+        let hours = (seconds / 3_600).rounded(.up)
+        if hours > 48 { return Quantities.counted(Int((hours / 24).rounded(.up)), "day") }
+        return hours > 1 ? "\(Int(hours)) h" : Quantities.span(.seconds(seconds))
+    }
+
+    private func stateText(_ job: JobReport) -> String {
+        switch job.state {
+        case .sending: "requesting"
+        case .retrieving:
+            "retrieving" + (job.readyAt.map { $0 > now ? ", by \(Quantities.time($0))" : ", any moment" } ?? "")
+        case .saving: "ready, being saved"
+        case .ready: "available" + (job.expiresAt.map { " until \(Quantities.time($0))" } ?? "")
+        case .partlyReady:
+            [(job.failed, "failed"), (job.expired, "archived again")].filter { $0.0 > 0 }
+                .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        case .failed: "failed"
+        case .expired: "archived again"
+        }
+    }
+}

@@ -21,7 +21,7 @@ struct RestoreLimit {
             let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
             throw CommandFailure(
                 .failed,
-                "\(source) sets a limit, and no price of \(classes) is known; nothing was asked for. Add it to the file that "
+                "\(source) sets a limit, and no price of \(classes) is known; no restore was requested. Add it to the file that "
                     + "cost.prices names, or leave the limit out")
         }
         guard proposal.estimate.totalUSD > limit else { return }
@@ -31,7 +31,7 @@ struct RestoreLimit {
         throw CommandFailure(
             .failed,
             "it would cost \(Quantities.aboutDollars(proposal.estimate.totalUSD)), and the limit is "
-                + "$\(limit) (\(source)); nothing was asked for"
+                + "$\(limit) (\(source)); no restore was requested"
                 + (cheaper ?? ". Name fewer photos, or raise the limit"))
     }
 }

@@ -45,26 +45,22 @@ enum RestoreVersion: Hashable {
     /// The keys of the versions, in place of the paths of photos.
     /// - Throws: ``CommandFailure`` that names what has no such version.
     func keys(
-        of paths: [String], in ledger: Ledger, candidates: (FilePath) -> [FilePath]
+        of paths: [String], in ledger: Ledger, _ locator: PathLocator
     ) throws -> [String] {
         var keys: [String] = []
         var unknown: [String] = []
         for path in paths {
-            let absolute = ProcessEnvironment.workingFolder.pushing(FilePath(path)).lexicallyNormalized()
-            var (count, found) = (0, 0)
-            for candidate in candidates(absolute) where count == 0 {
-                count = try ledger.photos(at: candidate) { photo in
-                    guard let version = choose(from: try ledger.versions(of: photo)) else { return }
-                    found += 1
-                    keys.append(version.object.key.rawValue)
-                }
+            let before = keys.count
+            let isKnown = try locator.photos(at: path, in: ledger) { photo, _ in
+                guard let version = choose(from: try ledger.versions(of: photo)) else { return }
+                keys.append(version.object.key.rawValue)
             }
-            if count == 0 {
-                unknown.append(StatusCommand.unknownPath(absolute.string))
-            } else if found == 0 {
+            if !isKnown {
+                unknown.append(UnknownPaths.message(path))
+            } else if keys.count == before {
                 unknown.append(
-                    "\(absolute.string.escapingControls): no such version is stored; sync-agent status \(path.escapingControls) lists those that are"
-                )
+                    "\(ProcessEnvironment.absolute(path).string.escapingControls): no such version is stored; sync-agent status "
+                        + "\(path.escapingControls) lists those that are")
             }
         }
         guard unknown.isEmpty else { throw CommandFailure(.noSuchPath, unknown.joined(separator: "\n")) }

@@ -11,6 +11,14 @@ struct RestoreView {
     /// Whether the store asks for money at all.
     let isFree: Bool
 
+    private let table = Table(indent: 2, .left(12), .left(16), .right(12))
+
+    init(terminal: Terminal, prices: PriceTable, isFree: Bool) {
+        self.terminal = terminal
+        self.prices = prices
+        self.isFree = isFree
+    }
+
     /// What was found, and what each tier would cost.
     func proposal(_ proposal: RestoreProposal) -> [String] {
         let candidates = proposal.candidates
@@ -24,33 +32,32 @@ struct RestoreView {
         lines += skipped(proposal)
         guard !candidates.isEmpty else { return lines }
         if !proposal.options.isEmpty {
-            lines += ["", terminal.styled(row("tier", "ready within", "costs about"), .bold)]
+            lines += ["", terminal.styled(table.row("tier", "ready within", "costs about"), .bold)]
         }
         lines += proposal.options.map { option in
             let mark = option.tier == proposal.tier ? "  <- this one" : ""
-            return row(
+            return table.row(
                 option.tier.rawValue, option.estimate.hours.map(Self.hours) ?? "not known",
                 Quantities.dollars(option.estimate.totalUSD)) + mark
         }
         let total = Quantities.aboutDollars(proposal.estimate.totalUSD)
-        lines += wrapped("As asked for (\(requests(proposal))), it costs \(total) in all.")
-        lines += wrapped(
+        lines += terminal.wrapped("As asked for (\(requests(proposal))), it costs \(total) in all.")
+        lines += terminal.wrapped(
             "For \(Quantities.counted(proposal.order.days, "day")), with everything downloaded once"
                 + (proposal.estimate.egressMayBeFree
                     ? " (which may fall into the \(Int(prices.freeEgressGB)) GB a month that are free)" : "")
                 + "; Amazon's list prices in \(prices.region), \(prices.asOf)."
-                + (isFree ? " The embedded store itself costs nothing, and takes store.restore_seconds." : "")
-        ).map { terminal.styled($0, .dim) }
+                + (isFree ? " The embedded store itself costs nothing, and takes store.restore_seconds." : ""), .dim)
         if !proposal.estimate.unpriced.isEmpty {
-            lines += wrapped("Not in it, because no price is known: \(classes(proposal.estimate.unpriced)).")
+            lines += terminal.wrapped("Not in it, because no price is known: \(classes(proposal.estimate.unpriced)).")
         }
         lines += proposal.hints.flatMap { hint in
             let wait = hint.hours.map { ", within \(Self.hours($0))" } ?? ""
-            return wrapped(
+            return terminal.wrapped(
                 "With --tier \(hint.tier.rawValue)\(wait), it costs \(Quantities.dollars(hint.savedUSD)) less.")
         }
         if proposal.plan.groups.contains(where: \.mayEndBeforeReady) {
-            lines += wrapped(
+            lines += terminal.wrapped(
                 "The days count from now: they may be over before the photos are there. Ask for more with --days.")
         }
         return lines
@@ -72,16 +79,10 @@ struct RestoreView {
         classes.map(\.rawValue).joined(separator: ", ")
     }
 
-    private func wrapped(_ text: String, indented indent: Int = 0) -> [String] {
-        TextLayout.wrapped(text, to: min(terminal.width, 100) - indent).map {
-            String(repeating: " ", count: indent) + $0
-        }
-    }
-
     /// A name in a line of its own, with what is said of it below.
     private func named(_ name: String, _ text: String) -> [String] {
-        ["  " + TextLayout.shortened(name.escapingControls, to: min(terminal.width, 100) - 2)]
-            + wrapped(text.escapingControls, indented: 6)
+        ["  " + TextLayout.shortened(name.escapingControls, to: terminal.textWidth - 2)]
+            + terminal.wrapped(text.escapingControls, indent: 6)
     }
 
     /// One line for each reason, with names while there are few.
@@ -90,7 +91,7 @@ struct RestoreView {
         let byReason = Dictionary(grouping: skipped, by: \.reason)
         return byReason.sorted { ($0.value.count, $1.key) > ($1.value.count, $0.key) }.flatMap { reason, skipped in
             if skipped.count > 3 {
-                return wrapped("\(Quantities.counted(skipped.count, "photo")): \(reason)", indented: 2)
+                return terminal.wrapped("\(Quantities.counted(skipped.count, "photo")): \(reason)", indent: 2)
             }
             return skipped.flatMap { named($0.path ?? $0.key ?? "", reason) }
         }
@@ -103,23 +104,23 @@ struct RestoreView {
         lines += failures(failed)
         lines += Dictionary(grouping: report.items.compactMap(\.note)) { $0 }.sorted { $0.key < $1.key }.flatMap {
             note, all in
-            wrapped("\(Quantities.counted(all.count, "photo")): \(note)")
+            terminal.wrapped("\(Quantities.counted(all.count, "photo")): \(note)")
         }
         let asked = report.items.count - failed.count
         guard let job = report.jobId else {
             if asked > 0 { lines.append("\(Quantities.counted(asked, "restore")) changed.") }
             return lines
         }
-        lines += wrapped(
+        lines += terminal.wrapped(
             "Restore \(job): \(Quantities.counted(asked, "photo")), \(report.tier)"
                 + (readyAt.map { ", ready by \(Quantities.time($0)) at the latest." } ?? "."))
         let waiting = report.items.count { $0.state == RestoreItemState.planned.rawValue }
         if waiting > 0 {
-            lines += wrapped(
-                "\(Quantities.counted(waiting, "photo")) could not be asked for yet, the store is busy: the agent, or "
-                    + "sync-agent restores --refresh, goes on with it.")
+            lines += terminal.wrapped(
+                "\(Quantities.counted(waiting, "photo")) could not be requested yet, the store is busy: the agent, or "
+                    + "sync-agent restores --refresh, continues it.")
         }
-        lines.append("How far it is: sync-agent restores \(job)")
+        lines.append("Follow it with: sync-agent restores \(job)")
         return lines
     }
 
@@ -143,9 +144,4 @@ struct RestoreView {
     }
 
     static func hours(_ hours: Double) -> String { Quantities.span(.seconds(hours * 3_600)) }
-
-    private func row(_ cells: String...) -> String {
-        "  " + TextLayout.fitted(cells[0], to: 12) + TextLayout.fitted(cells[1], to: 16)
-            + TextLayout.fitted(cells[2], to: 12, alignRight: true)
-    }
 }

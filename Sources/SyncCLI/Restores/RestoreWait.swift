@@ -6,12 +6,7 @@ import UnixSignals
 
 /// Waits for a restore job, with a bar, and saves what it brings. The agent may work on the same job meanwhile: what it
 /// has noted counts. Ctrl-C ends the waiting, not the job.
-struct RestoreWait {
-    enum End {
-        case over(RestoreJobSummary)
-        case interrupted
-    }
-
+struct RestoreWait: Sendable {
     private let parts: RestoreParts
     private let time: TimeSource
     private let terminal: Terminal
@@ -22,23 +17,18 @@ struct RestoreWait {
         self.terminal = terminal
     }
 
+    /// - Returns: `nil` when somebody pressed Ctrl-C.
     /// - Throws: `LedgerError`. A store that is away is waited for.
-    func run(_ job: RestoreJobID) async throws -> End {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        return try await withThrowingTaskGroup(of: End.self) { group in
-            group.addTask { .over(try await follow(job)) }
-            group.addTask {
-                for await _ in signals { return .interrupted }
-                throw CancellationError()
-            }
-            guard let first = try await group.next() else { throw CancellationError() }
-            group.cancelAll()
-            return first
-        }
+    func run(_ job: RestoreJobID) async throws -> RestoreJobSummary? {
+        guard
+            case .done(let summary) = try await Interruptible.run(
+                until: .sigint, .sigterm, body: { try await follow(job) })
+        else { return nil }
+        return summary
     }
 
     private func follow(_ job: RestoreJobID) async throws -> RestoreJobSummary {
-        var line = StatusLine(terminal)
+        let line = ProgressLine(terminal, time: time)
         defer { line.finish() }
         var next: Date? = .distantPast
         var told: Set<String> = []
@@ -73,8 +63,8 @@ struct RestoreWait {
     private func text(_ summary: RestoreJobSummary, next: Date?) -> String {
         let ready = summary.counts[.restored] ?? 0
         let done = summary.job.output == nil ? ready : summary.saved
-        var text = "\(ProgressBar.text(done, of: summary.total))  \(Quantities.count(done)) of "
-        text += Quantities.counted(summary.total, "photo") + (summary.job.output == nil ? " restored" : " saved")
+        var text = ProgressBar.text(done, of: summary.total, "photo")
+        text += summary.job.output == nil ? " restored" : " saved"
         if ready < summary.total, let hours = summary.job.estimatedHours {
             let end = summary.job.requestedAt.addingTimeInterval(hours * 3_600)
             text += end > time.now() ? "  ready by \(Quantities.time(end))" : "  ready any moment"

@@ -1,9 +1,11 @@
+import FoundationEssentials
 import SyncCore
 import SyncEngine
+import SyncLedger
 import SystemPackage
 
 /// What `cleanup` answers. It holds no text of any event.
-struct CleanupReport: Encodable, Sendable {
+struct CleanupReport: Report, Sendable {
     struct Issue: Encodable, Sendable {
         let event: String
         @Nullable var file: String?
@@ -81,5 +83,121 @@ extension CleanupReport {
     private static func line(_ issue: Issue) -> String {
         let place = issue.file.map { " in \($0.escapingControls)" } ?? ""
         return "\(issue.event.escapingControls)\(place): \(issue.reason)"
+    }
+}
+
+/// What `cleanup --report` answers: what should have been cleaned up and was not, and what was signed off.
+struct OverdueReport: Encodable, Sendable {
+    struct Overdue: Encodable, Sendable {
+        let event: String
+        let profile: String
+        let eventType: String
+        let createdAt: Date
+        let dueSince: Date
+        let files: [String]
+        @Nullable var triedAt: Date?
+        /// Why the last try did not succeed.
+        @Nullable var reason: String?
+    }
+
+    struct Unclear: Encodable, Sendable {
+        let file: String
+        let reason: String
+    }
+
+    struct Run: Encodable, Sendable {
+        let scheduledAt: Date
+        let finishedAt: Date
+    }
+
+    struct SignedOff: Encodable, Sendable {
+        let event: String
+        let profile: String
+        let signedOffAt: Date
+        @Nullable var key: String?
+        @Nullable var sha256: String?
+    }
+
+    /// So many overdue events are named, the oldest first.
+    static let named = 1_000
+    private static let recent = 10
+
+    let daysOld: Int
+    let overdue: Int
+    let events: [Overdue]
+    /// Files in which something cannot be told: it may be due, and keeps its text.
+    let unclear: [Unclear]
+    let archived: Int
+    let deleted: Int
+    /// The last daily run of an agent.
+    @Nullable var lastRun: Run?
+    let nextRun: Date
+    let signedOff: [SignedOff]
+
+    init(_ parts: RetentionParts, daysOld: Int, now: Date) async throws {
+        let cutoff = parts.retention.cutoff(days: daysOld)
+        let age = Double(daysOld) * 86_400
+        self.daysOld = daysOld
+        unclear = try await parts.retention.takeIn().prefix(Self.named).compactMap { issue in
+            issue.file.map { Unclear(file: $0.string, reason: issue.reason) }
+        }
+        (overdue, events) = try await parts.ledger { ledger in
+            let due = try ledger.dueEvents(createdBefore: cutoff, after: nil, limit: Self.named)
+            return (try ledger.dueEventCount(createdBefore: cutoff), due.map { Overdue($0, age: age) })
+        }
+        let counts = try await parts.ledger { try $0.eventCounts().retention }
+        archived = counts[.archived] ?? 0
+        deleted = archived + (counts[.deleted] ?? 0)
+        let run = try await parts.ledger { try $0.dailyRun(RetentionService.task) }
+        _lastRun = Nullable(wrappedValue: run.map { Run(scheduledAt: $0.scheduledAt, finishedAt: $0.finishedAt) })
+        nextRun = parts.schedule.next(after: now)
+        signedOff = try await parts.ledger { try $0.retentionRecords(limit: Self.recent) }.map(SignedOff.init)
+    }
+
+    /// For people.
+    func lines(now: Date) -> [String] {
+        var lines = [
+            "Archived \(Quantities.counted(archived, "photo")) and deleted the text of "
+                + "\(Quantities.counted(deleted, "event")) so far.",
+            lastRun.map { "Last daily run \(Quantities.ago($0.finishedAt, now: now))." } ?? "No daily run yet.",
+            "The next one is due at \(Quantities.time(nextRun)), while an agent runs.",
+        ]
+        if overdue == 0, unclear.isEmpty { return lines + ["Nothing is overdue."] }
+        if overdue > 0 { lines.append("\(Quantities.counted(overdue, "event")) overdue:") }
+        let shown = events.prefix(20)
+        lines += shown.map { event in
+            let reason = event.reason ?? "not tried yet"
+            return "  \(event.event.escapingControls)  due since \(Quantities.day(event.dueSince)): \(reason)"
+        }
+        if overdue > shown.count { lines.append("  and \(Quantities.count(overdue - shown.count)) more") }
+        if !unclear.isEmpty {
+            lines.append("\(Quantities.counted(unclear.count, "file")) with something that cannot be told:")
+            lines += unclear.prefix(20).map { "  \($0.file.escapingControls): \($0.reason.escapingControls)" }
+            if unclear.count > 20 { lines.append("  and \(Quantities.count(unclear.count - 20)) more") }
+        }
+        return lines
+    }
+}
+
+extension OverdueReport.Overdue {
+    init(_ due: DueEvent, age: Double) {
+        event = due.event.eventID
+        profile = due.event.profileUUID ?? due.event.profile
+        eventType = due.event.type.rawValue
+        createdAt = due.event.createdAt
+        dueSince = due.event.createdAt.addingTimeInterval(age)
+        files = due.files.map(\.string)
+        _triedAt = Nullable(wrappedValue: due.event.triedAt)
+        _reason = Nullable(wrappedValue: due.event.retentionProblem)
+    }
+}
+
+extension OverdueReport.SignedOff {
+    init(_ record: RetentionRecord) {
+        event = record.eventID
+        profile = record.profile
+        signedOffAt = record.signedOffAt
+        _key = Nullable(wrappedValue: record.photo?.key.rawValue)
+        _sha256 = Nullable(wrappedValue: record.photo.map { "\($0.sha256)" })
     }
 }

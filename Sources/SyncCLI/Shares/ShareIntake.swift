@@ -21,13 +21,13 @@ struct ShareIntake {
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
     func run(_ folder: FilePath) async throws {
         let pool = BlockingPool(name: "look", threads: 1)
-        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
-        var line = StatusLine(.standardError(installation.environment))
+        let queue = LedgerQueue(ledger)
+        let line = ProgressLine(.standardError(installation.environment), time: installation.time)
         defer { line.finish() }
         var waitsFor: [FilePath] = []
         var since = installation.time.monotonic()
         while true {
-            if let lock = try lockIfFree() {
+            if let lock = try installation.takeLockIfFree() {
                 line.finish()
                 defer { withExtendedLifetime(lock) {} }
                 return try await pass(over: folder)
@@ -44,17 +44,9 @@ struct ShareIntake {
         }
     }
 
-    private func lockIfFree() throws -> AgentLock? {
-        do {
-            return try installation.takeLock()
-        } catch is AgentLock.Held {
-            return nil
-        }
-    }
-
     private func pass(over folder: FilePath) async throws {
         let terminal = Terminal.standardError(installation.environment)
-        let progress = ProgressLine(terminal: terminal, time: installation.time)
+        let progress = PassProgress(terminal: terminal, time: installation.time)
         defer { progress.finish() }
         let parts = try AgentParts(installation, ledger: ledger, observe: progress.note)
         let intake = try await parts.makePass().takeIn(only: folder)

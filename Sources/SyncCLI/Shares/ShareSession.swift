@@ -19,14 +19,16 @@ struct ShareSession {
     private static let lookEvery = Duration.seconds(1)
 
     let parts: ShareParts
-    let installation: Installation
+    let workspace: Workspace
     let order: ShareOrder
-    /// Where people read.
-    let terminal: Terminal
-    let isSilent: Bool
     let asks: Bool
     /// Who is to get the link, as soon as there is one.
     let recipient: ShareRecipient?
+
+    private var installation: Installation { workspace.installation }
+    /// Where people read.
+    private var terminal: Terminal { workspace.console.people }
+    private var isSilent: Bool { workspace.console.isSilent }
 
     /// - Throws: ``CommandFailure``, ``ShareError``, ``StoreError``, ``LedgerError``.
     func run() async throws -> Outcome {
@@ -57,8 +59,7 @@ struct ShareSession {
     /// Another process may have the share in hand, or make the same one at this moment: it is waited for, and what it
     /// left is done.
     private func publish(_ first: ShareProposal, _ firstRestore: RestoreProposal?) async throws -> Outcome {
-        let progress = ShareProgress(
-            terminal: .standardError(installation.environment), time: installation.time)
+        let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         var proposal = first
         var restore = firstRestore
@@ -76,7 +77,7 @@ struct ShareSession {
                     try await carryOut(wanted, for: id)
                 }
                 do {
-                    let result = try await parts.publisher.run(id) { progress.note($0, of: $1) }
+                    let result = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
                     if case .waiting(_, let archived) = result {
                         progress.finish()
                         costUSD += try await askAgain(for: archived, beside: proposal, of: id)
@@ -88,7 +89,7 @@ struct ShareSession {
                 } catch let error as StoreError {
                     throw CommandFailure(
                         ExitStatus(error),
-                        "\(error). What was sent is kept: a running agent, or the same command again, goes on with it")
+                        "\(error). What was sent is kept: a running agent, or the same command again, continues it")
                 }
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {
@@ -134,7 +135,7 @@ struct ShareSession {
         let shareRestore = ShareRestore(parts: parts, installation: installation)
         guard let restore = try await shareRestore.proposal(archived) else { return nil }
         if let useless = shareRestore.uselessness(of: restore, until: end) {
-            throw CommandFailure(.usage, "\(useless). Nothing was asked for, and nothing was shared")
+            throw CommandFailure(.usage, "\(useless). No restore was requested, and nothing was shared")
         }
         if isSilent {
             terminal.writeLine(

@@ -6,6 +6,7 @@ import SyncLedger
 /// A share, for people.
 struct ShareView {
     private static let photosShown = 3
+    private static let table = Table(.left(10), .left(20, gap: 2), .left(24), .right(6, gap: 2), .rest)
 
     let terminal: Terminal
     let now: Date
@@ -28,7 +29,7 @@ struct ShareView {
         switch proposal.change {
         case .new: break
         case .none: lines.append("It is shared already, as it is now.")
-        case .goesOn: lines.append("It was begun before, and goes on.")
+        case .goesOn: lines.append("Resuming an unfinished share.")
         case .update(let added, let removed):
             lines.append(
                 added + removed == 0
@@ -36,9 +37,9 @@ struct ShareView {
                     : "It is shared already; \(Quantities.counted(added, "photo")) will be added, \(removed) removed.")
         }
         let from = proposal.draft.sharedBy.map { ", from \($0.escapingControls)" } ?? ""
-        lines += wrapped(
+        lines += terminal.wrapped(
             "Without positions, serial numbers and maker notes\(from), until \(Quantities.time(proposal.expiresAt)).")
-        lines += proposal.notes.flatMap { wrapped($0.escapingControls) }
+        lines += proposal.notes.flatMap { terminal.wrapped($0.escapingControls) }
         return lines
     }
 
@@ -60,7 +61,7 @@ struct ShareView {
             let names = photos.prefix(Self.photosShown).map(\.name.escapingControls).joined(separator: ", ")
             let more = photos.count > Self.photosShown ? " and \(photos.count - Self.photosShown) more" : ""
             return [terminal.styled("not shared", .yellow) + "  \(names)\(more)"]
-                + wrapped(reason.escapingControls, indented: 6)
+                + terminal.wrapped(reason.escapingControls, indent: 6)
         }
     }
 
@@ -80,8 +81,8 @@ struct ShareView {
             wasThere
                 ? "Shared already, nothing had to be sent: \(count)" : terminal.styled("Shared", .green) + ": \(count)")
         lines += ["", link.url, ""]
-        lines += wrapped(Self.end(of: share, link))
-        lines += wrapped(
+        lines += terminal.wrapped(Self.end(of: share, link))
+        lines += terminal.wrapped(
             link.url.hasPrefix("http")
                 ? "Whoever has the link can see the photos. To have them as files:"
                 : "Whoever has this store in their configuration gets the photos with:")
@@ -91,14 +92,14 @@ struct ShareView {
     }
 
     private func waiting(_ share: ShareRecord, _ agentRuns: Bool) -> [String] {
-        let job = share.restoreJob.map { " How far that is: sync-agent restores \($0)." } ?? ""
+        let job = share.restoreJob.map { " Follow it with: sync-agent restores \($0)." } ?? ""
         let next =
             agentRuns
             ? "The agent publishes it when they are there; sync-agent shares shows the link then."
             : "No agent is running: start sync-agent run, which publishes it when they are there, or run sync-agent sync "
                 + "then. sync-agent shares shows the link."
         let message = share.recipient == nil ? "" : " The message to send is there, too."
-        return wrapped("Share \(share.id) waits for photos from the archive.\(job) \(next)\(message)")
+        return terminal.wrapped("Share \(share.id) waits for photos from the archive.\(job) \(next)\(message)")
     }
 
     /// When a link ends, and why then.
@@ -120,24 +121,20 @@ struct ShareView {
     }
 
     static func mirrorLine(_ link: String) -> String {
-        let isPlain = link.utf8.allSatisfy {
-            "-._~:/".utf8.contains($0) || UnicodeScalar($0).properties.isAlphabetic
-                || ("0"..."9").contains(UnicodeScalar($0))
-        }
-        return "sync-agent mirror \(isPlain ? link : "'\(link)'") FOLDER"
+        "sync-agent mirror \(link.asShellWord) FOLDER"
     }
 
     // MARK: The list
 
     func list(_ shares: [ShareListReport.Share]) -> [String] {
         guard !shares.isEmpty else { return ["Nothing is shared yet. Share a vacation with: sync-agent share NAME"] }
-        let head = row("state", "location", "dates", "photos", "ends")
+        let head = Self.table.row("state", "location", "dates", "photos", "ends")
         return [terminal.styled(head, .bold)] + shares.flatMap(entry)
     }
 
     private func entry(_ share: ShareListReport.Share) -> [String] {
         var lines = [
-            row(
+            Self.table.row(
                 share.state, share.location.escapingControls, Self.days(share.startDate, share.endDate),
                 "\(share.photoCount)", Quantities.time(share.endedAt ?? share.expiresAt))
         ]
@@ -145,33 +142,21 @@ struct ShareView {
         if let link = share.link {
             lines.append("  link  \(link)")
             if let end = share.linkEndsAt, end < share.expiresAt {
-                lines += wrapped(
+                lines += terminal.wrapped(
                     end <= now
                         ? "this link ended at \(Quantities.time(end)); sync-agent share gives a new one"
-                        : "this link works until \(Quantities.time(end))", indented: 8)
+                        : "this link works until \(Quantities.time(end))", indent: 8)
             }
         }
-        if let changes = share.changes { lines += wrapped(changes, indented: 8).map { terminal.styled($0, .yellow) } }
+        if let changes = share.changes { lines += terminal.wrapped(changes, indent: 8, .yellow) }
         if let message = share.message { lines.append("  send  \(message)") }
         if let problem = share.problem {
-            lines += wrapped(problem.escapingControls, indented: 8).map { terminal.styled($0, .yellow) }
+            lines += terminal.wrapped(problem.escapingControls, indent: 8, .yellow)
         }
         return lines
     }
 
-    private func row(_ cells: String...) -> String {
-        TextLayout.fitted(cells[0], to: 10) + TextLayout.fitted(cells[1], to: 20) + "  "
-            + TextLayout.fitted(cells[2], to: 24) + TextLayout.fitted(cells[3], to: 6, alignRight: true) + "  "
-            + cells[4]
-    }
-
     private static func days(_ start: CalendarDay, _ end: CalendarDay) -> String {
         start == end ? "\(start)" : "\(start) to \(end)"
-    }
-
-    private func wrapped(_ text: String, indented indent: Int = 0) -> [String] {
-        TextLayout.wrapped(text, to: min(terminal.width, 100) - indent).map {
-            String(repeating: " ", count: indent) + $0
-        }
     }
 }

@@ -58,8 +58,7 @@ struct StatusReader {
     private func sharedVacations() async throws -> [FilePath: StatusReport.SharedVacation] {
         let live = try ledger.unendedShares().filter { $0.state == .live }
         if live.isEmpty { return [:] }
-        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
-        let differences = try await ShareReview(ledger: queue, place: .ledger).liveShares()
+        let differences = try await ShareReview(ledger: LedgerQueue(ledger), place: .ledger).liveShares()
         return live.reduce(into: [:]) { vacations, share in
             let others = vacations[share.folder]?.changedBy
             vacations[share.folder] = StatusReport.SharedVacation(

@@ -21,13 +21,11 @@ struct StatusView {
     /// How many of the files that are left out are named.
     private static let notesShown = 10
 
-    var text: String {
-        (headLines + [""] + folderLines + [""] + storedLines + vacationLines + unsafeLines + leftOutLines).joined(
-            separator: "\n")
-            + "\n"
+    var lines: [String] {
+        headLines + [""] + folderLines + [""] + storedLines + vacationLines + unsafeLines + leftOutLines
     }
 
-    private var width: Int { min(terminal.width, 100) }
+    private var width: Int { terminal.textWidth }
 
     private var headLines: [String] {
         let agent: String
@@ -44,7 +42,7 @@ struct StatusView {
             ? terminal.styled("reachable", .green) : terminal.styled("not reachable\(since)", .red)
         var lines = ["Agent   \(agent)", "Store   \(state), \(abbreviated(report.store.location))"]
         if let error = report.store.error {
-            lines += TextLayout.wrapped(error, to: width - 8).map { "        \($0)" }
+            lines += terminal.wrapped(error, indent: 8)
         }
         if let lastSyncAt = report.lastSyncAt {
             lines.append("Synced  \(Quantities.ago(lastSyncAt, now: now)), the last whole pass")
@@ -72,24 +70,22 @@ struct StatusView {
     private var folderLines: [String] {
         let columns = ["files", "stored", "waiting", "failed"]
         let nameWidth = width - columns.count * Self.numberWidth
-        func row(_ name: String, _ cells: [String]) -> String {
-            TextLayout.fitted(name, to: nameWidth)
-                + cells.map { TextLayout.fitted($0, to: Self.numberWidth, alignRight: true) }.joined()
-        }
-        var lines = [terminal.styled(row("Folder", columns), .bold)]
+        let table = Table([.left(nameWidth)] + columns.map { _ in .right(Self.numberWidth) })
+        var lines = [terminal.styled(table.row(["Folder"] + columns), .bold)]
         for folder in report.folders {
             let counts = [folder.files, folder.uploaded, folder.pending, folder.failed].map(Quantities.count)
-            lines.append(row(abbreviated(folder.path), counts))
+            lines.append(table.row([abbreviated(folder.path)] + counts))
             if folder.watching == "polling" || folder.note != nil {
                 let parts = [folder.watching == "polling" ? "polled" : nil, folder.note]
                 let note = parts.compactMap(\.self).joined(separator: ": ")
-                lines += TextLayout.wrapped(note, to: width - 4).map { terminal.styled("    \($0)", .dim) }
+                lines += terminal.wrapped(note, indent: 4, .dim)
             }
         }
         let totals = report.totals
         if report.folders.count > 1 {
             lines.append(
-                row("all", [totals.files, totals.uploaded, totals.pending, totals.failed].map(Quantities.count)))
+                table.row(
+                    ["all"] + [totals.files, totals.uploaded, totals.pending, totals.failed].map(Quantities.count)))
         }
         return lines
     }
@@ -98,15 +94,14 @@ struct StatusView {
         let totals = report.totals
         var line = "\(Quantities.bytes(totals.bytesLocal)) on the disk, \(Quantities.bytes(totals.bytesStored)) stored"
         if totals.skipped > 0 { line += "; \(Quantities.counted(totals.skipped, "file")) skipped (not photos)" }
-        var lines = TextLayout.wrapped(line, to: width)
+        var lines = terminal.wrapped(line)
         if totals.missing > 0 {
             lines.append("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
         }
         for tier in report.tiers {
+            let table = Table(indent: 2, .left(20), .right(10), .left(8), .right(12))
             lines.append(
-                "  \(TextLayout.fitted(tier.storageClass, to: 20))"
-                    + TextLayout.fitted(Quantities.count(tier.objects), to: 10, alignRight: true) + " objects"
-                    + TextLayout.fitted(Quantities.bytes(tier.bytes), to: 12, alignRight: true))
+                table.row(tier.storageClass, Quantities.count(tier.objects), " objects", Quantities.bytes(tier.bytes)))
             lines += expectation(of: tier)
         }
         if let oldest = report.verification.oldest {
@@ -122,9 +117,7 @@ struct StatusView {
         if tier.due > 0 { parts.append("\(Quantities.count(tier.due)) due for the archive") }
         if tier.tooSmall > 0 { parts.append("\(Quantities.count(tier.tooSmall)) stay, too small to be archived") }
         if parts.isEmpty { return [] }
-        return TextLayout.wrapped(parts.joined(separator: ", "), to: width - 4).map {
-            "    " + terminal.styled($0, .dim)
-        }
+        return terminal.wrapped(parts.joined(separator: ", "), indent: 4, .dim)
     }
 
     private var restoreLines: [String] {
@@ -134,8 +127,7 @@ struct StatusView {
         if restores.ready > 0 { parts.append("\(Quantities.count(restores.ready)) can be read") }
         if restores.failed > 0 { parts.append("\(Quantities.count(restores.failed)) failed") }
         if parts.isEmpty { return [] }
-        return TextLayout.wrapped(
-            "Restores: \(parts.joined(separator: ", ")) (sync-agent restores)", to: width)
+        return terminal.wrapped("Restores: \(parts.joined(separator: ", ")) (sync-agent restores)")
     }
 
     private var vacationLines: [String] {
@@ -150,7 +142,7 @@ struct StatusView {
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
         for problem in problems {
-            lines += TextLayout.wrapped(problem, to: width - 2).map { "  " + terminal.styled($0, .yellow) }
+            lines += terminal.wrapped(problem, indent: 2, .yellow)
         }
         let named = Set(failed.map(\.path.string) + report.delayed.map(\.path))
         if let oldest = report.oldestUnsynced, !named.contains(oldest.path) {
@@ -174,9 +166,7 @@ struct StatusView {
             )
         }
         if totals.lost > 0 {
-            lines += TextLayout.wrapped(
-                "What is lost and shall not be told any more: sync-agent forget PATH", to: width - 2
-            ).map { "  \($0)" }
+            lines += terminal.wrapped("To stop reporting what is lost: sync-agent forget PATH", indent: 2)
         }
         return lines
     }
@@ -201,7 +191,7 @@ struct StatusView {
 
     private func item(_ path: String, _ why: String) -> [String] {
         ["  " + TextLayout.shortened(abbreviated(path), to: width - 2)]
-            + TextLayout.wrapped(why.escapingControls, to: width - 6).map { terminal.styled("      \($0)", .yellow) }
+            + terminal.wrapped(why.escapingControls, indent: 6, .yellow)
     }
 
     private func abbreviated(_ path: String) -> String {

@@ -1,10 +1,12 @@
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncWatch
 import SystemPackage
 
 /// What one pass did, for people and as JSON.
-struct SyncReport: Encodable {
+struct SyncReport: Report {
     struct Problem: Encodable {
         var path: String
         var message: String
@@ -84,9 +86,11 @@ struct SyncReport: Encodable {
     }
 
     /// Whether everything in the folders is safe now, but for what is not made yet.
-    var isComplete: Bool { failed == 0 && lost == 0 && pending == unfinished && problems.isEmpty }
+    var status: ExitStatus {
+        failed == 0 && lost == 0 && pending == unfinished && problems.isEmpty ? .done : .partlyDone
+    }
 
-    var text: String {
+    func lines(on terminal: Terminal) -> [String] {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
         lines += notes.prefix(Self.notesShown).map {
             "\($0.path.escapingControls): left out: \($0.reason.escapingControls)"
@@ -106,7 +110,48 @@ struct SyncReport: Encodable {
         if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
         if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
         lines.append(line)
-        if !isComplete { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
-        return lines.joined(separator: "\n") + "\n"
+        if status != .done { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
+        return lines
+    }
+}
+
+/// What a pass would do: a scan on a copy of the ledger, so that nothing is sent or remembered.
+struct SyncForecast: Report {
+    struct File: Encodable {
+        var path: String
+        var bytes: Int64
+    }
+
+    var files: [File] = []
+    var bytes: Int64 = 0
+    var problems: [SyncReport.Problem] = []
+
+    /// - Parameter ledger: stays as it is.
+    init(_ installation: Installation, ledger: Ledger) async throws {
+        let ledger = try ledger.copyInMemory()
+        let settings = installation.settings
+        let folders = try ledger.register(settings.watch)
+        let pool = BlockingPool(name: "intake", threads: 1)
+        // No settle time: a file that is still being written would be stored too, once it is whole.
+        let pass = SyncPass(
+            folders: folders, ledger: ledger, scanner: FileTreeScanner(), pool: pool, settle: .zero,
+            time: installation.time)
+        let intake = try await pass.takeIn()
+        problems = intake.problems.map { SyncReport.Problem(path: $0.path.string, message: $0.message) }
+        for folder in folders {
+            try ledger.photos(at: folder.path) { photo in
+                guard photo.state == .pending || photo.state == .uploading else { return }
+                let size = photo.bytesLocal ?? 0
+                files.append(File(path: photo.path.string, bytes: size))
+                bytes += size
+            }
+        }
+    }
+
+    func lines(on terminal: Terminal) -> [String] {
+        var lines = problems.map { "\($0.path.escapingControls): \($0.message)" }
+        lines += files.map { "would store \($0.path.escapingControls) (\(Quantities.bytes($0.bytes)))" }
+        lines.append("\(Quantities.counted(files.count, "file")) to store, \(Quantities.bytes(bytes)) on the disk")
+        return lines
     }
 }

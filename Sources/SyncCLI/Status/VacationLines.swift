@@ -14,15 +14,12 @@ struct VacationLines {
         }
         let (dateWidth, countWidth, stateWidth) = (25, 8, 24)
         let nameWidth = width - dateWidth - countWidth - stateWidth - 2
-        func row(_ name: String, _ dates: String, _ count: String, _ state: String) -> String {
-            TextLayout.fitted(name, to: nameWidth - 1) + " " + TextLayout.fitted(dates, to: dateWidth)
-                + TextLayout.fitted(count, to: countWidth, alignRight: true) + "  "
-                + TextLayout.shortened(state, to: stateWidth)
-        }
-        var lines = ["", terminal.styled(row("Vacation", "", "photos", "state"), .bold)]
+        let table = Table(
+            .left(nameWidth - 1, gap: 1), .left(dateWidth), .right(countWidth, gap: 2), .left(stateWidth))
+        var lines = ["", terminal.styled(table.row("Vacation", "", "photos", "state"), .bold)]
         for vacation in vacations.prefix(Self.limit) {
             lines.append(
-                row(
+                table.row(
                     vacation.location.escapingControls, Self.dates(vacation), Quantities.count(vacation.photoCount),
                     Self.state(vacation)))
         }

@@ -3,7 +3,7 @@ import SyncEngine
 import SystemPackage
 
 /// Albums that may be wanted back. It only tells: whoever wants one asks for it.
-struct SuggestionReport: Encodable {
+struct SuggestionReport: Report {
     struct Album: Encodable {
         var folder: String
         /// In plain words.
@@ -23,7 +23,7 @@ struct SuggestionReport: Encodable {
             hours = suggestion.estimate.hours
         }
 
-        /// `12 photos of Paris are archived, and 3 were asked for lately: to bring back the album as one would cost $0.02`
+        /// `12 photos of Paris are archived, and 3 were requested lately: to bring back the album as one would cost $0.02`
         var sentence: String {
             let name = (FilePath(folder).lastComponent?.string ?? folder).escapingControls
             let verb = photos == 1 ? "is" : "are"
@@ -44,37 +44,17 @@ struct SuggestionReport: Encodable {
     func lines(on terminal: Terminal) -> [String] {
         guard !suggestions.isEmpty else { return ["Nothing to suggest."] }
         return suggestions.flatMap { album in
-            TextLayout.wrapped(album.sentence, to: min(terminal.width, 100))
-                + [terminal.styled("  sync-agent restore \(Self.quoted(album.folder))", .dim)]
+            terminal.wrapped(album.sentence)
+                + [terminal.styled("  sync-agent restore \(album.folder.asShellWord)", .dim)]
         }
-    }
-
-    /// As a shell takes it as one word.
-    private static func quoted(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            byte.isASCIILetterOrDigit || "/._-+,:@".utf8.contains(byte) || byte >= 0x80
-        }
-        return isPlain
-            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 }
 
 extension Suggestion.Reason {
     var words: String {
         switch self {
-        case .opened(let photos): "\(Quantities.count(photos)) \(photos == 1 ? "was" : "were") asked for lately"
+        case .opened(let photos): "\(Quantities.count(photos)) \(photos == 1 ? "was" : "were") requested lately"
         case .sameWeek(let year): "some were taken in this week of \(year)"
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isASCIILetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
         }
     }
 }

@@ -53,7 +53,7 @@ enum ConfigDocument {
             }
             return ConfigNode(line: line, content: .section(entries))
         case .alias:
-            throw ConfigProblem(line: line, message: "an alias that points nowhere")
+            throw ConfigProblem(line: line, message: "undefined alias")
         }
     }
 

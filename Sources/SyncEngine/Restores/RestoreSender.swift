@@ -112,7 +112,7 @@ package struct RestoreSender: Sendable {
         } catch let error as StoreError where error.code == .tierUnavailable && tier != .standard {
             // No capacity for the fast tier now, or a store with one tier only. Standard is what every one has.
             var outcome = try await request(item, tier: .standard)
-            outcome.note = "\(tier.rawValue) is not to be had here now; standard was asked for"
+            outcome.note = "\(tier.rawValue) is currently unavailable; standard was requested"
             return outcome
         } catch let error as StoreError where error.code == .notArchived {
             guard let info = try await store.head(item.key), !info.storageClass.isArchive else { throw error }

@@ -102,7 +102,7 @@ import Testing
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
         let finished = try await home.start(["restore", home.gallery.string, "--yes"] + options).finished()
-        #expect(finished.code == 1 && finished.complaint.contains("nothing was asked for"))
+        #expect(finished.code == 1 && finished.complaint.contains("no restore was requested"))
         #expect(try await home.restores().isEmpty && home.store.restoreTiers().isEmpty)
     }
 }

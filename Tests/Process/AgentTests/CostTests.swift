@@ -149,8 +149,8 @@ import Testing
         #expect(try await home.run("status").text.contains("Restores: 2 on their way"))
 
         let hint = try #require(try await cost().hints.first)
-        #expect(hint.folder == rome.string && hint.photos == 2 && hint.reason == "2 were asked for lately")
-        #expect(try await home.run("cost").text.contains("2 photos of Rome are archived, and 2 were asked for lately"))
+        #expect(hint.folder == rome.string && hint.photos == 2 && hint.reason == "2 were requested lately")
+        #expect(try await home.run("cost").text.contains("2 photos of Rome are archived, and 2 were requested lately"))
         let suggested = try await home.run("restore", "--suggest")
         #expect(suggested.code == 0 && suggested.text.contains("sync-agent restore \(rome)"))
     }
@@ -171,7 +171,7 @@ import Testing
         #expect(try await other.run("sync").code == 0)
         #expect(try await photo("0.jpg").storageClass == "STANDARD")
         let refreshed = try await home.run("status", "--refresh")
-        #expect(refreshed.code == 0 && refreshed.complaint.contains("the store has told of 6 objects"))
+        #expect(refreshed.code == 0 && refreshed.complaint.contains("checked 6 objects"))
         #expect(try await photo("0.jpg").storageClass == "DEEP_ARCHIVE")
     }
 

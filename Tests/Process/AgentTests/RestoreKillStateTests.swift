@@ -79,7 +79,7 @@ import Testing
             try await fill(home)
             server.script(.answer(ScriptedAnswer(503, "SlowDown")), on: .restoreObject, numbers: 1...99)
             let finished = try await home.run("restore", "Rome", "--yes")
-            #expect(finished.code == 0 && finished.text.contains("10 photos could not be asked for yet"))
+            #expect(finished.code == 0 && finished.text.contains("10 photos could not be requested yet"))
             #expect(try await home.restores().map(\.state) == ["sending"])
             server.clearScript()
             #expect(try await home.refreshed(within: Self.claim) { $0.state == "retrieving" }.items == Self.photos)

@@ -54,12 +54,12 @@ import Testing
             server.clearRequests()
             let finished = try await home.run("restore", "Rome", "--tier", "expedited", "--yes")
             #expect(finished.code == 0)
-            #expect(finished.text.contains("expedited is not to be had here now; standard was asked for"))
+            #expect(finished.text.contains("expedited is currently unavailable; standard was requested"))
             #expect(server.requests(.restoreObject).count == 4)
             let tiers = server.photoKeys.compactMap { server.object($0)?.restore?.tier }
             #expect(tiers.sorted() == [.standard, .expedited, .expedited])
             let items = try #require(try await home.restores("1").first?.itemList)
-            #expect(items.count { $0.tier == "standard" && $0.note?.contains("standard was asked for") == true } == 1)
+            #expect(items.count { $0.tier == "standard" && $0.note?.contains("standard was requested") == true } == 1)
             #expect(items.count { $0.tier == "expedited" && $0.note == nil } == 2)
         }
     }

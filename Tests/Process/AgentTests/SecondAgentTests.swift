@@ -29,14 +29,15 @@ import Testing
     }
 
     @Test(
-        "a link in the place of the lock is refused, and what it leads to stays as it is", arguments: ["run", "sync"])
-    func link(command: String) async throws {
+        "a link in the place of a lock is refused, and what it leads to stays as it is",
+        arguments: [("run", "agent.lock"), ("sync", "agent.lock"), ("cleanup", "cleanup.lock")])
+    func link(command: String, name: String) async throws {
         let precious = try home.tree.write("precious", to: "home/precious")
-        let lock = try home.tree.makeFolder("state/sync-agent").appending("agent.lock")
+        let lock = try home.tree.makeFolder("state/sync-agent").appending(name)
         #expect(symlink(precious.string, lock.string) == 0)
         let finished = try await home.run(command)
         #expect(finished.code == 77)
-        #expect(finished.complaint.contains("is a symbolic link"))
+        #expect(finished.complaint.contains("\(lock) is a symbolic link"))
         #expect(try home.tree.read("home/precious") == Array("precious".utf8))
     }
 

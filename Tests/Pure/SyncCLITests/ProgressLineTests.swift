@@ -1,30 +1,74 @@
-import SyncEngine
+import FoundationEssentials
+import SyncCore
+import SystemPackage
 import Testing
 
 @testable import SyncCLI
 
 @Suite struct ProgressLineTests {
-    private func summary(uploaded: Int, failed: Int = 0, mebibytes: Int64 = 0) -> PassSummary {
-        var summary = PassSummary()
-        summary.uploaded = uploaded
-        summary.failed = failed
-        summary.bytesRead = mebibytes << 20
-        return summary
+    private let clock = Mutex(Duration.zero)
+
+    /// What a line writes, with a clock that stands still but for what `body` moves.
+    private func written(
+        onTerminal isTerminal: Bool, elsewhere: ProgressLine.Elsewhere = .nowAndThen,
+        _ body: (ProgressLine, _ move: (Duration) -> Void) -> Void
+    ) throws -> String {
+        let time = TimeSource(
+            now: { Date(timeIntervalSince1970: 0) }, monotonic: { clock.withLock { $0 } }, sleep: { _ in },
+            random: { 0 })
+        let (reading, writing) = try FileDescriptor.pipe()
+        return try reading.closeAfter {
+            try writing.closeAfter {
+                let terminal = Terminal(writing.rawValue, isTerminal: isTerminal, [:])
+                body(ProgressLine(terminal, time: time, elsewhere: elsewhere)) { step in clock.withLock { $0 += step } }
+            }
+            var bytes = [UInt8](repeating: 0, count: 4_096)
+            let count = try bytes.withUnsafeMutableBytes { try reading.read(into: $0) }
+            return String(decoding: bytes[..<count], as: UTF8.self)
+        }
     }
 
-    @Test func `it tells how much is done, how fast, and how long it will take`() {
-        let text = ProgressLine.text(summary(uploaded: 9, failed: 1, mebibytes: 50), total: 40, elapsed: .seconds(10))
-        #expect(text == "[=====               ]  10 of 40 photos  5.0 MiB/s  about 30 s left")
+    @Test func `on a terminal it is drawn over, ten times a second at most, and taken away`() throws {
+        let text = try written(onTerminal: true) { line, move in
+            line.update { _ in "one" }
+            line.update { _ in "too early" }
+            move(.milliseconds(100))
+            line.update { "after \($0)" }
+            line.finish()
+        }
+        #expect(text == "\r\u{1B}[Kone\r\u{1B}[Kafter 0.1 seconds\r\u{1B}[K")
     }
 
-    @Test func `it promises nothing before it knows anything`() {
-        #expect(
-            ProgressLine.text(summary(uploaded: 0), total: 3, elapsed: .zero) == "[                    ]  0 of 3 photos"
-        )
+    @Test func `elsewhere a plain line is told every ten seconds, the first after as many`() throws {
+        let text = try written(onTerminal: false) { line, move in
+            line.count(1, of: 40, "photo")
+            move(.seconds(10))
+            line.count(12, of: 40, "photo")
+            line.count(11, of: 40, "photo")
+            move(.seconds(9))
+            line.count(20, of: 40, "photo")
+            line.finish()
+        }
+        #expect(text == "[======              ]  12 of 40 photos\n")
     }
 
-    @Test func `photos that come in meanwhile never make it more than whole`() {
-        let text = ProgressLine.text(summary(uploaded: 5), total: 3, elapsed: .zero)
-        #expect(text == "[====================]  5 of 5 photos")
+    @Test func `what it waits for is told at once, everywhere, and once`() throws {
+        let text = try written(onTerminal: false, elsewhere: .nothing) { line, move in
+            line.show("waiting")
+            line.show("waiting")
+            move(.seconds(60))
+            line.update { _ in "nobody reads this" }
+            line.writeLine("failed")
+        }
+        #expect(text == "waiting\nfailed\n")
+    }
+
+    @Test func `a line that stays stands above the progress`() throws {
+        let text = try written(onTerminal: true) { line, _ in
+            line.show("half")
+            line.writeLine("failed")
+            line.show("half")
+        }
+        #expect(text == "\r\u{1B}[Khalf\r\u{1B}[Kfailed\n\r\u{1B}[Khalf")
     }
 }

@@ -112,3 +112,7 @@ import Testing
         for line in text.split(separator: "\n") { #expect(TextLayout.width(line) <= 80, "\(line)") }
     }
 }
+
+extension StatusView {
+    var text: String { lines.map { $0 + "\n" }.joined() }
+}

@@ -31,4 +31,21 @@ import Testing
         #expect(TextLayout.wrapped("abcdefghij kl", to: 4) == ["abcd", "efgh", "ij", "kl"])
         #expect(TextLayout.wrapped("", to: 4) == [])
     }
+
+    @Test func `a row has its cells in their columns, and no blanks at its end`() {
+        let table = Table(indent: 2, .left(4), .right(5, gap: 1), .rest)
+        #expect(table.row("ab", "1,204", "why") == "  ab  1,204 why")
+        #expect(table.row("ab", "7", "") == "  ab      7")
+        #expect(table.row("abcdef", "7") == "  a…ef    7")
+    }
+
+    @Test(
+        "a shell takes the text for one word",
+        arguments: [
+            ("/home/ana/Paris_2024", "/home/ana/Paris_2024"), ("Köln", "Köln"), ("a b", "'a b'"),
+            ("it's", #"'it'\''s'"#), ("$(x)", "'$(x)'"), ("~ana", "'~ana'"), ("", "''"),
+        ])
+    func shellWord(text: String, word: String) {
+        #expect(text.asShellWord == word)
+    }
 }

@@ -24,7 +24,7 @@ import Testing
                     profiles: ["grandma"], ignoresCase: true, from: CalendarDay("2025-01-01"),
                     to: CalendarDay("2025-03-31"),
                     type: .taskResponse))
-        #expect((command.limit, command.html, command.force, command.json) == (7, "out.html", true, true))
+        #expect((command.limit, command.html, command.force, command.options.json) == (7, "out.html", true, true))
         #expect(try parse(["list"], as: ArchiveListCommand.self).limit == 50)
     }
 

@@ -42,7 +42,7 @@ import Testing
         #expect(report.status == .done)
         let text = report.lines(on: .standardOutput([:])).joined(separator: " ")
         #expect(text.contains("1 photo saved in /out"))
-        #expect(text.contains("3 photos left out: in the archive. Ask for them with --restore."))
+        #expect(text.contains("3 photos left out: in the archive. Request them with --restore."))
         #expect(text.contains("run the same command again"))
     }
 

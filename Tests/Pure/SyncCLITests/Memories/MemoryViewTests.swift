@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `nothing is said in a sentence`() {
-        #expect(lines(MemoryPage(photos: [], next: nil)) == ["No archived photos are meant."])
+        #expect(lines(MemoryPage(photos: [], next: nil)) == ["No archived photos match."])
     }
 
     @Test func `JSON has every field that people build on`() throws {

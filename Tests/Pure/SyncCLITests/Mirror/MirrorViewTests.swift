@@ -104,8 +104,8 @@ import Testing
         progress.size = 8 << 20
         progress.sizeHere = 2 << 20
         #expect(
-            MirrorLine.text(progress, elapsed: .seconds(2))
+            progress.text(elapsed: .seconds(2))
                 == "[=====               ]  1 of 4 photos  1.0 MiB/s  about 6 s left")
-        #expect(MirrorLine.text(MirrorProgress(), elapsed: .zero) == "[                    ]  0 of 0 photos")
+        #expect(MirrorProgress().text(elapsed: .zero) == "[                    ]  0 of 0 photos")
     }
 }

@@ -15,9 +15,9 @@ import Testing
             ["list", "--search", "oil", "--status", "completed", "--limit", "5", "--json"], as: ProjectsListCommand.self
         )
         #expect(command.search == "oil")
-        #expect(command.status == .completed)
-        #expect(command.limit == 5)
-        #expect(command.json)
+        #expect(command.which.status == .completed)
+        #expect(command.which.limit == 5)
+        #expect(command.options.json)
     }
 
     @Test func `delete takes many ids`() throws {
@@ -38,7 +38,7 @@ import Testing
         #expect(try parse(["show", "a"], as: ProjectsShowCommand.self).id == "a")
         let move = try parse(["migrate", "old", "new", "--dry-run"], as: ProjectsMigrateCommand.self)
         #expect((move.old, move.new, move.dryRun) == ("old", "new", true))
-        #expect(try parse(["stats", "--json"], as: ProjectsStatsCommand.self).json)
+        #expect(try parse(["stats", "--json"], as: ProjectsStatsCommand.self).options.json)
     }
 
     @Test(

@@ -63,7 +63,7 @@ import Testing
         let item = try #require(try bench.items().first)
         #expect(item.state == .retrieving)
         #expect(item.tier == .standard)
-        #expect(item.note == "expedited is not to be had here now; standard was asked for")
+        #expect(item.note == "expedited is currently unavailable; standard was requested")
         #expect(bench.memory.restoreTier(keys[0]) == .standard)
     }
 

@@ -67,9 +67,11 @@ struct VerifyReport: Encodable {
     }
 
     /// Whether all that was looked at is as it was stored, and nothing is lost.
-    var isWell: Bool { damaged.isEmpty && missing.isEmpty && undecided == 0 && lost == 0 }
+    var status: ExitStatus {
+        damaged.isEmpty && missing.isEmpty && undecided == 0 && lost == 0 ? .done : .partlyDone
+    }
 
-    func text(now: Date) -> String {
+    func lines(now: Date) -> [String] {
         var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason)" }
         lines += missing.map { "missing: \(Self.name($0.path, $0.key))" }
         lines += errors.map { "not known: \($0)" }
@@ -93,10 +95,47 @@ struct VerifyReport: Encodable {
         if let oldestUnverified {
             lines.append("The object that waits longest was proved \(Quantities.ago(oldestUnverified, now: now)).")
         }
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private static func name(_ path: String?, _ key: String) -> String {
         path.map { "\($0.escapingControls) (\(key))" } ?? key
+    }
+}
+
+/// `retry --json`: the fields are a contract (docs/design.md, section 7).
+struct RetryReport: Report {
+    var retried: Int
+    /// Of them: those that had failed.
+    var failed: Int
+    /// Of them: those that waited for their next try.
+    var waiting: Int
+    var agentRunning: Bool
+
+    func lines(on terminal: Terminal) -> [String] {
+        guard retried > 0 else { return ["Nothing failed, and nothing waits for another try."] }
+        let next = agentRunning ? "the agent tries them now" : "no agent is running: sync-agent sync tries them"
+        return [
+            "\(Quantities.counted(retried, "photo")) to try again (\(Quantities.count(failed)) had failed, "
+                + "\(Quantities.count(waiting)) waited); \(next)"
+        ]
+    }
+}
+
+/// `forget --json`: likewise.
+struct ForgetReport: Report {
+    struct Item: Encodable {
+        @Nullable var path: String?
+        @Nullable var key: String?
+    }
+
+    var forgotten: [Item]
+    /// What was named and is not lost.
+    var kept: [String]
+
+    var status: ExitStatus { kept.isEmpty ? .done : .partlyDone }
+
+    func lines(on terminal: Terminal) -> [String] {
+        ["\(Quantities.counted(forgotten.count, "photo")) forgotten"]
     }
 }
