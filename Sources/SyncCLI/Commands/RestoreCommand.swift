@@ -15,7 +15,8 @@ struct RestoreCommand: AsyncParsableCommand {
             Names files, folders (an album), quoted wildcards, vacations, shares or object keys, also of photos that \
             are no longer on this machine. What it costs is shown first, and on a terminal it asks; elsewhere limits say \
             what is too much (--max-cost, restore.max_cost_usd). The agent follows the \
-            job, tells when it is ready, and saves the photos where --output says; without an agent, --wait does.
+            job, tells when it is ready, and saves the photos where --output says; without an agent, --wait does. What can \
+            be read already is saved at once.
 
             Tiers, from cheap to fast: bulk (48 h from DEEP_ARCHIVE), standard (12 h), expedited (minutes, from GLACIER \
             only).
@@ -160,8 +161,22 @@ struct RestoreCommand: AsyncParsableCommand {
                 proposal, job: job, taken: collided, items: items, changes: changes, hours: hours)
         }
         var answer = try await report()
-        if !json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
+        let comesLater = answer.items.contains { ["planned", "retrieving"].contains($0.state) }
+        if !json {
+            view.result(answer, readyAt: comesLater ? job?.end(after: hours) : nil).forEach(output.writeLine)
+        }
         var isSaved = true
+        // What can be read needs no agent to be saved, and nobody who waits.
+        if !wait, let job, let folder = job.output, answer.items.contains(where: { $0.state == "restored" }) {
+            let delivered = try await save(job, parts, installation)
+            answer = try await report()
+            isSaved = delivered.failures.isEmpty
+            if !json {
+                // By the agent, too.
+                let saved = try await parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
+                output.writeLine("\(Quantities.counted(saved, "photo")) saved in \(folder.string.escapingControls)")
+            }
+        }
         if wait, let job {
             let summary = try await wait(for: [job.id], parts, installation)
             answer = try await report()
@@ -180,6 +195,24 @@ struct RestoreCommand: AsyncParsableCommand {
         case .failed where refusals == [.accessDenied]: return .refused
         case .done where !isSaved || isLeftToOthers: return .partlyDone
         case let status: return status
+        }
+    }
+
+    /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
+    private func save(
+        _ job: RestoreJob, _ parts: RestoreParts, _ installation: Installation
+    ) async throws -> RestoreDelivery.Result {
+        do {
+            let delivered = try await parts.service.delivery.run(job: job.id)
+            let errors = Terminal.standardError(installation.environment)
+            for failure in delivered.failures {
+                errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")
+            }
+            return delivered
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, saves the photos")
         }
     }
 
