@@ -1,5 +1,6 @@
 #include "CSyncPhone.h"
 
+#include <cstdint>
 #include <cstring>
 #include <phonenumbers/phonenumberutil.h>
 #include <string>
@@ -34,11 +35,37 @@ CSyncPhone_Verdict length_verdict(PhoneNumberUtil::ValidationResult result) {
     return CSyncPhone_VerdictNotAssigned;
 }
 
+bool is_possible(const PhoneNumberUtil &library, PhoneNumber number, uint64_t national) {
+    number.set_national_number(national);
+    return library.IsPossibleNumberForTypeWithReason(number, PhoneNumberUtil::FIXED_LINE) == PhoneNumberUtil::IS_POSSIBLE;
+}
+
+// Where the numbers of towns differ in length (Germany, Austria), the library takes the number of a subscriber for a whole
+// one: 5550018, dialled in Berlin, would be +49 5550018, which is somebody in another town. There the prefix of calls to
+// other towns ("0") tells the two apart. Where all have one length, as in India, people leave it out, and so they do of
+// mobile numbers.
+bool lacks_area_code(const PhoneNumberUtil &library, const std::string &text, const PhoneNumber &number,
+                     const char *region) {
+    if (region == nullptr || number.country_code_source() != PhoneNumber::FROM_DEFAULT_COUNTRY) return false;
+    if (library.GetNumberType(number) != PhoneNumberUtil::FIXED_LINE) return false;
+    std::string prefix, national, digits = text;
+    library.GetNddPrefixForRegion(region, true, &prefix);
+    if (prefix.empty()) return false;
+    library.Format(number, PhoneNumberUtil::NATIONAL, &national);
+    library.NormalizeDigitsOnly(&national);
+    // Some regions have such a prefix and do not write it.
+    if (national.compare(0, prefix.size(), prefix) != 0) return false;
+    library.NormalizeDigitsOnly(&digits);
+    if (digits.compare(0, prefix.size(), prefix) == 0) return false;
+    uint64_t value = number.national_number();
+    return is_possible(library, number, value / 10) || is_possible(library, number, value * 10);
+}
+
 CSyncPhone_Verdict parse(const std::string &text, const char *region, CSyncPhone_Answer &answer) {
     const PhoneNumberUtil &library = *PhoneNumberUtil::GetInstance();
     PhoneNumber number;
     // "ZZ" is no region: then only numbers with a country code are read.
-    switch (library.Parse(text, region != nullptr ? region : "ZZ", &number)) {
+    switch (library.ParseAndKeepRawInput(text, region != nullptr ? region : "ZZ", &number)) {
     case PhoneNumberUtil::NO_PARSING_ERROR: break;
     case PhoneNumberUtil::INVALID_COUNTRY_CODE_ERROR: return country_verdict(library, text, region);
     case PhoneNumberUtil::NOT_A_NUMBER: return CSyncPhone_VerdictNotANumber;
@@ -50,6 +77,7 @@ CSyncPhone_Verdict parse(const std::string &text, const char *region, CSyncPhone
     CSyncPhone_Verdict length = length_verdict(library.IsPossibleNumberWithReason(number));
     if (length != CSyncPhone_VerdictNumber) return length;
     if (!library.IsValidNumber(number)) return CSyncPhone_VerdictNotAssigned;
+    if (lacks_area_code(library, text, number, region)) return CSyncPhone_VerdictNoPrefix;
     if (!number.extension().empty()) return CSyncPhone_VerdictExtension;
 
     std::string e164;

@@ -23,7 +23,8 @@ package struct ConfigError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// One thing that is wrong, or worth a warning.
 package struct ConfigProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The key, as in `upload.batch_size` or `watch[1].path` (entries count from 0); empty when it concerns no key.
+    /// The key, as in `upload.batch_size` or `watch[1].path` (entries count from 0); empty when it concerns no key. It is
+    /// shown as far as it cannot be a secret that stands in the wrong place.
     package var path: String
     /// Line of the file, from 1; `nil` when no line is to blame.
     package var line: Int?
@@ -38,7 +39,7 @@ package struct ConfigProblem: Error, Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         let place = line.map { "line \($0): " } ?? ""
-        return place + (path.isEmpty ? message : "\(path.escapingControls): \(message)")
+        return place + (path.isEmpty ? message : "\(ShownText.name(path) ?? ShownText.hiddenName): \(message)")
     }
 }
 

@@ -16,7 +16,9 @@ package struct LibPhoneNumbers: PhoneNumbers {
         }
         let region = region?.uppercased()
         let answer = text.withCString { CSyncPhone_Parse($0, text.utf8.count, region) }
-        if let reason = Self.reason(answer, region: region) { throw InvalidPhoneNumber(text, reason: reason) }
+        if let reason = Self.reason(answer, region: region) {
+            throw InvalidPhoneNumber(text, reason: reason, isIncomplete: answer.verdict == .noPrefix)
+        }
         return PhoneNumber(e164: Self.text(answer.e164))
     }
 
@@ -29,6 +31,8 @@ package struct LibPhoneNumbers: PhoneNumbers {
         case .tooLong: "it has too many digits\(code(answer))"
         case .localOnly:
             "its area code is missing, without which it cannot be dialled from everywhere"
+        case .noPrefix:
+            "its area code is missing, or what is dialled in front of that; begin it with + and the country code"
         case .unknownCountryCode: "no country has this code; check the digits behind the +"
         case .notAssigned: "no such number exists\(code(answer)); check its digits"
         case .extension:

@@ -19,6 +19,8 @@ typedef enum __attribute__((enum_extensibility(closed))) {
     CSyncPhone_VerdictTooLong,
     /// A number that only works inside its town: the area code is missing.
     CSyncPhone_VerdictLocalOnly,
+    /// It may be one of those, or one that lacks what is dialled in front of the area code.
+    CSyncPhone_VerdictNoPrefix,
     CSyncPhone_VerdictUnknownCountryCode,
     /// The numbering plan of its country has no such number.
     CSyncPhone_VerdictNotAssigned,

@@ -13,7 +13,8 @@ struct RestoreCommand: WorkspaceCommand {
             Names files, folders (an album), quoted wildcards, vacations, shares or object keys, also of photos that \
             are no longer on this machine. What it costs is shown first, and on a terminal it asks; elsewhere limits say \
             what is too much (--max-cost, restore.max_cost_usd). The agent follows the \
-            job, tells when it is ready, and saves the photos where --output says; without an agent, --wait does.
+            job, tells when it is ready, and saves the photos where --output says; without an agent, --wait does. What can \
+            be read already is saved at once.
 
             Tiers, from cheap to fast: bulk (48 h from DEEP_ARCHIVE), standard (12 h), expedited (minutes, from GLACIER \
             only).
@@ -140,13 +141,28 @@ struct RestoreCommand: WorkspaceCommand {
                 proposal, job: job, taken: collided, items: items, changes: changes, hours: hours)
         }
         var answer = try await report()
-        if !options.json { view.result(answer, readyAt: job?.end(after: hours)).forEach(output.writeLine) }
+        let comesLater = answer.items.contains { ["planned", "retrieving"].contains($0.state) }
+        if !options.json {
+            view.result(answer, readyAt: comesLater ? job?.end(after: hours) : nil).forEach(output.writeLine)
+        }
         var last: RestoreJobSummary?
+        var isSaved = true
+        // What can be read needs no agent to be saved, and nobody who waits.
+        if !wait, let job, let folder = job.output, answer.items.contains(where: { $0.state == "restored" }) {
+            let delivered = try await save(job, parts, workspace)
+            answer = try await report()
+            isSaved = delivered.failures.isEmpty
+            if !options.json {
+                // By the agent, too.
+                let saved = try await parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
+                output.writeLine("\(Quantities.counted(saved, "photo")) saved in \(folder.string.escapingControls)")
+            }
+        }
         if wait, let job {
             last = try await wait(for: [job.id], parts, workspace)
             answer = try await report()
         }
-        let isSaved = last?.isSaved ?? true
+        isSaved = last?.isSaved ?? isSaved
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
         if isLeftToOthers {
@@ -161,6 +177,24 @@ struct RestoreCommand: WorkspaceCommand {
             case let status: status
             }
         return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
+    }
+
+    /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
+    private func save(
+        _ job: RestoreJob, _ parts: RestoreParts, _ workspace: Workspace
+    ) async throws -> RestoreDelivery.Result {
+        do {
+            let delivered = try await parts.service.delivery.run(job: job.id)
+            let errors = workspace.console.errors
+            for failure in delivered.failures {
+                errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")
+            }
+            return delivered
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, saves the photos")
+        }
     }
 
     /// - Returns: how the last of the jobs ended.

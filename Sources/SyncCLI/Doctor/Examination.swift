@@ -150,7 +150,7 @@ struct Examination: Sendable {
             let error = StoreError(
                 .storeMissing, operation: "check",
                 message:
-                    "\(path) is no store, although \(Quantities.counted(objects, "object")) are known to be in it; "
+                    "\(path) is no store, although \(Quantities.counted(objects, "object is", plural: "objects are")) known to be in it; "
                     + "mount its disk, or correct store.path")
             checks.add(.wrong(name, error))
         } else if let obstacle = FolderMaker().obstacle(to: path) {

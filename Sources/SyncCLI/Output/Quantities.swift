@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SyncCore
 
 /// Numbers for people. JSON never sees these.
 enum Quantities {
@@ -26,7 +27,7 @@ enum Quantities {
 
     /// `1 photo`, `2 photos`
     static func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
-        "\(count(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+        number.counted(noun, plural, as: count(number))
     }
 
     /// `4 s`, `3 min`, `2 h 5 min`, `6 days`: rounded to what a person plans with.

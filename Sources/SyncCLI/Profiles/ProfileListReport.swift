@@ -26,13 +26,22 @@ struct ProfileListReport: Report {
     var profiles: [Profile]
     /// Events that name a telephone number without a profile.
     var orphanedEvents: Int
+    /// Events whose profile may be a telephone number that cannot be read, and why.
+    var waitingEvents: Int
+    @Nullable var waitingBecause: String?
 
     init(_ book: ProfileBook, uses: [ProfileUse]) {
         let counts = book.counts(uses)
         profiles = book.profiles.map { Profile($0, events: counts[$0.uuid.inBytes] ?? 0) }
-        orphanedEvents = uses.reduce(0) { sum, use in
-            if case .orphan = book.owner(of: use.profile) { sum + use.events } else { sum }
+        (orphanedEvents, waitingEvents) = (0, 0)
+        for use in uses where use.uuid == nil {
+            switch book.owner(of: use.profile) {
+            case .orphan: orphanedEvents += use.events
+            case .unread: waitingEvents += use.events
+            case .known, .id: continue
+            }
         }
+        if waitingEvents > 0 { waitingBecause = "\(book.obstacle)" }
     }
 
     func lines(on terminal: Terminal) -> [String] {
@@ -50,6 +59,11 @@ struct ProfileListReport: Report {
             lines += terminal.wrapped(
                 "\(Quantities.counted(orphanedEvents, "event")) with a number that has no profile: "
                     + "sync-agent profiles migrate --dry-run tells which.")
+        }
+        if let waitingBecause {
+            lines += TextLayout.wrapped(
+                "\(Quantities.counted(waitingEvents, "event")) of a profile that waits: \(waitingBecause). "
+                    + "sync-agent profiles migrate --dry-run tells which.", to: min(terminal.width, 100))
         }
         return lines
     }

@@ -12,6 +12,15 @@ struct ProfileMigrationReport: Report {
         var photos: Int
     }
 
+    /// A profile that may be a telephone number, and cannot be read.
+    struct Waiting: Encodable {
+        /// As it is written in events, or in keys.
+        var profile: String
+        var events: Int
+        var photos: Int
+        var reason: String
+    }
+
     struct Left: Encodable {
         var key: String
         var reason: String
@@ -39,6 +48,7 @@ struct ProfileMigrationReport: Report {
     var mapped: Int
     var alreadyMapped: Int
     var orphans: [Orphan]
+    var waiting: [Waiting]
     var photos: Photos
     /// Of orphans' events; `null` unless it was asked for.
     @Nullable var deleted: Deletion?
@@ -49,6 +59,9 @@ struct ProfileMigrationReport: Report {
         alreadyMapped = result.alreadyMapped
         orphans = result.orphans.map {
             Orphan(profile: $0.profile, phone: $0.phone.e164, events: $0.events, photos: $0.photos)
+        }
+        waiting = result.waiting.map {
+            Waiting(profile: $0.profile, events: $0.events, photos: $0.photos, reason: "\(result.obstacle)")
         }
         photos = Photos(
             moved: result.moved, left: result.left.map { Left(key: $0.key.rawValue, reason: $0.reason) })
@@ -82,8 +95,9 @@ struct ProfileMigrationReport: Report {
                     + (kept.file.map { ", \($0.escapingControls)" } ?? "")
             }
             lines.append("\(Quantities.counted(deleted.events, "event")) without a profile deleted")
-            return lines
+            return lines + waitingLines(width)
         }
+        lines += waitingLines(width)
         guard !orphans.isEmpty else { return lines }
         lines.append("Numbers without a profile:")
         lines += orphans.map { orphan in
@@ -94,5 +108,16 @@ struct ProfileMigrationReport: Report {
         }
         lines.append("Add their profiles with: sync-agent profiles add NUMBER")
         return lines
+    }
+
+    private func waitingLines(_ width: Int) -> [String] {
+        guard let reason = waiting.first?.reason else { return [] }
+        return ["Profiles that wait:"]
+            + waiting.map { profile in
+                var line = "  " + TextLayout.fitted(profile.profile.escapingControls, to: 24) + "  "
+                line += Quantities.counted(profile.events, "event")
+                if profile.photos > 0 { line += ", \(Quantities.counted(profile.photos, "archived photo"))" }
+                return line
+            } + TextLayout.wrapped("Of each, \(reason).", to: width)
     }
 }

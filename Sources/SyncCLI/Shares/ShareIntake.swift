@@ -79,7 +79,7 @@ struct ShareIntake {
     private static func beingWritten(_ files: [FilePath]) -> CommandFailure {
         CommandFailure(
             .failed,
-            "\(Quantities.counted(files.count, "file")) in the folder are just being written (\(names(files))): nothing was "
+            "\(Quantities.counted(files.count, "file in the folder is", plural: "files in the folder are")) just being written (\(names(files))): nothing was "
                 + "shared. Share again when they are whole")
     }
 

@@ -128,7 +128,7 @@ struct ShareListReport: Encodable {
             link = share.link?.url
             linkEndsAt = share.link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
             endedAt = share.endedAt
-            problem = share.problem
+            problem = share.problem ?? Self.doubt(about: share, now: now)
             changedBy = isLate ? nil : difference?.total
             message = isLate ? nil : ShareMessage(share)?.address
             changes = isLate ? nil : difference.flatMap(Self.words)
@@ -139,8 +139,19 @@ struct ShareListReport: Encodable {
             let parts = [(difference.added, "new"), (difference.changed, "changed"), (difference.removed, "gone")]
             let text = parts.filter { $0.0 > 0 }.map { "\(Quantities.count($0.0)) \($0.1)" }.joined(separator: ", ")
             return
-                "it no longer shows the folder: \(Quantities.counted(difference.total, "photo")) differ (\(text)); share "
-                + "the vacation again to bring it up to date"
+                "it no longer shows the folder: "
+                + Quantities.counted(difference.total, "photo differs", plural: "photos differ")
+                + " (\(text)); share the vacation again to bring it up to date"
+        }
+
+        /// A store that has a clock of its own tells when the share was made, and the agent counts from there. The embedded
+        /// one has none: whether this machine's clock was ahead then, or is behind now, only a person knows.
+        private static func doubt(about share: ShareRecord, now: Date) -> String? {
+            guard share.state.isOpen, share.createdAt.timeIntervalSince(now) > 86_400 else { return nil }
+            return
+                "it was made on \(CalendarDay(share.createdAt)) by this machine's clock, which says \(CalendarDay(now)) now: "
+                + "its end may be far off. When the clock is right, take it back with sync-agent shares --revoke \(share.id), "
+                + "and share again"
         }
     }
 

@@ -31,7 +31,7 @@ struct ShareRestore {
         guard hours * 3_600 >= left else { return nil }
         let days = Int((hours / 24).rounded(.up)) + 1
         return
-            "\(Quantities.counted(restore.candidates.count, "photo")) have to come back from the archive first, which "
+            "\(Quantities.counted(restore.candidates.count, "photo has", plural: "photos have")) to come back from the archive first, which "
             + "takes up to \(RestoreView.hours(hours)), and the share ends in \(Quantities.span(.seconds(left))). Give it "
             + "longer, such as --expires \(days)d, or bring them back first with sync-agent restore"
     }

@@ -88,6 +88,9 @@ extension ValueKind where Value == String {
         text("path", accepted: "an absolute path, one below \"~/\", or one relative to this file") {
             (text) throws(Rejection) in
             guard !text.isEmpty, !text.contains("\0") else { throw Rejection() }
+            guard !text.contains("://") else {
+                throw Rejection("an address is no folder; mount it, and name where it is mounted")
+            }
             guard !text.hasPrefix("$") else {
                 throw Rejection("variables are not expanded; write the path, or \"~/\" for your home folder")
             }

@@ -20,7 +20,8 @@ struct PriceReader {
             root, at: "", line: nil, keys: ["region", "as_of", "currency", "source", "egress", "classes"])
         let currency = text("currency", in: top)
         if let currency, currency != "USD" {
-            add("found \(currency.escapingControls); accepted: USD", at: "currency", line: top.values["currency"]?.line)
+            let found = ShownText.value(currency) ?? ShownText.hidden
+            add("found \(found); accepted: USD", at: "currency", line: top.values["currency"]?.line)
         }
         let egress = child("egress", of: top, keys: ["per_gb", "free_gb_per_month"])
         return PriceTable(

@@ -15,7 +15,7 @@ enum ConfigDocument {
         } catch let error as YamlError {
             throw problem(for: error, in: text)
         } catch {
-            throw ConfigProblem(message: "not valid YAML: \(error)")
+            throw ConfigProblem(message: "not valid YAML")
         }
         guard let root else { return ConfigNode(line: 1, content: .section([])) }
         var budget = maximumNodes
@@ -33,8 +33,9 @@ enum ConfigDocument {
             // Yams gives quoted texts the tag of a text.
             let tag = scalar.tag.description
             guard ["", "!", Tag.Name.str.rawValue].contains(tag) else {
+                let shown = ShownText.value(tag) ?? "!…"
                 throw ConfigProblem(
-                    line: line, message: "the type tag \"\(tag.escapingControls)\" has no meaning here; remove it")
+                    line: line, message: "the type tag \"\(shown)\" has no meaning here; remove it")
             }
             return ConfigNode(line: line, content: .text(scalar.string, isPlain: scalar.style == .plain))
         case .sequence(let sequence):
@@ -66,11 +67,13 @@ enum ConfigDocument {
             let line = offset.map { text.prefix($0).count(where: \.isNewline) + 1 }
             return ConfigProblem(line: line, message: "not valid YAML: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
-            let names = duplicates.map { "\"\($0.escapingControls)\"" }.joined(separator: ", ")
+            let names = duplicates.map { ShownText.name($0).map { "\"\($0)\"" } ?? ShownText.hiddenName }
+                .joined(separator: ", ")
             return ConfigProblem(
                 line: context.mark.line, message: "\(names) stands more than once in this section; keep one")
         default:
-            return ConfigProblem(message: "not valid YAML: \(error)")
+            // What the library makes of these may quote the file.
+            return ConfigProblem(message: "not valid YAML")
         }
     }
 

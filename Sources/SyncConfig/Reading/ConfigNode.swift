@@ -34,7 +34,7 @@ struct ConfigNode: Sendable {
         case .text(let text, _) where text.contains("://") && text.contains("@"):
             return "an address with a password"
         case .text(let text, let isPlain):
-            let shown = (text.count > 60 ? "\(text.prefix(59))…" : text).escapingControls
+            guard let shown = ShownText.value(text) else { return ShownText.hidden }
             return isPlain ? shown : "\"\(shown)\""
         }
     }

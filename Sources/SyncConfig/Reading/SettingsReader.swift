@@ -67,7 +67,7 @@ struct SettingsReader {
             }
             return nil
         }
-        let found = key.traits.isSecret ? "a value that is not shown here" : node.summary
+        let found = key.traits.isSecret ? ShownText.hidden : node.summary
         if node.isNull, !key.kind.takesNull {
             let instead = key.isRequired ? "" : ", or no such line for \(key.kind.render(key.fallback))"
             add("has no value; accepted: \(key.kind.accepted)\(instead)", at: path)
@@ -85,7 +85,7 @@ struct SettingsReader {
         do {
             return try location.resolve(text)
         } catch {
-            refuse(values[path]?.summary ?? text, at: path, accepted: accepted, reason: error.reason)
+            refuse(values[path]?.summary ?? ShownText.hidden, at: path, accepted: accepted, reason: error.reason)
             return nil
         }
     }

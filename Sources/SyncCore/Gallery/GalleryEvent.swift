@@ -14,7 +14,7 @@ package struct GalleryEvent: Hashable, Sendable {
 
     /// Which element of the file it is, from 0.
     package var index: Int
-    /// Can be a segment of an object key, as can user and profile.
+    /// Can be a segment of an object key.
     package var id: String
     /// Whether the id stands outside of the element: it is its key, or the name of its file.
     package var hasOuterID: Bool

@@ -34,7 +34,8 @@ struct GalleryEventReader {
     ) -> Result<GalleryEvent, EventFlaw> {
         Result { () throws(EventFlaw) in
             guard let object else { throw EventFlaw(text: "is no object") }
-            let (innerID, innerProfile) = (try identifier("id", of: object), try identifier("profileId", of: object))
+            let innerID = try identifier("id", of: object)
+            let innerProfile = try identifier("profileId", of: object, isInKey: false)
             var id = innerID
             if id == nil { id = try identifier(outerID) }
             guard let id else { throw EventFlaw(text: "id is missing") }
@@ -42,7 +43,7 @@ struct GalleryEventReader {
                 throw EventFlaw(text: "profileId is missing, and its folder has no profile")
             }
             let (user, type, time) = (
-                try identifier("userId", of: object), try type(of: object), try createdAt(of: object)
+                try identifier("userId", of: object, isInKey: false), try type(of: object), try createdAt(of: object)
             )
             let (photo, text) = try photo(of: object, in: bytes)
             guard !ImageTrace.isIn(bytes, object.range, except: text) else {
@@ -90,21 +91,26 @@ struct GalleryEventReader {
         }
     }
 
-    private func identifier(_ name: StaticString, of object: JSONObject) throws(EventFlaw) -> String? {
+    /// - Parameter isInKey: whether it becomes part of a key as it is. A profile may be a telephone number, in which `/` is
+    ///   usual: whether it may stand in a key is asked when it is archived.
+    private func identifier(
+        _ name: StaticString, of object: JSONObject, isInKey: Bool = true
+    ) throws(EventFlaw) -> String? {
         guard let value = try value(name, of: object) else { return nil }
         let number = object.number(value).flatMap { $0.utf8.allSatisfy(\.isDigit) ? $0 : nil }
         guard let text = object.string(value) ?? number else {
             throw EventFlaw(text: "\(name) is neither a text nor a whole number")
         }
-        return try usable(text, as: "\(name)")
+        return try usable(text, as: "\(name)", isInKey: isInKey)
     }
 
-    private func usable(_ text: String, as name: String) throws(EventFlaw) -> String {
+    private func usable(_ text: String, as name: String, isInKey: Bool = true) throws(EventFlaw) -> String {
         guard text.utf8.count <= Self.longestID else {
             throw EventFlaw(text: "\(name) is longer than \(Self.longestID) bytes")
         }
         do {
-            _ = try ObjectKey(segments: ["gallery-archive", text])
+            let segment = isInKey ? text : text.replacing("/", with: "-")
+            _ = try ObjectKey(segments: ["gallery-archive", segment])
         } catch {
             throw EventFlaw(text: text.isEmpty ? "\(name) is empty" : "\(name): \(error.reason)")
         }

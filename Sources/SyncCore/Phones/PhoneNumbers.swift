@@ -24,10 +24,13 @@ package struct InvalidPhoneNumber: Error, Hashable, Sendable, CustomStringConver
     package let number: String
     /// In plain words, with the next step.
     package let reason: String
+    /// Whether it would be one but for what is dialled in front of area codes: it may be complete in one town only.
+    package let isIncomplete: Bool
 
-    package init(_ number: String, reason: String) {
+    package init(_ number: String, reason: String, isIncomplete: Bool = false) {
         self.number = number
         self.reason = reason
+        self.isIncomplete = isIncomplete
     }
 
     package var description: String { "\"\(number.escapingControls)\" is no telephone number: \(reason)" }

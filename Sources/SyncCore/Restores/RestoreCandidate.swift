@@ -77,6 +77,6 @@ package struct TierNotOffered: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     private static func span(hours: Double) -> String {
-        hours < 1 ? "\(Int((hours * 60).rounded())) minutes" : "\(Int(hours.rounded())) hours"
+        hours < 1 ? Int((hours * 60).rounded()).counted("minute") : Int(hours.rounded()).counted("hour")
     }
 }

@@ -60,7 +60,7 @@ package struct ShareManifestRules: Hashable, Sendable {
             throw ShareRefusal("it has more than \(Self.maximumPhotos) photos")
         }
         guard manifest.photoCount == count else {
-            throw ShareRefusal("it speaks of \(manifest.photoCount) photos and names \(count)")
+            throw ShareRefusal("it speaks of \(manifest.photoCount.counted("photo")) and names \(count)")
         }
     }
 

@@ -14,7 +14,7 @@ extension TierRule: CustomStringConvertible {
         return (prefix.isEmpty ? "all keys" : prefix.escapingControls) + ": " + parts.joined(separator: ", ")
     }
 
-    private static func days(_ count: Int) -> String { count == 1 ? "1 day" : "\(count) days" }
+    private static func days(_ count: Int) -> String { count.counted("day") }
 
     /// A round number of KiB where one of both ways to say it gives one.
     private static func size(above limit: Int64) -> String {

@@ -31,7 +31,7 @@ extension StoreProbe {
     private static func finding(_ name: String, _ plan: LifecyclePlan) -> Finding {
         let others = plan.foreignCount == 0 ? "" : ", beside \(plan.foreignCount) of others"
         if plan.isNothingToDo {
-            return .ok(name, "our \(plan.changes.count) rules stand as configured\(others)")
+            return .ok(name, "our \(plan.changes.count.counted("rule stands", "rules stand")) as configured\(others)")
         }
         let (added, changed, removed) = plan.counts
         let steps = [(added, "to add"), (changed, "to change"), (removed, "to remove")].filter { $0.0 > 0 }

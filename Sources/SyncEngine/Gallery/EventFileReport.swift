@@ -64,8 +64,8 @@ struct EventFileReport {
     }
 
     private var text: String {
-        var parts = [events == 1 ? "1 event" : "\(events) events"]
-        if photos > 0 { parts.append(stored == 1 ? "1 photo stored" : "\(stored) photos stored") }
+        var parts = [events.counted("event")]
+        if photos > 0 { parts.append("\(stored.counted("photo")) stored") }
         if ofUnknownType > 0 {
             let more = unknownTypes.count > Self.named ? " and others" : ""
             let names = unknownTypes.sorted().prefix(Self.named).map(\.string).joined(separator: ", ")

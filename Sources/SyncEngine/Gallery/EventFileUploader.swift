@@ -69,7 +69,8 @@ struct EventFileUploader: Sendable {
             report.queued == 0
             ? report.outcome(file.examined.digest)
             : .waits(
-                "\(report.queued) of its photos are files that wait for their turn",
+                report.queued.counted("of its photos is a file that waits", "of its photos are files that wait")
+                    + " for its turn",
                 until: preparer.now() + Self.longestWait)
         return Result(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
     }

@@ -98,7 +98,8 @@ package struct FolderScan: Sendable {
                 result.problems.append(
                     ScanError(
                         .missing, path: folder.path,
-                        message: "the folder is empty, and \(known) files are known in it. Is its drive mounted?"
+                        message: "the folder is empty, and \(known.counted("file is", "files are")) known in it. "
+                            + "Is its drive mounted?"
                             + " Nothing was marked as missing"))
                 return result
             }
@@ -141,7 +142,7 @@ package struct FolderScan: Sendable {
                 ScanError(
                     .missing, path: folder.path.pushing(mount.path),
                     message:
-                        "no drive is mounted here, and \(files) files are known on the one that was. They cannot be"
+                        "no drive is mounted here, and \(files.counted("file is", "files are")) known on the one that was. They cannot be"
                         + " seen now, and nothing was marked as missing. Mount it again"))
         }
         return absent.map(\.mount.path)

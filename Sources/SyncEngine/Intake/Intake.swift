@@ -178,7 +178,7 @@ package actor Intake {
         if result.queued > 0 { work.signal() }
         if tree == folder.path { tell(result.problems, of: folder) }
         try await noteWatching()
-        logger.debug("\(tree): \(result.filesSeen) files, \(result.queued) new, \(result.missing) missing")
+        logger.debug("\(tree): \(result.filesSeen.counted("file")), \(result.queued) new, \(result.missing) missing")
     }
 
     private func rescanNowAndThen() async throws {

@@ -18,13 +18,15 @@ struct ArchivedPhotoMover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
+    private let book: ProfileBook
     private let reader: ObjectReader
     private let time: TimeSource
 
-    init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
+    init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
+        self.book = book
         self.time = time
         reader = ObjectReader(store, limit: Self.mostBytes, time: time)
     }
@@ -53,6 +55,7 @@ struct ArchivedPhotoMover: Sendable {
         let key = try place.key(underProfile: profile.uuid, of: keys)
         var metadata = old.metadata
         metadata[MetadataName.profile] = profile.uuid
+        if let user = metadata[MetadataName.user], !book.mayLeave(user) { metadata[MetadataName.user] = keys.user }
         metadata[MetadataName.sha256] = "\(body.digest.sha256)"
         let type = old.contentType ?? MediaType.jpeg.name
         guard try await put(body, at: key, ObjectAttributes(contentType: type, metadata: metadata)) else {

@@ -8,6 +8,8 @@ package struct ProfileBook: Sendable {
         case known(ProfileRecord)
         /// A telephone number that no profile has.
         case orphan(PhoneNumber)
+        /// What may be a telephone number, and cannot be read: it waits.
+        case unread
         /// An id that is no telephone number: it is the profile's own.
         case id
     }
@@ -27,9 +29,19 @@ package struct ProfileBook: Sendable {
     /// - Parameter profile: as the event gives it, or as it is in the key.
     package func owner(of profile: String) -> Owner {
         if let known = profiles.first(where: { $0.uuid == profile.lowercased() }) { return .known(known) }
-        guard let number = phones.phoneNumber(ofProfile: profile, region: region) else { return .id }
-        return profiles.first { $0.phone == number }.map { .known($0) } ?? .orphan(number)
+        switch phones.identity(ofProfile: profile, region: region) {
+        case .id: return .id
+        case .unreadNumber: return .unread
+        case .number(let number):
+            return profiles.first { $0.phone == number }.map { .known($0) } ?? .orphan(number)
+        }
     }
+
+    /// Whether it may stand beside an object: a user's id, which may be a telephone number as a profile's.
+    func mayLeave(_ id: String) -> Bool { phones.identity(ofProfile: id, region: region) == .id }
+
+    /// Why what is of a profile that cannot be read waits.
+    package var obstacle: ProfileObstacle { .unread(region: region) }
 
     /// What stands in keys for a profile that a person names. A name may be an id too, of a watched folder for instance:
     /// then both are meant.

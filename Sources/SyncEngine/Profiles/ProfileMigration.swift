@@ -15,6 +15,14 @@ package struct ProfileMigration: Sendable {
         package internal(set) var photos = 0
     }
 
+    /// What may be a telephone number, and cannot be read: as for an orphan's, nothing of it gets into a key.
+    package struct Waiting: Hashable, Sendable {
+        package let profile: String
+        package internal(set) var events = 0
+        /// Archived under it.
+        package internal(set) var photos = 0
+    }
+
     /// A photo that stays under its telephone number for now.
     package struct Left: Hashable, Sendable {
         package let key: ObjectKey
@@ -30,6 +38,10 @@ package struct ProfileMigration: Sendable {
         package internal(set) var left: [Left] = []
         /// In the order of their texts.
         package internal(set) var orphans: [Orphan] = []
+        /// In the order of their texts.
+        package internal(set) var waiting: [Waiting] = []
+        /// Why they wait.
+        package internal(set) var obstacle: ProfileObstacle
     }
 
     private let store: any ObjectStore
@@ -46,7 +58,7 @@ package struct ProfileMigration: Sendable {
         self.ledger = ledger
         self.keys = keys
         self.book = book
-        mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, time: time)
+        mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, book: book, time: time)
     }
 
     /// - Parameters:
@@ -54,11 +66,15 @@ package struct ProfileMigration: Sendable {
     ///   - progress: how many photos were looked at by now, of those that go by a number.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Result {
-        var result = Result()
+        var result = Result(obstacle: book.obstacle)
         var orphans: [ByteString: Orphan] = [:]
+        var waiting: [ByteString: Waiting] = [:]
         for use in try await ledger({ try $0.profileUses() }) {
             switch book.owner(of: use.profile) {
             case .id: continue
+            // Its region was set when it was mapped.
+            case .unread where use.uuid != nil: result.alreadyMapped += use.events
+            case .unread: waiting[use.profile.inBytes, default: Waiting(profile: use.profile)].events += use.events
             // It is given by its UUID.
             case .known(let profile) where use.profile.lowercased().inBytes == profile.uuid.inBytes: continue
             case .known(let profile) where use.uuid == profile.uuid: result.alreadyMapped += use.events
@@ -69,33 +85,41 @@ package struct ProfileMigration: Sendable {
                 orphans[use.profile.inBytes, default: Orphan(profile: use.profile, phone: phone)].events += use.events
             }
         }
-        let (photos, ownerless, problems) = try await archivedByNumber()
-        result.left += problems.map { Left(key: $0.key, reason: $0.reason) }
-        for (place, phone) in ownerless {
+        let archived = try await archivedByNumber()
+        result.left += archived.problems.map { Left(key: $0.key, reason: $0.reason) }
+        for (place, phone) in archived.ownerless {
             orphans[place.profile.inBytes, default: Orphan(profile: place.profile, phone: phone)].photos += 1
         }
-        for (index, (place, profile)) in photos.enumerated() {
+        for place in archived.unread {
+            waiting[place.profile.inBytes, default: Waiting(profile: place.profile)].photos += 1
+        }
+        for (index, (place, profile)) in archived.known.enumerated() {
             switch try await mover.move(place, to: profile, isDryRun: isDryRun) {
             case .moved: result.moved += 1
             case .left(let reason): result.left.append(Left(key: place.key, reason: reason))
             }
-            progress(index + 1, photos.count)
+            progress(index + 1, archived.known.count)
         }
         result.orphans = orphans.values.sorted { $0.profile.inBytes < $1.profile.inBytes }
+        result.waiting = waiting.values.sorted { $0.profile.inBytes < $1.profile.inBytes }
         return result
     }
 
-    /// The archived photos whose key has a telephone number: with their profile, and those that have none.
-    private func archivedByNumber() async throws -> (
-        known: [(MemoryPlace, ProfileRecord)], ownerless: [(MemoryPlace, PhoneNumber)], problems: [ObjectProblem]
-    ) {
-        var problems: [ObjectProblem] = []
+    private struct Archived {
         var known: [(MemoryPlace, ProfileRecord)] = []
         var ownerless: [(MemoryPlace, PhoneNumber)] = []
+        var unread: [MemoryPlace] = []
+        var problems: [ObjectProblem] = []
+    }
+
+    /// The archived photos whose key has a telephone number: with their profile, those that have none, and those of which
+    /// it cannot be told.
+    private func archivedByNumber() async throws -> Archived {
+        var found = Archived()
         // Keys of one profile come one after the other.
         var last: (profile: String, owner: ProfileBook.Owner)?
         for try await page in store.listing(prefix: keys.galleryArchive) {
-            problems += page.problems.filter { problem in
+            found.problems += page.problems.filter { problem in
                 guard let place = MemoryPlace(problem.key, of: keys) else { return false }
                 if case .id = book.owner(of: place.profile) { return false }
                 return true
@@ -107,12 +131,13 @@ package struct ProfileMigration: Sendable {
                 last = (place.profile, owner)
                 switch owner {
                 case .known(let profile) where profile.uuid.inBytes != place.profile.inBytes:
-                    known.append((place, profile))
+                    found.known.append((place, profile))
                 case .known, .id: continue
-                case .orphan(let phone): ownerless.append((place, phone))
+                case .orphan(let phone): found.ownerless.append((place, phone))
+                case .unread: found.unread.append(place)
                 }
             }
         }
-        return (known, ownerless, problems)
+        return found
     }
 }

@@ -40,7 +40,7 @@ package struct RestoreAnnouncer: Sendable {
         try await notifiers.tell(
             Notice(
                 lost > 0 ? .restoreFailed : .restoreReady,
-                title: lost > 0 ? "Restore \(job.id): \(lost) photos failed" : "Restore \(job.id) is ready",
+                title: lost > 0 ? "Restore \(job.id): \(lost.counted("photo")) failed" : "Restore \(job.id) is ready",
                 message: summary.end(unsaved),
                 facts: [
                     "jobId": "\(job.id)", "ready": "\(summary.counts[.restored] ?? 0)",
@@ -57,7 +57,7 @@ package struct RestoreAnnouncer: Sendable {
             Notice(
                 .restoreExpiring, title: "Restored photos go back to the archive",
                 message: """
-                    \(restored) photos of restore \(job.id) can be read until \(end.formatted(.iso8601)). \
+                    \(restored.counted("photo")) of restore \(job.id) can be read until \(end.formatted(.iso8601)). \
                     Save them, or ask for longer with sync-agent restore and --days.
                     """,
                 facts: ["jobId": "\(job.id)", "expiresAt": end.formatted(.iso8601), "photos": "\(restored)"], at: now))
@@ -91,17 +91,19 @@ extension RestoreJobSummary {
         let readable = counts[.restored] ?? 0
         let failed = counts[.failed] ?? 0
         var parts: [String] = []
-        if readable > 0 { parts.append("\(readable) of \(total) photos can be read") }
+        if readable > 0 { parts.append("\(readable) of \(total.counted("photo")) can be read") }
         if let output = job.output, saved > 0 {
-            parts.append("\(saved) \(readable > 0 ? "" : "of \(total) photos ")are saved in \(output)")
+            let all = readable > 0 ? "" : "of \(total.counted("photo")) "
+            parts.append("\(saved.counted(all + "is", all + "are")) saved in \(output)")
         }
         if let output = job.output, unsaved > 0 { parts.append("\(unsaved) could not be saved in \(output)") }
         if failed == total {
-            parts.append("none of \(total) photos could be brought back")
+            parts.append(
+                total == 1 ? "its photo could not be brought back" : "none of \(total) photos could be brought back")
         } else if failed > 0 {
             parts.append("\(failed) could not be brought back")
         }
-        if endedUnread > 0 { parts.append("the copies of \(endedUnread) photos have ended already") }
+        if endedUnread > 0 { parts.append("\(endedUnread.counted("copy has", "copies have")) ended already") }
         var text = parts.joined(separator: "; ")
         text = text.prefix(1).uppercased() + text.dropFirst()
         if failed + unsaved > 0 { text += ". sync-agent restores \(job.id) says why" }

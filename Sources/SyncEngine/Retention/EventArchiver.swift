@@ -227,7 +227,7 @@ struct EventArchiver: Sendable {
         of event: EventRecord, title: String?, at place: EventArchiveKey, beside others: [String: String]
     ) -> [String: String] {
         var metadata = [
-            MetadataName.user: event.userID ?? user,
+            MetadataName.user: place.user ?? user,
             MetadataName.profile: place.profile,
             MetadataName.eventID: event.eventID,
             MetadataName.eventType: event.type.rawValue,

@@ -21,6 +21,8 @@ struct EventPlan: Sendable {
 /// Where an event's photo is archived.
 struct EventArchiveKey: Sendable {
     let profile: String
+    /// Whose event it is; `nil` where it does not tell, or tells it by a telephone number.
+    let user: String?
     let month: CalendarDay
     let event: String
     let keys: KeyLayout
@@ -82,7 +84,8 @@ struct EventPlanner: Sendable {
         case .success(let found): profile = found
         case .failure(let unknown): return .skip("\(unknown)", nil)
         }
-        let ids = [event.eventID, event.userID ?? "", profile, event.type.rawValue]
+        let user = event.userID.flatMap { phones.identity(ofProfile: $0, region: region) == .id ? $0 : nil }
+        let ids = [event.eventID, user ?? "", profile, event.type.rawValue]
         guard ids.reduce(0, { $0 + MetadataSize.bytes(of: $1) }) <= Self.mostOfIDs else {
             return .skip("its ids are too long for the metadata of an object", nil)
         }
@@ -90,7 +93,7 @@ struct EventPlanner: Sendable {
         guard hasPhoto || event.object != nil || event.photoState != .none else { return .deleteText(profile: profile) }
         do {
             let place = EventArchiveKey(
-                profile: profile, month: CalendarDay(event.createdAt), event: event.eventID, keys: keys)
+                profile: profile, user: user, month: CalendarDay(event.createdAt), event: event.eventID, keys: keys)
             _ = try place.key()
             return .archive(place, occurrences)
         } catch {
@@ -99,32 +102,14 @@ struct EventPlanner: Sendable {
     }
 
     /// The profile as it stands in keys.
-    private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, UnknownProfile> {
+    private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
         if let uuid = event.profileUUID { return .success(uuid) }
         switch phones.identity(ofProfile: event.profile, region: region) {
         case .id: return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
         case .number(let number):
             guard let known = try ledger.profile(number) else { return .failure(.noProfile(number)) }
             return .success(known.uuid)
-        case .unreadNumber: return .failure(region == nil ? .noRegion : .unread)
-        }
-    }
-
-    private enum UnknownProfile: Error, CustomStringConvertible {
-        case noProfile(PhoneNumber)
-        case noRegion
-        case unread
-
-        var description: String {
-            switch self {
-            case .noProfile(let number): "no profile for \(number): add it with sync-agent profiles add"
-            case .noRegion:
-                "its profile looks like a telephone number without its country: set share.phone_region, such as US, and it "
-                    + "is read; what is no number there is then taken for an id"
-            case .unread:
-                "its profile is written like a telephone number and cannot be read; begin it with + and the country code, "
-                    + "or correct share.phone_region"
-            }
+        case .unreadNumber: return .failure(.unread(region: region))
         }
     }
 }

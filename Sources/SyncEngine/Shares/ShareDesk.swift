@@ -47,7 +47,8 @@ package struct ShareDesk: Sendable {
         let expiresAt =
             order.expiresAt ?? existing?.expiresAt ?? now.addingTimeInterval(Double(expireDays) * Self.daySeconds)
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
-        var notes = isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
+        var notes = Self.notesOnGone(from: vacation)
+        notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
             folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
@@ -153,6 +154,17 @@ package struct ShareDesk: Sendable {
         }
     }
 
+    /// A trip that was archived may be shared, and a folder that is empty by mistake must not pass for one that is not.
+    private static func notesOnGone(from vacation: Vacation) -> [String] {
+        guard vacation.gone > 0 else { return [] }
+        let (folder, count) = (vacation.folder.string, vacation.gone.counted("photo"))
+        return [
+            vacation.photos.allSatisfy { !$0.state.isOnDisk }
+                ? "No photo is left in \(folder). Shared is what the store has of those that were there: \(count)."
+                : "Gone from \(folder), and not shared: \(count)."
+        ]
+    }
+
     private static func isJPEG(_ object: ObjectRecord) -> Bool { object.contentType == MediaType.jpeg.name }
 
     private static func unfit(_ type: String) -> String {
@@ -194,8 +206,9 @@ package struct ShareDesk: Sendable {
                 let shown = try ledger.sharePhotos(share.id).filter { $0.position != nil }.map(\.md5)
                 let same = photos.intersection(shown).count
                 guard same > 0 else { return nil }
-                return "\(same) of these photos are shared already from another folder, \(share.folder.string): share "
-                    + "\(share.id) goes on until \(share.expiresAt.formatted(.iso8601)). When that folder was renamed, take it "
+                return
+                    "\(same.counted("of these photos is", "of these photos are")) shared already from another folder, "
+                    + "\(share.folder.string): share \(share.id) goes on until \(share.expiresAt.formatted(.iso8601)). When that folder was renamed, take it "
                     + "back with sync-agent shares --revoke \(share.id)"
             }
         }

@@ -21,7 +21,7 @@ extension ShareError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooMany(let count, let limit):
-            "these are \(count) photos, and a share has at most \(limit) (share.max_photos). Choose some by their numbers, "
+            "these are \(count.counted("photo")), and a share has at most \(limit) (share.max_photos). Choose some by their numbers, "
                 + "such as --photos 0-\(limit - 1); --dry-run lists them"
         case .noSuchNumber(let number, let photos):
             photos == 1
@@ -32,7 +32,7 @@ extension ShareError: CustomStringConvertible {
         case .inOtherHands(let id): "another process is at work on share \(id)"
         case .over(let id): "share \(id) was revoked or has expired meanwhile"
         case .endsTooLate(let days, let rule):
-            "a rule of the bucket removes shares after \(rule) days, and this one is to last \(days). Choose a shorter "
+            "a rule of the bucket removes shares after \(rule.counted("day")), and this one is to last \(days). Choose a shorter "
                 + "--expires; or run sync-agent lifecycle apply, with share.expire_days raised where it is less"
         }
     }

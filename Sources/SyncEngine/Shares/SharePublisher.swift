@@ -202,7 +202,8 @@ package struct SharePublisher: Sendable {
     private func reasonToWait(_ share: ShareRecord, _ archived: [ObjectKey]) async throws -> String {
         try await ledger { ledger in
             let unasked = try archived.count { try ledger.openRestoreItem(for: $0) == nil }
-            let text = "\(archived.count) of its photos have to come back from the archive first"
+            let many = archived.count.counted("of its photos has", "of its photos have")
+            let text = "\(many) to come back from the archive first"
             if unasked == 0 { return text }
             let job = try share.restoreJob.flatMap { try ledger.restoreJob($0) }
             let failure = job.flatMap { job in

@@ -151,7 +151,8 @@ package struct ShareService: Service {
             let patience = action.isEnd ? Self.patienceToEnd : Self.patience
             rounds.rests[share.id] = Rest(until: now.addingTimeInterval(patience), action: action, sources: sources)
             if rounds.told.insert("\(share.id) \(error)").inserted {
-                logger.warning("share \(share.id): \(error); it is tried again in \(Int(patience / 60)) minutes")
+                let wait = Int(patience / 60).counted("minute")
+                logger.warning("share \(share.id): \(error); it is tried again in \(wait)")
             }
         }
     }
@@ -212,7 +213,8 @@ package struct ShareService: Service {
     private static func notice(of share: ShareRecord, at now: Date) -> Notice {
         Notice(
             .shareLive, title: "The share of \(share.location) can be seen now",
-            message: "\(share.photoCount) photos are shared until \(share.expiresAt.formatted(.iso8601)). "
+            message:
+                "\(share.photoCount.counted("photo is", "photos are")) shared until \(share.expiresAt.formatted(.iso8601)). "
                 + "sync-agent shares shows the link\(share.recipient == nil ? "" : " and the message to send").",
             facts: [
                 "shareId": "\(share.id)", "photos": "\(share.photoCount)",

@@ -15,6 +15,8 @@ package struct Vacation: Hashable, Sendable {
     package var failed: Int
     /// Those of them that are on the disk.
     package var failures: [VacationPhoto]
+    /// How many photos were in its folder, and are not there any more.
+    package var gone: Int
     /// What of its `vacation.json` is ignored, and why, for people.
     package var problems: [String]
     /// Counts the changes of what the ledger knows of it.
@@ -22,7 +24,7 @@ package struct Vacation: Hashable, Sendable {
 
     package init(
         id: VacationID, folder: FilePath, details: VacationDetails, photos: [VacationPhoto], failed: Int = 0,
-        failures: [VacationPhoto] = [], problems: [String] = [], revision: Int64 = 0
+        failures: [VacationPhoto] = [], gone: Int = 0, problems: [String] = [], revision: Int64 = 0
     ) {
         self.id = id
         self.folder = folder
@@ -30,6 +32,7 @@ package struct Vacation: Hashable, Sendable {
         self.photos = photos
         self.failed = failed
         self.failures = failures
+        self.gone = gone
         self.problems = problems
         self.revision = revision
     }

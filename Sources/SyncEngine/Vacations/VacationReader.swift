@@ -46,12 +46,17 @@ struct VacationReader: Sendable {
             name: VacationName(record.folderName), description: description,
             photoDays: VacationDetails.photoDays(
                 taken: dated.compactMap(\.takenAt), modified: dated.map(\.modified), zone: zone))
+        // A second copy of a photo that is gone shows the same.
+        let onDisk = Set(content.photos.filter(\.state.isOnDisk).compactMap(\.md5))
+        let gone = content.photos.count { photo in
+            !photo.state.isOnDisk && photo.md5.map { !onDisk.contains($0) } ?? true
+        }
         let details = record.isOnDisk ? resolved : record.lookedDetails ?? resolved
         return details.map {
             Vacation(
                 id: record.id, folder: record.folder, details: $0, photos: photos, failed: record.failed,
                 failures: content.photos.filter { $0.state == .failed }.sorted { $0.name < $1.name },
-                problems: description.problems, revision: record.revision)
+                gone: record.isOnDisk ? gone : photos.count, problems: description.problems, revision: record.revision)
         }
     }
 }

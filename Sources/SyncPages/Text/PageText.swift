@@ -1,3 +1,5 @@
+import SyncCore
+
 /// Texts from outside, made fit to be shown. Escaping is another matter: ``PageEscaping``.
 enum PageText {
     /// One line: controls and line ends become spaces, marks that turn the direction of the text around them are left
@@ -71,7 +73,7 @@ enum PageText {
     }
 
     static func photos(_ count: Int) -> String {
-        count == 1 ? "1 photo" : "\(count) photos"
+        count.counted("photo")
     }
 }
 

@@ -38,7 +38,8 @@ enum WatchProblem: Hashable {
                 + Self.sysctl("max_user_instances", atLeast: (allowed ?? 128) * 2)
         case .noWatch(_, let needed, let allowed):
             let limit = allowed.map { "the system allows \($0) for all programs of the user" } ?? "too few are left"
-            return "\(needed) folders need an inotify watch each and \(limit); what is left over is \(polled). "
+            let folders = needed.counted("folder needs", "folders need")
+            return "\(folders) an inotify watch each and \(limit); what is left over is \(polled). "
                 + Self.sysctl("max_user_watches", atLeast: max((allowed ?? 0) + needed, 524_288))
         case .shownTwice(let path, _):
             return "\(Self.shown(path)) shows a folder that is watched at another place already; \(polled)"

@@ -120,6 +120,8 @@ struct ProjectBench {
         memory.content(try keys.projectFile(name)).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    func text(_ key: ObjectKey) -> String? { memory.content(key).map { String(decoding: $0, as: UTF8.self) } }
+
     func key(_ name: String) throws -> ObjectKey { try keys.projectFile(name) }
 }
 

@@ -116,6 +116,36 @@ import Testing
         #expect(try versions(bench).count == 1)
     }
 
+    @Test(
+        "an earlier image that was put back is stored again when the store loses or damages it",
+        arguments: [true, false])
+    func putBack(isLost: Bool) async throws {
+        let bench = try bench()
+        try await store(["image 1.", "image 2.", "image 1."], in: bench)
+        let status = try #require(try bench.status("a.jpg"))
+        let key = try #require(status.key)
+        #expect(status.state == .uploaded && bench.text(key) == "image 1.")
+        if isLost {
+            try await bench.memory.delete(key)
+        } else {
+            bench.memory.damage(key)
+        }
+        bench.clock.jump(.seconds(60))
+        let result = try await Verifier(
+            store: bench.store, ledger: bench.queue, cost: VerificationCost(prices: nil), time: bench.clock.source
+        ).run(.percent(100), costingAtMost: nil)
+        #expect(result.broken.map(\.key) == [key] && result.broken.map(\.problem.isDamage) == [!isLost])
+        #expect(try bench.status("a.jpg")?.state == .pending)
+        try await bench.pass()
+        let mended = try #require(try bench.status("a.jpg"))
+        #expect(mended.state == .uploaded)
+        #expect(bench.text(try #require(mended.key)) == "image 1.")
+        // The image in between is not harmed.
+        #expect(try bench.stored.compactMap { try bench.content($0) }.contains("image 2."))
+        #expect(try bench.ledger.overview().lost == 0)
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `an old version that cannot be removed holds nothing up, and goes next time`() async throws {
         let bench = try bench()
         bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))

@@ -44,6 +44,42 @@ import Testing
         #expect(try home.tree.files(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
     }
 
+    @Test("what can be read at once is saved at once, without an agent and without waiting")
+    func readable() async throws {
+        let home = try AgentHome()
+        for number in 0..<3 {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
+        }
+        #expect(try await home.run("sync").code == 0)
+        let answer = try await home.restore("Rome", "--output", home.tree.path("back").string)
+        #expect(answer.items.map(\.state) == Array(repeating: "restored", count: 3))
+        #expect(try home.tree.files(below: "back") == (0..<3).map { "Rome/\($0).jpg" })
+        #expect(try await home.restores().map(\.saved) == [3])
+        let output = home.tree.path("again")
+        let finished = try await home.run("restore", "Rome", "--yes", "--output", output.string)
+        #expect(finished.code == 0 && finished.text.contains("3 photos saved in \(output)"))
+        #expect(!finished.text.contains("at the latest"))
+        #expect(try home.tree.files(below: "again") == (0..<3).map { "Rome/\($0).jpg" })
+        // A name that is taken stays, and is told.
+        try home.tree.write("mine", to: "taken/Rome/1.jpg")
+        let taken = try await home.run("restore", "Rome", "--yes", "--output", home.tree.path("taken").string)
+        #expect(taken.code == 3 && taken.complaint.contains("another file has this name"), "\(taken)")
+        #expect(taken.text.contains("2 photos saved in"))
+        #expect(String(decoding: try home.tree.read("taken/Rome/1.jpg"), as: UTF8.self) == "mine")
+    }
+
+    @Test("what can be read is saved at once, and what is archived when it is there")
+    func mixed() async throws {
+        let home = try await archivedHome(restoring: 3_600)
+        let config = String(decoding: try home.tree.read("config.yaml"), as: UTF8.self)
+        try home.configure(config.replacing("archive_after_days: 0", with: "archive_after_days: 180"))
+        try home.vacations.pushing("Rome/9.jpg").create(SamplePhoto.unique(9))
+        #expect(try await home.run("sync").code == 0)
+        let answer = try await home.restore("Rome", "--output", home.tree.path("back").string)
+        #expect(answer.items.count { $0.state == "retrieving" } == 4)
+        #expect(try home.tree.files(below: "back") == ["Rome/9.jpg"])
+    }
+
     @Test("whoever waits with JSON gets one object, and its items are restored")
     func waitedForJSON() async throws {
         let home = try await archivedHome(restoring: 1)

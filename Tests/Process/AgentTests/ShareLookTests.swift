@@ -132,6 +132,60 @@ import Testing
         #expect(try await agent.finished().code == 0)
     }
 
+    @Test("of a folder that lost photos it is said how many are left out, and of an empty one that the store has them")
+    func goneFromFolder() async throws {
+        let home = try AgentHome()
+        // An empty folder of vacations would pass for a drive that is not mounted.
+        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
+        try await home.takeTrip(photos: 3)
+        let folder = home.vacations.appending(AgentHome.trip)
+        #expect(try await home.share("--dry-run", AgentHome.trip).notes == [])
+        try home.photo(0).remove()
+        let some = "Gone from \(folder), and not shared: 1 photo."
+        #expect(try await home.share("--dry-run", AgentHome.trip).notes == [some])
+        #expect(try await said(home, "share", "--yes", AgentHome.trip).contains(some))
+        for number in 1...2 { try home.photo(number).remove() }
+        let all = "No photo is left in \(folder). Shared is what the store has of those that were there: 2 photos."
+        for option in ["--dry-run", "--yes"] {
+            let answer = try await home.share(AgentHome.trip, option)
+            #expect(answer.notes == [all] && answer.photoCount == 2)
+        }
+        #expect(try await said(home, "share", "--dry-run", AgentHome.trip).contains(all))
+        #expect(try await said(home, "share", "--yes", AgentHome.trip).contains(all))
+    }
+
+    @Test("whoever says no at the question leaves nothing behind: no name, no share, no object, no restore")
+    func declined() async throws {
+        let home = try AgentHome(more: AgentHome.archivesAtOnce)
+        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
+        try await home.takeTrip(photos: 2)
+        let before = try home.store.objects().map(\.key)
+        let ways: [(arguments: [String], typing: String)] = [
+            (["--from", "Bo"], "n\n"), ([], "Cleo\nn\n"), (["--from", "Dora", "--json"], "no\n"),
+            (["--from", "Eve"], "\n"),
+            (["--to", "bo@example.org", "--via", "email", "--from", "Fay"], "n\n"),
+        ]
+        for (arguments, typing) in ways {
+            let finished = try await home.runAtTerminal(["share", AgentHome.trip] + arguments, typing: typing)
+            #expect(finished.code == 1 && finished.complaint.contains("nothing was shared"), "\(finished)")
+            #expect(try await home.shares().isEmpty)
+            #expect(try home.store.objects().map(\.key) == before)
+        }
+        // Also of what would have to come back from the archive first.
+        try FileManager.default.removeItem(atPath: home.vacations.appending(AgentHome.trip).string)
+        _ = try await home.pass()
+        let finished = try await home.runAtTerminal(["share", AgentHome.trip, "--from", "Bo"], typing: "n\n")
+        #expect(finished.code == 1, "\(finished)")
+        #expect(try await home.restores().isEmpty)
+        #expect(try await home.shares().isEmpty)
+        // No name was remembered: the next share has none.
+        _ = try await home.run("share", "Zoo_2024-05-01", "--yes")
+        let share = try #require(try await home.shares().first)
+        let manifest = try await StoredBytes.folder(home.store).of("shares/\(share.shareId)/vacation.json")
+        let text = String(decoding: manifest, as: UTF8.self)
+        for name in ["Bo", "Cleo", "Dora", "Eve", "Fay"] { #expect(!text.contains(#""\#(name)""#)) }
+    }
+
     @Test("restore takes the words that share takes")
     func sameWords() async throws {
         let home = try AgentHome()

@@ -36,7 +36,7 @@ import Testing
         let result = try bench.scan()[0]
         #expect(result.missing == 0)
         let problem = try #require(result.problems.first)
-        #expect(problem.path == drive && problem.message.contains("no drive is mounted here, and 1 files are known"))
+        #expect(problem.path == drive && problem.message.contains("no drive is mounted here, and 1 file is known"))
         #expect(try bench.status(photo)?.state == .uploaded)
         #expect(try mounts() == [false])
         #expect(try bench.scan()[0].problems == [problem])

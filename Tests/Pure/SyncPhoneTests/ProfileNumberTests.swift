@@ -38,9 +38,66 @@ import Testing
 
     @Test(
         arguments: [
+            ("whatsapp:+49305550010", nil, "+49305550010"), ("x+4930555016", nil, "+4930555016"),
+            ("p_+49 30 5550021", nil, "+49305550021"), ("user-0049305550020", nil, "+49305550020"),
+            ("+49305550010@c.us", nil, "+49305550010"), ("mailto:+49305550010@example.org", nil, "+49305550010"),
+            ("tel:+49-30-5550010;ext=5", nil, "+49305550010"),
+            ("sip:+49305550010@example.org;user=phone", nil, "+49305550010"),
+            ("whatsapp%3A%2B49305550010", nil, "+49305550010"), ("Anna ＋４９３０５５５００１０", nil, "+49305550010"),
+            ("49305550010@c.us", nil, "+49305550010"), ("49305550010@s.whatsapp.net", nil, "+49305550010"),
+            ("49305550010-1405345678@g.us", nil, "+49305550010"), ("https://wa.me/49305550010", nil, "+49305550010"),
+            ("phone_49305550010", nil, "+49305550010"), ("tel:0305550010", "DE", "+49305550010"),
+            ("user0049305550020", nil, "+49305550020"), ("p 00 49 (0) 30/5550020", nil, "+49305550020"),
+            ("+49_30_5550021_anna", nil, "+49305550021"), ("+49 30 5550021, 2026-06-15", nil, "+49305550021"),
+            ("+1 415 555 2671 x5", "US", "+14155552671"),
+            ("3f2c8a90-1b7e-4c55-9d2a-7e1f00aa12bc+49305550010", nil, "+49305550010"),
+            ("030/5550010", "DE", "+49305550010"), ("+49 (0) 30/5550004", nil, "+49305550004"),
+            // As the region writes them.
+            ("grandma-4155552671", "US", "+14155552671"), ("4155552671_a", "US", "+14155552671"),
+            ("order-7-415-555-2671-99", "US", "+14155552671"), ("anna-015112345678", "DE", "+4915112345678"),
+            ("anna (030) 5550010", "DE", "+49305550010"), ("whatsapp:015112345678", "DE", "+4915112345678"),
+        ] as [(String, String?, String)])
+    func `A telephone number is seen wherever it stands in an id`(id: String, region: String?, number: String) {
+        #expect(numbers.identity(ofProfile: id, region: region) == .number(PhoneNumber(e164: number)))
+    }
+
+    @Test(
+        arguments: [
+            "tel:030", "tel:grandma", "whatsapp:015112345678", "x+999 1234567", "user-015112345678", "030/12345",
+            "5550018", "(030) 5550010 Anna",
+        ])
+    func `What may be a number and lacks its country waits`(id: String) {
+        #expect(numbers.identity(ofProfile: id, region: nil) == .unreadNumber)
+    }
+
+    @Test(
+        arguments: [
+            "user-20260615", "20260615", "2026-06-15", "15.06.2026", "trip 2026/6/15", "user-20260615120000",
+            "user-20260615-0001", "img_20260615_101530", "user-1750000000", "event-1750000000123",
+            "3f2c8a90-1b7e-4c55-9d2a-7e1f00aa12bc", "12345678-1234-1234-1234-123456789012",
+            "{12345678-1234-1234-1234-123456789012}", "user_00493055-5002-4030-8049-004930555002",
+            "d41d8cd98f00b204e9800998ecf8427e", "00493055500204e9800998ecf8427eab", "507f1f77bcf86cd799439011",
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709", "user-12345", "user-00000123", "user-0000123456789", "a+1",
+            "c++20",
+            "k3x4155552671z", "google-107691503500061234567", "grandma", "1-800-FLOWERS", "10.0.0.1", "user-1000001",
+        ], [nil, "US", "DE", "DK"])
+    func `What holds a number only by chance is an id`(id: String, region: String?) {
+        // A Dane may have that number.
+        let isDanish = region == "DK" && id == "20260615"
+        #expect((numbers.identity(ofProfile: id, region: region) == .id) != isDanish)
+    }
+
+    @Test func `A number without its town is none, and stands in no key`() {
+        #expect(numbers.identity(ofProfile: "5550018", region: "DE") == .unreadNumber)
+        #expect(numbers.identity(ofProfile: "whatsapp:5550018", region: "DE") == .unreadNumber)
+        #expect(numbers.identity(ofProfile: "user-5550018", region: "DE") == .id)
+    }
+
+    @Test(
+        arguments: [
             ("3f2c8a90-1b7e-4c55-9d2a-7e1f00aa12bc", "US"), ("12345678-1234-1234-1234-123456789012", "US"),
-            ("grandma", "US"), ("grandma-4155552671", "US"), ("4155552671_a", "US"), ("1-800-FLOWERS", "US"),
-            ("+1 415 555 2671 x5", "US"), ("7", "US"), ("42", "US"), ("911", "US"), ("", "US"), ("+", nil),
+            ("grandma", "US"), ("1-800-FLOWERS", "US"), ("7", "US"), ("42", "US"), ("911", "US"), ("", "US"),
+            ("+", nil),
             ("778 814 3739", nil), ("+999 1234567", nil), ("+1 778 814 373", nil), ("2024-06-15", "US"),
         ] as [(String, String?)])
     func `A UUID, a name or a number that nobody can have is no telephone number`(id: String, region: String?) {

@@ -60,6 +60,11 @@ final class AgentHome: Sendable {
             AgentBinary.path, arguments, environment: environment.merging(extra) { $1 })
     }
 
+    /// Runs a command to its end at a terminal, where somebody types.
+    func runAtTerminal(_ arguments: [String], typing lines: String) async throws -> Finished {
+        try await ChildProcess(AgentBinary.path, arguments, environment: environment, typing: lines).finished()
+    }
+
     /// Runs a command to its end.
     func run(_ arguments: String...) async throws -> Finished {
         try await start(arguments).finished()

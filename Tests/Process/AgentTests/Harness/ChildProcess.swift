@@ -41,16 +41,21 @@ final class ChildProcess: Sendable {
     let pid: pid_t
     let progress: Observed<Progress>
 
+    /// - Parameter typing: what somebody types, line by line, at the terminal that standard input and standard error then
+    ///   are.
     /// - Throws: `Errno` when it cannot be started.
-    init(_ program: FilePath, _ arguments: [String], environment: [String: String]) throws {
+    init(
+        _ program: FilePath, _ arguments: [String], environment: [String: String], typing: String? = nil
+    ) throws {
         let output = try FileDescriptor.pipe(options: .closeOnExec)
-        let errors = try FileDescriptor.pipe(options: .closeOnExec)
+        let errors = try typing.map { try Self.terminal(typing: $0) } ?? FileDescriptor.pipe(options: .closeOnExec)
         defer {
             try? output.writeEnd.close()
             try? errors.writeEnd.close()
         }
         let pid = try Spawn(program: program, arguments: arguments, environment: environment)
-            .start(output: output.writeEnd, errors: errors.writeEnd)
+            .start(
+                input: typing == nil ? nil : errors.writeEnd, output: output.writeEnd, errors: errors.writeEnd)
         self.pid = pid
         progress = Observed(Progress()) { Self.processorTime(of: pid) }
         Self.follow(output.readEnd, progress) { $0.output += $1 }
@@ -59,6 +64,21 @@ final class ChildProcess: Sendable {
     }
 
     deinit { send(SIGKILL) }
+
+    /// A pseudoterminal (pty(7)): the program has the end that is written to, and what is typed waits there for it.
+    private static func terminal(
+        typing text: String
+    ) throws -> (readEnd: FileDescriptor, writeEnd: FileDescriptor) {
+        let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
+            throw Errno(rawValue: errno)
+        }
+        let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard slave >= 0 else { throw Errno(rawValue: errno) }
+        let here = FileDescriptor(rawValue: master)
+        try here.writeAll(Array(text.utf8))
+        return (here, FileDescriptor(rawValue: slave))
+    }
 
     /// Sends a signal, unless the process has ended: its number may be another's by then.
     func send(_ signal: Int32) {

@@ -14,6 +14,7 @@ struct ShareAnswer: Decodable, Sendable {
     var page: String?
     var state: String
     var skipped: [Skipped]
+    var notes: [String]
 }
 
 /// `shares --json`

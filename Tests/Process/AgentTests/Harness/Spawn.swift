@@ -9,12 +9,17 @@ struct Spawn {
     let arguments: [String]
     let environment: [String: String]
 
+    /// - Parameter input: `nil` for nothing.
     /// - Throws: `Errno`.
-    func start(output: FileDescriptor, errors: FileDescriptor) throws -> pid_t {
+    func start(input: FileDescriptor? = nil, output: FileDescriptor, errors: FileDescriptor) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input.rawValue, STDIN_FILENO)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, output.rawValue, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errors.rawValue, STDERR_FILENO)
         for descriptor in Self.openDescriptors where descriptor > STDERR_FILENO {

@@ -33,6 +33,22 @@ import Testing
         #expect(try JSONOutput.text(report).contains(#""createdAt" : "2026-01-01T00:00:00Z""#))
     }
 
+    @Test func `events of a profile that may be a number without its country are counted, and told`() throws {
+        let ledger = try Ledger.inMemory()
+        let report = ProfileListReport(
+            ProfileBook(try ledger.profiles(), phones: PlusNumbers(), region: nil),
+            uses: [
+                ProfileUse(profile: "030/12345", uuid: nil, events: 2),
+                ProfileUse(profile: "015112345678", uuid: nil, events: 1),
+                ProfileUse(profile: "7788143739", uuid: "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d", events: 4),
+                ProfileUse(profile: "other", uuid: nil, events: 9),
+            ])
+        #expect((report.orphanedEvents, report.waitingEvents) == (0, 3))
+        let text = report.lines(on: .standardOutput([:])).joined(separator: " ")
+        #expect(text.contains("3 events of a profile that waits") && text.contains("set share.phone_region"))
+        #expect(try JSONOutput.text(report).contains(#""waitingEvents" : 3"#))
+    }
+
     @Test(arguments: [
         ["add"], ["add", "+1", "--id", "no-uuid"], ["add", "+1", "--name", ""], ["add", "+1", "--name", "a\nb"],
         ["migrate", "now"],

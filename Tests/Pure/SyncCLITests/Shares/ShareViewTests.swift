@@ -127,6 +127,14 @@ import Testing
         #expect(lines.last?.contains("ended at") == true && !lines.contains { $0.contains("works until") })
     }
 
+    @Test func `a share that was made later than now has an end that nobody knows, and that is told`() throws {
+        let (share, _) = try share("https://x.test/1", endsIn: 86_400)
+        #expect(ShareListReport.Share(share, now: now - 3_600).problem == nil)
+        let row = ShareListReport.Share(share, now: now - 400 * 86_400)
+        #expect(row.problem?.contains("its end may be far off") == true)
+        #expect(row.problem?.contains("shares --revoke \(share.id)") == true)
+    }
+
     @Test func `a share whose time has come is not shown as live`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: 86_400)
         #expect(ShareListReport.Share(share, now: now + 30 * 86_400).state == "expiring")

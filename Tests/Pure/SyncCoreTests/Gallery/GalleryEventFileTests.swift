@@ -12,6 +12,16 @@ import Testing
         #"{"id":"e1","profileId":"p1","eventType":"taskResponse","createdAt":1760948130"# + members + "}"
     }
 
+    @Test(arguments: ["030/12345", "+49 (0) 30/5550004", "+49 (0) 30\\/5550004"])
+    func `a profile and a user may be telephone numbers with a slash`(id: String) throws {
+        let text =
+            #"[{"id":"e","profileId":"\#(id)","userId":"\#(id)","eventType":"taskResponse","createdAt":1700000000}]"#
+        let file = try #require(self.file(text))
+        #expect(file.malformed == [])
+        let plain = id.replacing("\\", with: "")
+        #expect(file.events.map(\.profileID) == [plain] && file.events.map(\.userID) == [plain])
+    }
+
     @Test func `an event is read without its text`() throws {
         let text = #"""
             [{"id": "e1", "userId": "u1", "profileId": "+1 (778) 814-3739", "eventType": "taskResponse",

@@ -65,6 +65,15 @@ import Testing
         #expect((again.mapped, again.alreadyMapped) == (0, 3))
     }
 
+    @Test func `what may be a number and cannot be read is named as waiting, and is nobody's orphan`() async throws {
+        try await write(["030/12345", "030/12345", "grandma"])
+        try await archive.put("old", "2025-03-10T08:00:00Z", profile: "(030) 12345")
+        let result = try await migration().run(isDryRun: false)
+        #expect(result.orphans == [] && result.mapped == 0)
+        #expect(result.waiting.map(\.profile) == ["(030) 12345", "030/12345"])
+        #expect(result.waiting.map(\.events) == [0, 2] && result.waiting.map(\.photos) == [1, 0])
+    }
+
     @Test func `a profile is found by its id, its number in any spelling, and its name`() throws {
         try addProfile()
         let book = ProfileBook(try bench.ledger.profiles(), phones: KnownPhones(), region: "CA")

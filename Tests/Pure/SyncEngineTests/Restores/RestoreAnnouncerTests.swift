@@ -76,7 +76,8 @@ import Testing
         try await bench.memory.delete(keys[0])
         try bench.ask(for: keys)
         try await run()
-        #expect(bench.listener.notices.first?.message.hasPrefix("None of 1 photos could be brought back") == true)
+        #expect(bench.listener.notices.first?.message.hasPrefix("Its photo could not be brought back") == true)
+        #expect(bench.listener.notices.first?.title == "Restore 1: 1 photo failed")
     }
 
     @Test func `copies that end soon are told of once`() async throws {
@@ -123,7 +124,7 @@ import Testing
         // The agent is off from here on.
         try await run(after: 10 * 86_400)
         #expect(
-            bench.listener.notices.map(\.message) == ["The copies of 2 photos have ended already."])
+            bench.listener.notices.map(\.message) == ["2 copies have ended already."])
     }
 
     @Test func `an end that was put off is told of again`() async throws {

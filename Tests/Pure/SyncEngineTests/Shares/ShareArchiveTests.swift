@@ -76,7 +76,7 @@ import Testing
             RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, items: [item]), at: bench.time.now)
         try bench.ledger.noteRestore(try #require(made.job).id, of: share.id)
         try await bench.service().round()
-        #expect(try bench.record(share.id).problem == "1 of its photos have to come back from the archive first")
+        #expect(try bench.record(share.id).problem == "1 of its photos has to come back from the archive first")
         try bench.ledger.note(RestoreOutcome(state: .failed, note: "no"), of: [1], at: bench.time.now)
         try await bench.service().round()
         #expect(try bench.record(share.id).problem?.contains("failed for 1") == true)
