@@ -98,6 +98,8 @@ int CSyncCurl_TransferSetNumber(CSyncCurl_Transfer *transfer, CSyncCurl_NumberOp
     switch (option) {
     case CSyncCurl_NumberOptionConnectTimeoutMilliseconds:
         return curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)value);
+    case CSyncCurl_NumberOptionContinueTimeoutMilliseconds:
+        return curl_easy_setopt(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, (long)value);
     case CSyncCurl_NumberOptionFollowLocation: return curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, (long)value);
     case CSyncCurl_NumberOptionHTTPGet: return curl_easy_setopt(easy, CURLOPT_HTTPGET, (long)value);
     case CSyncCurl_NumberOptionHTTPOneOnly:

@@ -65,6 +65,8 @@ void CSyncCurl_TransferFree(CSyncCurl_Transfer *_Nullable transfer);
 /// curl_easy_setopt(3) for options that take a number.
 typedef enum __attribute__((enum_extensibility(closed))) {
     CSyncCurl_NumberOptionConnectTimeoutMilliseconds,
+    /// CURLOPT_EXPECT_100_TIMEOUT_MS
+    CSyncCurl_NumberOptionContinueTimeoutMilliseconds,
     CSyncCurl_NumberOptionFollowLocation,
     CSyncCurl_NumberOptionHTTPGet,
     /// CURLOPT_HTTP_VERSION = CURL_HTTP_VERSION_1_1 when not 0.

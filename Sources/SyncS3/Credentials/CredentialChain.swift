@@ -20,15 +20,17 @@ package struct CredentialChain: Sendable {
     /// - Parameters:
     ///   - transport: reaches the endpoints on this machine and network, past any proxy.
     ///   - pool: reads files and waits for programs.
+    ///   - patience: with each answer of such an endpoint; by default a second or two, as most machines have none.
     package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, pool: BlockingPool,
+        environment: AWSEnvironment, transport: any HTTPTransport, pool: BlockingPool, patience: Duration? = nil,
         now: @escaping @Sendable () -> Date
     ) {
         let shared =
             [
                 ProfileCredentials(environment: environment, pool: pool),
-                ContainerCredentials(environment: environment, transport: transport, pool: pool),
-                InstanceCredentials(environment: environment, transport: transport),
+                ContainerCredentials(
+                    environment: environment, transport: transport, pool: pool, patience: patience),
+                InstanceCredentials(environment: environment, transport: transport, patience: patience),
             ] as [any CredentialProvider]
         if environment.isProfileConfigured {
             self.init(providers: shared, remedy: "add the keys to the profile or correct store.profile", now: now)

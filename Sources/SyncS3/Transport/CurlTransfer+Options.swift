@@ -3,7 +3,7 @@ import SyncCore
 
 extension CurlTransfer {
     /// Below it a body goes out at once. Above it curl asks first (`Expect: 100-continue`), so that a refusal costs no
-    /// upload; it waits a second at most for a server that knows no such thing. Bytes.
+    /// upload; it does not wait for ever for a server that knows no such thing. Bytes.
     private static let expectThreshold: Int64 = 1 << 20
     /// Bytes: how much of a file is read at a time. curl's own is 64 KiB, eight times the calls for the same file.
     private static let uploadBuffer: Int64 = 512 << 10
@@ -60,6 +60,7 @@ extension CurlTransfer {
         try set(.tcpKeepAlive, 1)
         try set(.maximumConnectionAge, settings.idleConnectionAge.components.seconds)
         try set(.connectTimeoutMilliseconds, Int64(settings.connectTimeout / .milliseconds(1)))
+        try set(.continueTimeoutMilliseconds, Int64(settings.continueTimeout / .milliseconds(1)))
         try set(.lowSpeedLimit, Int64(settings.stallSpeed))
         try set(.lowSpeedTime, Int64(max((patience ?? settings.stallTimeout).components.seconds, 1)))
         try add(header: "User-Agent: sync-agent")

@@ -4,6 +4,9 @@ package struct TransportSettings: Hashable, Sendable {
     package var idleConnectionAge: Duration = .seconds(25)
     /// For name resolution, TCP and TLS together.
     package var connectTimeout: Duration
+    /// How long a large body waits for the server's word that it may come (`Expect: 100-continue`). A server that knows no
+    /// such thing never says it, and each large upload to it begins so much later.
+    package var continueTimeout: Duration = .seconds(1)
     /// A transfer that moves less than ``stallSpeed`` for so long is given up. There is no limit on the whole.
     package var stallTimeout: Duration
     /// Bytes a second.

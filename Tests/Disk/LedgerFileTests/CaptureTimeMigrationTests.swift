@@ -11,9 +11,7 @@ import Testing
     @Test func `old capture times are read as they were, and those of files that are here are to be read again`() throws
     {
         let state = try StateFolder()
-        let database = try DatabaseQueue(path: state.ledger.string)
-        try Schema.migrator.migrate(database, upTo: "lost photos, proofs")
-        try database.write { db in
+        try state.makeLedger(upTo: "lost photos, proofs") { db in
             try db.execute(
                 sql: """
                     INSERT INTO folders (id, path, kind, active, position)
@@ -30,7 +28,6 @@ import Testing
                         (1, 1, CAST('c.json' AS BLOB), 1, 2, 10, 1, 'uploaded', 1, 3, 1);
                     """)
         }
-        try database.close()
         let ledger = try Ledger(at: state.ledger)
         let key = try ObjectKey("users/ana/photos/a.dat")
         #expect(try ledger.object(key)?.takenAt?.description == "2024-06-14T22:30:00")

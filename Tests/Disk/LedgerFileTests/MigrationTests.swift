@@ -10,10 +10,8 @@ import Testing
     private let now = Date(timeIntervalSince1970: 2_000_000)
 
     /// A ledger of the first version, with two photos of one stored object, one that waits, and a store that is away.
-    private func makeOld(at path: FilePath) throws {
-        let database = try DatabaseQueue(path: path.string)
-        try Schema.migrator.migrate(database, upTo: "folders, photos, objects, attempts")
-        try database.write { db in
+    private func makeOld(in state: StateFolder) throws {
+        try state.makeLedger(upTo: "folders, photos, objects, attempts") { db in
             try db.execute(
                 sql: """
                     INSERT INTO folders (id, path, kind, active, position)
@@ -32,12 +30,11 @@ import Testing
                         store_checked_at = 2000;
                     """)
         }
-        try database.close()
     }
 
     @Test func `a ledger of the first version keeps everything and learns what is new`() throws {
         let state = try StateFolder()
-        try makeOld(at: state.ledger)
+        try makeOld(in: state)
         let ledger = try Ledger(at: state.ledger)
         #expect(try ledger.check() == [])
         let overview = try ledger.overview()
@@ -67,7 +64,7 @@ import Testing
 
     @Test func `a photo of a ledger without times of change is known by what it has, and takes them up`() throws {
         let state = try StateFolder()
-        try makeOld(at: state.ledger)
+        try makeOld(in: state)
         let ledger = try Ledger(at: state.ledger)
         let folder = try #require(
             try ledger.register([WatchedFolder(kind: .gallery, path: "/pictures/gallery")]).first)
@@ -85,8 +82,6 @@ import Testing
 
     @Test func `what servers had refused for good waits again, and broken photos stay failed`() throws {
         let state = try StateFolder()
-        let database = try DatabaseQueue(path: state.ledger.string)
-        try Schema.migrator.migrate(database, upTo: "projects")
         let errors = [
             "put users/ana/photos/a.dat: nothing is stored under this key (404)",
             "the file ends before its picture does",
@@ -94,7 +89,7 @@ import Testing
             "2 events, 1 failed: #1 e1: put users/ana/photos/c.dat: the object is larger than it takes (413)",
             "it is no photo: put it elsewhere",
         ]
-        try database.write { db in
+        try state.makeLedger(upTo: "projects") { db in
             try db.execute(
                 sql: """
                     INSERT INTO folders (id, path, kind, active, position)
@@ -110,7 +105,6 @@ import Testing
                         """, arguments: ["\(index).jpg", index, error])
             }
         }
-        try database.close()
         let ledger = try Ledger(at: state.ledger)
         #expect(try ledger.check() == [])
         #expect(try ledger.claim(limit: 9, at: now).compactMap { $0.file.stem } == ["0", "2", "3"])
@@ -119,9 +113,7 @@ import Testing
 
     @Test func `JSON that galleries skipped before there were events is read again`() throws {
         let state = try StateFolder()
-        let database = try DatabaseQueue(path: state.ledger.string)
-        try Schema.migrator.migrate(database, upTo: "shares")
-        try database.write { db in
+        try state.makeLedger(upTo: "shares") { db in
             try db.execute(
                 sql: """
                     INSERT INTO folders (id, path, kind, active, position)
@@ -137,7 +129,6 @@ import Testing
                         (2, 2, CAST('json' AS BLOB), 1, 4, 10, 1, 'skipped', 1, 'no photo');
                     """)
         }
-        try database.close()
         let ledger = try Ledger(at: state.ledger)
         #expect(try ledger.check() == [])
         #expect(try ledger.claim(limit: 9, at: now).map(\.file) == ["/gallery/b.json", "/gallery/C.JSON"])
@@ -151,7 +142,7 @@ import Testing
     ])
     func `a tally that differs from its rows is told`(damage: String) throws {
         let state = try StateFolder()
-        try makeOld(at: state.ledger)
+        try makeOld(in: state)
         let ledger = try Ledger(at: state.ledger)
         try DatabaseQueue(path: state.ledger.string).write { try $0.execute(sql: damage) }
         #expect(try !ledger.check().isEmpty)
@@ -159,9 +150,7 @@ import Testing
 
     @Test func `the vacations of an older ledger are known and counted`() throws {
         let state = try StateFolder()
-        let database = try DatabaseQueue(path: state.ledger.string)
-        try Schema.migrator.migrate(database, upTo: "restores, classes, memory")
-        try database.write { db in
+        try state.makeLedger(upTo: "restores, classes, memory") { db in
             try db.execute(
                 sql: """
                     INSERT INTO folders (id, path, kind, active, position)
@@ -179,7 +168,6 @@ import Testing
                         (2, 4, CAST('d.jpg' AS BLOB), 1, 6, 10, 1, 'pending', 1);
                     """)
         }
-        try database.close()
         let ledger = try Ledger(at: state.ledger)
         #expect(try ledger.check() == [])
         let vacation = try #require(try ledger.vacations().first)

@@ -10,9 +10,7 @@ import Testing
 @Suite struct ProofMigrationTests {
     @Test func `rows, indexes, triggers and columns of others stay, and a photo may be lost`() throws {
         let state = try StateFolder()
-        let database = try DatabaseQueue(path: state.ledger.string)
-        try Schema.migrator.migrate(database, upTo: "projects")
-        try database.write { db in
+        let before = try state.makeLedger(upTo: "projects") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE photos ADD COLUMN foreign_column TEXT;
@@ -25,9 +23,8 @@ import Testing
                         object_id, object_generation, foreign_column)
                     VALUES (1, 1, CAST('a.jpg' AS BLOB), 1, 1, 10, 1, 'missing', 1, 1, 1, 'kept');
                     """)
+            return try names(db)
         }
-        let before = try database.read { try names($0) }
-        try database.close()
         let ledger = try Ledger(at: state.ledger)
         #expect(try ledger.check() == [])
         let record = try #require(try ledger.object(ObjectKey("users/ana/photos/a.dat")))

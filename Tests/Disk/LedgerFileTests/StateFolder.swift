@@ -1,7 +1,9 @@
 import Foundation
+import GRDB
 import SyncCore
-import SyncLedger
 import SystemPackage
+
+@testable import SyncLedger
 
 /// An empty folder of its own for one test, gone with it.
 final class StateFolder {
@@ -50,6 +52,19 @@ final class StateFolder {
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
             return target?.hasPrefix(path.string) == true
         }
+    }
+}
+
+extension StateFolder {
+    /// Makes a ledger as a version left it that knew the migrations up to one of them, and no later one.
+    /// - Parameter fill: writes what that version had noted.
+    @discardableResult
+    func makeLedger<Result>(upTo migration: String, fill: (Database) throws -> Result) throws -> Result {
+        let database = try DatabaseQueue(path: ledger.string)
+        try Schema.migrator.migrate(database, upTo: migration)
+        let result = try database.write(fill)
+        try database.close()
+        return result
     }
 }
 

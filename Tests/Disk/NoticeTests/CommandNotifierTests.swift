@@ -17,7 +17,7 @@ import Testing
 
     /// A shell script as the configured program, with arguments of its own.
     private func notifier(
-        _ script: String, _ arguments: [String] = [], timeout: Duration = .seconds(30)
+        _ script: String, _ arguments: [String] = [], timeout: Duration = .seconds(600)
     ) -> CommandNotifier {
         CommandNotifier(
             words: ["/bin/sh", "-c", script, "name"] + arguments, environment: Self.environment, timeout: timeout)
@@ -107,19 +107,18 @@ import Testing
     @Test func `A program that hangs is killed, with its children`() async throws {
         let fifo = tree.path("fifo")
         #expect(mkfifo(fifo.string, 0o600) == 0)
-        // Its end comes when the last process that has it open for writing is gone.
-        let reading = BlockingPool(name: "fifo", threads: 1)
-        async let end = reading.run {
-            let file = try FileDescriptor.open(fifo, .readOnly)
-            defer { try? file.close() }
-            return try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { try file.read(into: $0) }
-        }
+        // Open from the beginning, so that the shell, however late it comes, does not wait for a reader, nor the reader
+        // for a shell that was killed before it came.
+        let file = try FileDescriptor.open(fifo, .readOnly, options: [.nonBlocking, .closeOnExec])
+        defer { try? file.close() }
         let notifier = notifier("exec 3>\(fifo); sleep 600 & sleep 600", timeout: .seconds(1))
         let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
         #expect(error?.description == "notify.command (/bin/sh) did not end within 1 seconds and was killed")
-        // On a busy machine the shell may be killed before it has opened the other end, and nobody would ever come.
-        let visitor = try FileDescriptor.open(fifo, .readWrite, options: .nonBlocking)
-        try visitor.close()
-        #expect(try await end == 0)
+        // The end comes when the last process that has it open for writing is gone.
+        #expect(fcntl(file.rawValue, F_SETFL, O_RDONLY) == 0)
+        let end = try await BlockingPool(name: "fifo", threads: 1).run {
+            try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { try file.read(into: $0) }
+        }
+        #expect(end == 0)
     }
 }

@@ -50,9 +50,9 @@ struct ProjectBench {
     /// A record, as an app writes it.
     static func record(
         _ id: String, _ status: String = "Completed", age: Double = 3_600, template: String? = nil,
-        request: String? = nil
+        request: String? = nil, createdAt moment: Date? = nil
     ) -> String {
-        let created = Int(Date().timeIntervalSince1970 - age)
+        let created = Int((moment ?? Date().addingTimeInterval(-age)).timeIntervalSince1970)
         let request = request.map { #", "requestId": "\#($0)""# } ?? ""
         return """
             {"id": "\(id)", "templateId": "\(template ?? id)", "templateName": "T \(id)", "createdAt": \(created), \

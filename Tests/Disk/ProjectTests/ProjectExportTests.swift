@@ -9,7 +9,9 @@ import Testing
     @Test func `images come from the folder, and from the store where they are gone`() async throws {
         let bench = try ProjectBench()
         for id in ["a", "b"] { try bench.write("image \(id).", to: "\(id).jpg") }
-        try bench.list([ProjectBench.record("a"), ProjectBench.record("b"), ProjectBench.record("none")])
+        // One moment for all: the day may end while the test runs.
+        let moment = Date().addingTimeInterval(-3_600)
+        try bench.list(["a", "b", "none"].map { ProjectBench.record($0, createdAt: moment) })
         try await bench.pass()
         unlink(bench.folder.appending("b.jpg").string)
         try await bench.pass()
@@ -24,7 +26,7 @@ import Testing
             let outcomes = await export.save(items, to: out)
             #expect(try outcomes.map { try $0.get() } == [expected, expected])
         }
-        let day = CalendarDay(Date().addingTimeInterval(-3_600))
+        let day = CalendarDay(moment)
         #expect(try bench.tree.files(below: "out") == ["\(day)_T_a_a.jpg", "\(day)_T_b_b.jpg"])
         #expect(try bench.tree.read("out/\(day)_T_b_b.jpg") == Array("image b.".utf8))
         try bench.tree.write("mine", to: "out/\(day)_T_a_a.jpg")

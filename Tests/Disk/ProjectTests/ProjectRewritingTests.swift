@@ -51,42 +51,103 @@ import Testing
         #expect(try ids(bench) == ["b", "c"])
     }
 
-    @Test(
-        "records that another program adds ten times a second are all there in the end",
-        arguments: [true, false])
+    /// When the other program writes: once whenever it is asked to, beside whoever asks, and all the rest in the end. Every
+    /// value is changed under the condition's lock.
+    private final class Turns: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var isAsked = false
+        private var isIdle = false
+        private var isFree = false
+        private var isOver = false
+
+        private func locked(_ body: () -> Void) {
+            condition.lock()
+            body()
+            condition.broadcast()
+            condition.unlock()
+        }
+
+        private func waitUntilIdle() { while !isOver, isAsked || !isIdle { condition.wait() } }
+
+        // MARK: Of those who ask
+
+        func ask() { locked { isAsked = true } }
+        func rest() { locked { waitUntilIdle() } }
+        func askAndWait() {
+            locked {
+                isAsked = true
+                condition.broadcast()
+                waitUntilIdle()
+            }
+        }
+        /// It need not be asked any more.
+        func free() { locked { isFree = true } }
+
+        // MARK: Of the other program
+
+        func take() {
+            locked {
+                isIdle = true
+                condition.broadcast()
+                while !isAsked, !isFree { condition.wait() }
+                (isAsked, isIdle) = (false, false)
+            }
+        }
+        func end() { locked { isOver = true } }
+    }
+
+    @Test("records that another program adds meanwhile are all there in the end", arguments: [true, false])
     func concurrent(isAtomic: Bool) async throws {
         let bench = try ProjectBench()
         let doomed = (0..<20).map { "old\($0)" }
         try bench.write(texts(doomed), to: "projects.json")
         let path = bench.folder.appending("projects.json")
         let added = 60
+        let turns = Turns()
         let pool = BlockingPool(name: "app", threads: 1)
         async let app: Void = pool.run {
+            defer { turns.end() }
             for number in 0..<added {
+                turns.take()
                 // As an app does it: what is there, and one more.
-                guard var known = try? ids(bench) else { continue }
-                known.append("new\(number)")
+                let known = try ids(bench) + ["new\(number)"]
                 let bytes = Array(texts(known).utf8)
                 if isAtomic {
                     try bench.tree.write(bytes, to: "projects/.theirs")
                     rename(bench.folder.appending(".theirs").string, path.string)
                 } else {
                     let file = try FileDescriptor.open(path, .writeOnly, options: [.truncate])
-                    _ = try file.writeAll(bytes.prefix(bytes.count / 2))
-                    usleep(2_000)
-                    _ = try file.writeAll(bytes.dropFirst(bytes.count / 2))
-                    try file.close()
+                    try file.closeAfter {
+                        _ = try file.writeAll(bytes.prefix(bytes.count / 2))
+                        // Half of it stays there until it is met.
+                        turns.take()
+                        _ = try file.writeAll(bytes.dropFirst(bytes.count / 2))
+                    }
                 }
-                usleep(10_000)
             }
         }
+        // A test that fails does not leave it waiting.
+        defer { turns.free() }
         let scanner = FileTreeScanner()
         let file = ProjectListFile(in: bench.folder)
+        let remover = BlockingPool(name: "remover", threads: 1)
         for id in doomed {
-            _ = try await BlockingPool(name: "remover", threads: 1).run {
-                try file.remove([id.inBytes], isBeingWritten: scanner.isBeingWritten) { usleep(3_000) }
+            _ = try await remover.run {
+                turns.rest()
+                let isDisturbed = Mutex(false)
+                // Once for each, when what takes the list's place is ready; and then whenever the list is in the making.
+                let look: (FilePath) -> Bool = { path in
+                    let isFirst = isDisturbed.withLock { isDisturbed in
+                        defer { isDisturbed = true }
+                        return !isDisturbed
+                    }
+                    if isFirst { turns.ask() }
+                    return scanner.isBeingWritten(path)
+                }
+                return try file.remove([id.inBytes], isBeingWritten: look) { turns.askAndWait() }
             }
         }
+        turns.free()
         try await app
         let left = Set(try ids(bench))
         // The app itself may write a record back that it had read before: that is its word. What it added stays.

@@ -30,39 +30,14 @@ import Testing
         try tree.write("no photo", to: "trips/Paris/notes.jpg")
     }
 
-    private var hands: ShareHands { ShareHands(ledger: ledger, owner: "me", time: time.source) }
-    private var ender: ShareEnder { ShareEnder(store: store, ledger: ledger, hands: hands, time: time.source) }
-
-    private func order(_ quality: ShareQuality) throws -> ShareOrder {
-        let day = try #require(CalendarDay("2024-06-16"))
-        let photos = try ["small.jpg", "notes.jpg", "wide.jpg"].map { name in
-            VacationPhoto(
-                path: folder.appending(name), name: name, state: .pending,
-                stamp: try tree.stamp("trips/Paris/\(name)"), md5: nil, object: nil)
-        }
-        return ShareOrder(
-            vacation: Vacation(
-                id: VacationID(rawValue: 1), folder: folder,
-                details: VacationDetails(location: "Paris", startDate: day, endDate: day), photos: photos),
-            quality: quality, sharedBy: "Ana")
-    }
+    private var workshop: ShareWorkshop { ShareWorkshop(store: store, ledger: ledger, time: time) }
 
     private func share(_ quality: ShareQuality) async throws -> (share: ShareRecord, proposal: ShareProposal) {
-        let pool = BlockingPool(name: "share", threads: 2)
-        let desk = ShareDesk(
-            store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
-            expireDays: 30, time: time.source)
-        let publisher = SharePublisher(
-            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            maker: SharedPhotoMaker(), pool: pool, policy: ReducePolicy(),
-            writer: SharePageWriter(
-                store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
-            hands: hands, time: time.source)
-        let proposal = try await desk.propose(try order(quality))
-        guard case .live(let share) = try await publisher.run(try await desk.accept(proposal)) else {
-            throw NotLive()
-        }
-        return (share, proposal)
+        let order = try workshop.order(
+            ["small.jpg", "notes.jpg", "wide.jpg"], in: folder, taken: "2024-06-16", quality: quality)
+        let made = try await workshop.share(order)
+        guard case .live(let share) = made.result else { throw NotLive() }
+        return (share, made.proposal)
     }
 
     private struct NotLive: Error {}
@@ -118,7 +93,7 @@ import Testing
 
     @Test func `a share that is revoked leaves no file`() async throws {
         let (share, _) = try await share(.reduced)
-        try await ender.run(share.id, .revoked)
+        try await workshop.ender.run(share.id, .revoked)
         #expect(try tree.files(below: "store").filter { $0.contains("\(share.id)") } == [])
     }
 }

@@ -42,39 +42,15 @@ import Testing
             }
         }
 
-        var hands: ShareHands { ShareHands(ledger: queue, owner: "me", time: time.source) }
-        var ender: ShareEnder { ShareEnder(store: store, ledger: queue, hands: hands, time: time.source) }
+        var workshop: ShareWorkshop { ShareWorkshop(store: store, ledger: queue, time: time) }
 
         func photo(_ name: String, _ number: Int) throws {
             try tree.write(try PhotoBytes.taken(number), to: "\(folder)/\(name)")
         }
 
         func share(_ names: [String]) async throws -> ShareID {
-            let pool = BlockingPool(name: "share", threads: 3)
-            let desk = ShareDesk(
-                store: store, ledger: queue, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
-                expireDays: 30, time: time.source)
-            let publisher = SharePublisher(
-                store: store, ledger: queue, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-                maker: SharedPhotoMaker(), pool: pool, policy: ReducePolicy(),
-                writer: SharePageWriter(
-                    store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
-                hands: hands, time: time.source)
-            let day = try #require(CalendarDay("2024-06-15"))
-            let photos = try names.map { name in
-                VacationPhoto(
-                    path: tree.path("\(folder)/\(name)"), name: name, state: .pending,
-                    stamp: try tree.stamp("\(folder)/\(name)"), md5: nil, object: nil)
-            }
-            let proposal = try await desk.propose(
-                ShareOrder(
-                    vacation: Vacation(
-                        id: VacationID(rawValue: 1), folder: tree.path(folder.string),
-                        details: VacationDetails(location: "Paris", startDate: day, endDate: day), photos: photos),
-                    sharedBy: "Ana"))
-            let id = try await desk.accept(proposal)
-            _ = try await publisher.run(id)
-            return id
+            let order = try workshop.order(names, in: tree.path(folder.string), taken: "2024-06-15")
+            return try await workshop.share(order).id
         }
 
         private var folder: FilePath { ShareStateTests.folder }
@@ -114,7 +90,7 @@ import Testing
         try world.photo("9.jpg", 21)
         #expect(try await world.share(["1.jpg", "2.jpg", "3.jpg", "4.jpg", "5.jpg", "9.jpg"]) == id)
         #expect(world.store.changes > first)
-        try await world.ender.run(id, .revoked)
+        try await world.workshop.ender.run(id, .revoked)
         #expect(world.memory.keys.filter { $0.rawValue.hasPrefix("shares/") }.isEmpty)
     }
 }

@@ -14,7 +14,7 @@ import Testing
 
     /// Runs `work` with a transport and a server, and ends both whatever happens.
     private func withServer(
-        settings: TransportSettings = TransportSettings(), _ serve: @escaping @Sendable (Connection) -> Void,
+        settings: TransportSettings = TransportSettings(), _ serve: @escaping @Sendable (LoopbackConnection) -> Void,
         work: (CurlTransport, LoopbackServer) async throws -> Void
     ) async throws {
         let server = try LoopbackServer(serve)
@@ -23,11 +23,11 @@ import Testing
             try await work(transport, server)
         } catch {
             await transport.close()
-            server.stop()
+            await server.stop()
             throw error
         }
         await transport.close()
-        server.stop()
+        await server.stop()
     }
 
     /// Sends a request that has to fail.
@@ -195,13 +195,12 @@ import Testing
         ("127.0.0.1", "http", TransportError.Code.unreachable), ("nowhere.invalid", "http", .unreachable),
     ])
     func `Nobody there is told apart`(host: String, scheme: String, expected: TransportError.Code) async throws {
-        // A port that was free a moment ago: nobody listens on it.
-        let server = try LoopbackServer { _ in }
-        server.stop()
+        let silent = try SilentPort(listens: false)
         let transport = try CurlTransport()
-        let request = HTTPRequest(.get, HTTPURL(scheme: scheme, host: host, port: server.port, path: "/"))
+        let request = HTTPRequest(.get, HTTPURL(scheme: scheme, host: host, port: silent.number, path: "/"))
         await expectFailure(expected, of: request, over: transport)
         await transport.close()
+        withExtendedLifetime(silent) {}
     }
 
     @Test func `A server without TLS is insecure`() async throws {

@@ -96,7 +96,7 @@ import Testing
         let found = try await S3Examiner(store).access(to: try ObjectKey("a"))
         #expect(found.anyone && found.anySignature)
         await store.close()
-        open.stop()
+        await open.stop()
     }
 
     @Test func `A link is read as a stranger reads it`() async throws {

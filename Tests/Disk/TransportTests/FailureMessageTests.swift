@@ -53,11 +53,12 @@ import Testing
             if row.scheme == "http" { _ = connection.readHead() }
             connection.write(row.reply ?? "")
         }
-        if row.reply == nil { server.stop() }
-        let endpoint = "\(row.scheme)://127.0.0.1:\(server.port)"
+        let silent = try SilentPort(listens: false)
+        let endpoint = "\(row.scheme)://127.0.0.1:\(row.reply == nil ? silent.number : server.port)"
         let error = try await failure(
             S3Settings(bucket: "b", endpoint: endpoint), Self.keys.merging(row.variables) { $1 })
-        if row.reply != nil { server.stop() }
+        await server.stop()
+        withExtendedLifetime(silent) {}
         #expect(error?.code == row.code)
         let message = error?.message ?? ""
         #expect(message.contains(endpoint), "\(message)")

@@ -1,6 +1,7 @@
 import Foundation
 import SyncCore
 import SyncDigest
+import SyncTestSupport
 
 /// Takes an upload in parts over loopback connections. To chosen requests it does what a test scripts.
 final class PartServer: Sendable {
@@ -47,15 +48,20 @@ final class PartServer: Sendable {
 
     /// What was asked, in the order in which it was answered.
     var steps: [String] { state.withLock { $0.steps } }
+    /// Those that are no parts. Each connection has a thread of its own, which may note a part that was on its way behind
+    /// what the client did afterwards.
+    var stepsBesideParts: [String] { steps.filter { Self.partNumber($0) == nil } }
     /// Of the last request of a step.
     func head(of step: String) -> RequestHead? { state.withLock { $0.heads[step] } }
     /// What has arrived, part after part.
     var bytes: [UInt8] { state.withLock { state in state.parts.keys.sorted().flatMap { state.parts[$0] ?? [] } } }
 
-    func serve(_ connection: Connection) {
+    func serve(_ connection: LoopbackConnection) {
         while let head = connection.readHead() {
             if head.headers["expect"] != nil { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
-            let body = connection.readBody(head.length)
+            let body = connection.readUpTo(head.length)
+            // The client has given it up.
+            guard body.count == head.length else { return }
             let step = Self.step(of: head.line)
             let fault = state.withLock { state in
                 state.steps.append(step)
@@ -79,7 +85,7 @@ final class PartServer: Sendable {
         }
     }
 
-    private func answer(_ connection: Connection, _ step: String) {
+    private func answer(_ connection: LoopbackConnection, _ step: String) {
         switch step {
         case "head": connection.write("HTTP/1.1 404 No\r\n\r\n")
         case "list": Self.answer(connection, 200, listing)
@@ -110,7 +116,7 @@ final class PartServer: Sendable {
         return "\(ContentDigest(of: parts.flatMap { ContentDigest(of: $0).md5.bytes }).md5)-\(parts.count)"
     }
 
-    private static func answer(_ connection: Connection, _ status: Int, _ text: String, header: String = "") {
+    private static func answer(_ connection: LoopbackConnection, _ status: Int, _ text: String, header: String = "") {
         connection.write("HTTP/1.1 \(status) Said\r\n\(header)Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
     }
 

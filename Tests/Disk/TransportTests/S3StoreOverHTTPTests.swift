@@ -29,7 +29,7 @@ import Testing
         let store = try store(server, home: tree.root)
         try await store.check()
         await store.close()
-        server.stop()
+        await server.stop()
         let head = try #require(heads.all.first)
         #expect(head.line == "GET /b?encoding-type=url&list-type=2&max-keys=1&prefix=p%2Fsync-agent-check%2F HTTP/1.1")
         let authorization = head.headers["authorization"] ?? ""
@@ -47,7 +47,7 @@ import Testing
         #expect(error?.code == .credentialsMissing)
         #expect(error?.message.contains("\(tree.root)/.aws/credentials") == true)
         await store.close()
-        server.stop()
+        await server.stop()
     }
 
     @Test func `A store that is let go leaves no thread and no descriptor`() async throws {
@@ -67,6 +67,6 @@ import Testing
         }
         // The kept connection is closed by the thread's last act.
         #expect(await ended.next() == true)
-        server.stop()
+        await server.stop()
     }
 }

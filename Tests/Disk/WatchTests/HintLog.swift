@@ -1,9 +1,10 @@
 import SyncCore
+import SyncTestSupport
 import SystemPackage
 
 @testable import SyncWatch
 
-/// Consumes the hints of a watcher and waits for some of them, with a deadline.
+/// Consumes the hints of a watcher and waits for some of them. A hint that does not come is told by what came in its place.
 struct HintLog {
     struct TimedOut: Error, CustomStringConvertible {
         var description: String
@@ -21,23 +22,22 @@ struct HintLog {
         seen = []
     }
 
-    /// Takes the hints that are there, waiting for them until the deadline.
+    /// Takes the hints that are there, or the next ones.
     @discardableResult
-    mutating func take(within limit: Duration = .seconds(20)) async throws -> [ChangeHint] {
+    mutating func take() async throws -> [ChangeHint] {
         let watcher = watcher
         let hints = await withTaskGroup(of: [ChangeHint]?.self) { group in
             group.addTask { await watcher.next() }
-            // The deadline, in pieces: on a busy machine each of them takes longer, as does what is waited for. Cancelled,
-            // `next()` answers nil.
+            // Cancelled, `next()` answers nil.
             group.addTask {
-                for _ in 0..<100 where !Task.isCancelled { try? await Task.sleep(for: limit / 100) }
+                await Patience.runOut()
                 return nil
             }
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
         guard let hints else {
-            throw TimedOut(description: "no hint within \(limit); so far: \(seen.suffix(50))")
+            throw TimedOut(description: "no hint for \(Patience.limit); so far: \(seen.suffix(50))")
         }
         seen += hints
         return hints

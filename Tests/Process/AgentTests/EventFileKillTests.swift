@@ -1,5 +1,7 @@
 import Foundation
 import Glibc
+import SyncCore
+import SyncDigest
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -42,13 +44,28 @@ import Testing
         }
     }
 
-    private func ended(by signal: Int32, afterPhotos count: Int) async throws -> Finished {
-        let agent = try home.start(["run"])
+    private func start(
+        untilPhotos count: Int, environment: [String: String] = [:]
+    ) async throws -> ChildProcess {
+        let agent = try home.start(["run"], environment: environment)
         try await eventually("\(count) photos in the store") {
             try home.store.recordPaths().count >= count ? () : nil
         }
-        agent.send(signal)
-        return try await agent.finished()
+        return agent
+    }
+
+    /// Holds the later half of the photos up, so that the agent is in the middle of the file however slowly a busy machine
+    /// lets the test see it.
+    private func holdLaterHalf() throws -> [HeldObject] {
+        try home.tree.makeFolder("store/locks")
+        let locks = try (0..<Self.photos).map { number in
+            home.store.lock(of: "users/ana/photos/\(ContentDigest(of: try SamplePhoto.unique(number)).md5).dat")
+        }
+        let (early, late) = (Set(locks.prefix(Self.photos / 2)), locks.dropFirst(Self.photos / 2))
+        return try Set(late).subtracting(early).sorted {
+            (late.firstIndex(of: $0) ?? 0) < (late.firstIndex(of: $1) ?? 0)
+        }
+        .map { try HeldObject(lock: $0) }
     }
 
     /// Runs a pass, and looks whether it has done what was left and nothing else.
@@ -70,13 +87,30 @@ import Testing
 
     @Test("a kill in the middle of a file of events loses no photo and sends none twice", arguments: plan)
     func killed(after count: Int) async throws {
-        #expect(try await ended(by: SIGKILL, afterPhotos: count).ending == .signal(SIGKILL))
+        let agent = try await start(untilPhotos: count)
+        agent.send(SIGKILL)
+        #expect(try await agent.finished().ending == .signal(SIGKILL))
         try await expectRest()
     }
 
     @Test("a signal in the middle of a file of events leaves the rest to the next pass", arguments: [SIGTERM, SIGINT])
     func stopped(by signal: Int32) async throws {
-        #expect(try await ended(by: signal, afterPhotos: 3).code == 0)
+        let held = try holdLaterHalf()
+        let address = home.tree.path("notify").string
+        let manager = try NotifySocket(address)
+        let agent = try await start(untilPhotos: Self.photos / 2, environment: ["NOTIFY_SOCKET": address])
+        agent.send(signal)
+        try await manager.received("STOPPING=1")
+        // One after the other: the one that is in flight, and perhaps some more until all of the agent has heard of it.
+        for object in held where !agent.progress.value.isOver {
+            let before = try home.store.recordPaths().count
+            object.release()
+            try await eventually("a photo more, or the end") {
+                try agent.progress.value.isOver || home.store.recordPaths().count > before ? () : nil
+            }
+        }
+        #expect(try await agent.finished().code == 0)
+        for object in held { object.release() }
         #expect(try home.store.objects().count < Self.photos)
         let entry = try #require(try await home.photo(file))
         #expect(entry.state == "pending")

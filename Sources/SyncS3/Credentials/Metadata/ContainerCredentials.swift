@@ -14,8 +14,13 @@ package struct ContainerCredentials: CredentialProvider {
     private let environment: AWSEnvironment
     private let transport: any HTTPTransport
     private let pool: BlockingPool
+    private let patience: Duration
 
-    package init(environment: AWSEnvironment, transport: any HTTPTransport, pool: BlockingPool) {
+    /// - Parameter patience: two seconds unless told.
+    package init(
+        environment: AWSEnvironment, transport: any HTTPTransport, pool: BlockingPool, patience: Duration? = nil
+    ) {
+        self.patience = patience ?? Self.timeout
         self.environment = environment
         self.transport = transport
         self.pool = pool
@@ -29,7 +34,7 @@ package struct ContainerCredentials: CredentialProvider {
         var request = HTTPRequest(.get, url, headers: ["Accept": "application/json"])
         request.headers["Authorization"] = try await token()
         request.isDirect = true
-        request.patience = Self.timeout
+        request.patience = patience
         let response: HTTPResponse
         do {
             response = try await transport.send(request, target: .memory(limit: Self.replyLimit))

@@ -13,8 +13,11 @@ package struct InstanceCredentials: CredentialProvider {
 
     private let environment: AWSEnvironment
     private let transport: any HTTPTransport
+    private let patience: Duration
 
-    package init(environment: AWSEnvironment, transport: any HTTPTransport) {
+    /// - Parameter patience: a second for each step unless told.
+    package init(environment: AWSEnvironment, transport: any HTTPTransport, patience: Duration? = nil) {
+        self.patience = patience ?? Self.timeout
         self.environment = environment
         self.transport = transport
     }
@@ -84,7 +87,7 @@ package struct InstanceCredentials: CredentialProvider {
         url.path = (base.path == "/" ? "" : base.path) + path
         var request = HTTPRequest(method, url, headers: headers)
         request.isDirect = true
-        request.patience = Self.timeout
+        request.patience = patience
         return try await transport.send(request, target: .memory(limit: Self.replyLimit))
     }
 

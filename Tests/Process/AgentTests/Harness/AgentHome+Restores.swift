@@ -21,30 +21,22 @@ extension AgentHome {
     }
 
     /// Runs `restores --refresh` again and again until the newest job is right.
-    func refreshed(
-        within limit: Duration = Patience.limit, until isRight: (RestoreJob) -> Bool
-    ) async throws -> RestoreJob {
-        try await newest(["--refresh"], within: limit, until: isRight)
+    func refreshed(until isRight: (RestoreJob) -> Bool) async throws -> RestoreJob {
+        try await newest(["--refresh"], until: isRight)
     }
 
     /// Looks at the newest job again and again, without asking the store: for what an agent does.
     func restore(until isRight: (RestoreJob) -> Bool) async throws -> RestoreJob {
-        try await newest([], within: Patience.limit, until: isRight)
+        try await newest([], until: isRight)
     }
 
-    private func newest(
-        _ options: [String], within limit: Duration, until isRight: (RestoreJob) -> Bool
-    ) async throws -> RestoreJob {
+    private func newest(_ options: [String], until isRight: (RestoreJob) -> Bool) async throws -> RestoreJob {
         var seen: RestoreJob?
-        do {
-            return try await eventually("the state of a restore", within: limit) {
-                let finished = try await start(["restores", "--json"] + options).finished()
-                guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
-                seen = try JSONDecoder().decode(RestoreJobs.self, from: Data(finished.output)).restores.first
-                return seen.flatMap { isRight($0) ? $0 : nil }
-            }
-        } catch let error as Overdue {
-            throw Overdue(what: error.what, seen: "\(String(describing: seen))")
+        return try await eventually("the state of a restore", seen: { "\(String(describing: seen))" }) {
+            let finished = try await start(["restores", "--json"] + options).finished()
+            guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+            seen = try JSONDecoder().decode(RestoreJobs.self, from: Data(finished.output)).restores.first
+            return seen.flatMap { isRight($0) ? $0 : nil }
         }
     }
 }

@@ -112,13 +112,9 @@ final class AgentHome: Sendable {
     /// Asks `status` about a path again and again until the answer is right; for what the agent's log does not tell.
     func photos(at path: FilePath, until isRight: ([PhotoEntry]) -> Bool) async throws -> [PhotoEntry] {
         var seen: [PhotoEntry] = []
-        do {
-            return try await eventually("the state of \(path)") {
-                seen = try await photos(at: path)
-                return isRight(seen) ? seen : nil
-            }
-        } catch let error as Overdue {
-            throw Overdue(what: error.what, seen: "\(seen)")
+        return try await eventually("the state of \(path)", seen: { "\(seen)" }) {
+            seen = try await photos(at: path)
+            return isRight(seen) ? seen : nil
         }
     }
 

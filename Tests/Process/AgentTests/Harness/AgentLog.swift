@@ -1,3 +1,4 @@
+import SyncTestSupport
 import SystemPackage
 
 /// What the agent's log tells of one photo that it is done with.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyncTestSupport
 import SystemPackage
 
 /// A program at work. Its output is read by threads of its own, so that it never blocks on a full pipe, and it does not

@@ -53,3 +53,27 @@ final class HeldStore: Sendable {
         for file in files { try? file.close() }
     }
 }
+
+extension StoreFolder {
+    /// The file that is locked by whoever changes an object, as the store names it: FNV-1a (RFC 9923), folded to a byte.
+    func lock(of key: String) -> FilePath {
+        let hash = key.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let name = String((hash ^ (hash >> 16)) & 0xFF, radix: 16)
+        return root.pushing("locks").appending(name.count == 1 ? "0" + name : name)
+    }
+}
+
+/// Holds one of the locks until it is released.
+final class HeldObject: Sendable {
+    private let file: FileDescriptor
+
+    init(lock: FilePath) throws {
+        file = try FileDescriptor.open(
+            lock, .readWrite, options: [.create, .closeOnExec], permissions: [.ownerReadWrite])
+        guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    func release() { flock(file.rawValue, LOCK_UN) }
+
+    deinit { try? file.close() }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import SyncTestSupport
 import SystemPackage
 
 /// A program that tests look at results with, past ours.
@@ -16,10 +17,12 @@ enum Tool: String, Sendable {
     /// - Returns: what it prints.
     static func run(_ program: FilePath, _ arguments: [String], home: AgentHome) async throws -> [UInt8] {
         let process = try ChildProcess(program, arguments, environment: home.environment)
-        try await eventually("the end of \(program)", within: .seconds(180)) {
-            process.progress.value.isOver ? () : nil
+        // Its children do the work, which is no effort of its own.
+        let finished = try await eventually(
+            "the end of \(program)", within: Patience.limit * 4, seen: { "\(process.progress.value)" }
+        ) {
+            process.progress.value.isOver ? try await process.finished() : nil
         }
-        let finished = try await process.finished()
         guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
         return finished.output
     }

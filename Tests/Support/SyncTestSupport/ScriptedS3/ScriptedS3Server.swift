@@ -27,7 +27,7 @@ package final class ScriptedS3Server: Sendable {
     let state: Mutex<ServerState>
     let restoreTime: @Sendable (StorageClass, RestoreRecord.Tier) -> Duration
     private let clock: @Sendable () -> Date
-    private let listener: Mutex<ServerListener?>
+    private let listener: Mutex<LoopbackServer?>
 
     /// Takes a free port and serves until ``stop()``.
     /// - Parameters:
@@ -46,7 +46,7 @@ package final class ScriptedS3Server: Sendable {
         state.buckets[bucket] = StoredBucket(name: bucket, region: region)
         self.state = Mutex(state)
         let box = ServerReference()
-        let listener = try ServerListener { connection in
+        let listener = try LoopbackServer { connection in
             guard let server = box.server else { return }
             ConnectionSession(server: server, connection: connection).run()
         }

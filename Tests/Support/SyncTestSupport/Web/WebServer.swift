@@ -38,14 +38,14 @@ package final class WebServer: Sendable {
     }
 
     package let port: Int
-    private let listener: ServerListener
+    private let listener: LoopbackServer
     private let recorded: Mutex<[Request]>
 
     /// - Parameter answer: called for each request, on the thread of its connection.
     package init(_ answer: @escaping @Sendable (Request) -> Answer) throws(Errno) {
         let recorded = Mutex<[Request]>([])
-        listener = try ServerListener { connection in
-            while let head = connection.readHead().flatMap({ RequestHead($0) }) {
+        listener = try LoopbackServer { connection in
+            while let head = connection.readHeadBytes().flatMap({ RequestHead($0) }) {
                 let request = Request(
                     method: head.method, target: head.target,
                     headers: head.headers.reduce(into: [:]) { $0[$1.name] = $1.value })
@@ -73,7 +73,7 @@ package final class WebServer: Sendable {
 
     /// - Returns: whether the connection can serve another request.
     private static func write(
-        _ answer: Answer, to request: Request, on connection: ServerConnection
+        _ answer: Answer, to request: Request, on connection: LoopbackConnection
     ) throws -> Bool {
         var answer = answer
         if answer.hasRanges, answer.status == 200, let range = request.headers["range"] {

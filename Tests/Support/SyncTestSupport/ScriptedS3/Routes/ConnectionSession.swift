@@ -3,10 +3,10 @@ import SyncCore
 /// The exchanges of one connection, one after another, each with its fault. Belongs to the connection's thread.
 struct ConnectionSession {
     private let server: ScriptedS3Server
-    private let connection: ServerConnection
+    private let connection: LoopbackConnection
     private let number: Int
 
-    init(server: ScriptedS3Server, connection: ServerConnection) {
+    init(server: ScriptedS3Server, connection: LoopbackConnection) {
         self.server = server
         self.connection = connection
         number = server.state.withLock { state in
@@ -17,7 +17,7 @@ struct ConnectionSession {
 
     func run() {
         do {
-            while let bytes = connection.readHead() {
+            while let bytes = connection.readHeadBytes() {
                 guard let head = RequestHead(bytes) else {
                     try connection.write(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8))
                     return connection.finish()
@@ -30,7 +30,7 @@ struct ConnectionSession {
     }
 
     /// - Returns: whether the connection serves a further request.
-    private func exchange(_ head: RequestHead) throws(ServerConnection.End) -> Bool {
+    private func exchange(_ head: RequestHead) throws(LoopbackConnection.End) -> Bool {
         let request: S3Request
         do throws(S3Failure) {
             request = try S3Request(head)
@@ -63,14 +63,14 @@ struct ConnectionSession {
         return !closes
     }
 
-    private func afterBody(_ record: RequestRecord) throws(ServerConnection.End) -> ServerReply? {
+    private func afterBody(_ record: RequestRecord) throws(LoopbackConnection.End) -> ServerReply? {
         try pass(.afterBody, record.fault)?.reply(requestID: Self.id(record))
     }
 
     /// An answer before the body is read: what still comes is thrown away, and the connection ends.
     private func refuse(
         _ failure: S3Failure, _ record: inout RequestRecord, _ head: RequestHead, closes: Bool
-    ) throws(ServerConnection.End) -> Bool {
+    ) throws(LoopbackConnection.End) -> Bool {
         let reply = failure.reply(requestID: Self.id(record))
         note(reply, &record)
         try send(reply, to: head, fault: record.fault, closes: closes)
@@ -79,7 +79,7 @@ struct ConnectionSession {
 
     private func readBody(
         _ length: Int, _ record: inout RequestRecord
-    ) throws(ServerConnection.End) -> [UInt8] {
+    ) throws(LoopbackConnection.End) -> [UInt8] {
         guard let point = record.fault?.point, case .duringBody(let count) = point else {
             let body = try connection.readBody(length)
             record.received = length
@@ -104,7 +104,7 @@ struct ConnectionSession {
 
     /// Lets a fault of this point happen.
     /// - Returns: what is to be answered instead.
-    private func pass(_ point: Fault.Point, _ fault: Fault?) throws(ServerConnection.End) -> S3Failure? {
+    private func pass(_ point: Fault.Point, _ fault: Fault?) throws(LoopbackConnection.End) -> S3Failure? {
         guard let fault, fault.point == point else { return nil }
         switch fault {
         case .answer(let answer, _): return answer.failure
@@ -113,12 +113,12 @@ struct ConnectionSession {
         case .stall: connection.stall()
         default: return nil
         }
-        throw ServerConnection.End()
+        throw LoopbackConnection.End()
     }
 
     private func send(
         _ reply: ServerReply, to head: RequestHead, fault: Fault?, closes: Bool
-    ) throws(ServerConnection.End) {
+    ) throws(LoopbackConnection.End) {
         let hasBody = head.method != "HEAD"
         let bytes = reply.head(common: server.commonHeaders, hasBody: hasBody, closes: closes)
         switch fault?.point {

@@ -1,7 +1,7 @@
 import SyncCore
 
 /// Threads that block on sockets, and a way to wait until all of them are gone.
-final class ServerThreads: Sendable {
+final class LoopbackThreads: Sendable {
     private struct State {
         var last = 0
         var threads: [Int: OwnedThread] = [:]
@@ -21,7 +21,7 @@ final class ServerThreads: Sendable {
             state.last += 1
             return state.last
         }
-        let thread = try? OwnedThread.start(name: "scripted-s3") { [self] in
+        let thread = try? OwnedThread.start(name: "loopback") { [self] in
             body()
             state.withLock { _ = $0.ended.insert(number) }
         }

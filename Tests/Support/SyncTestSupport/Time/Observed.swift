@@ -1,11 +1,11 @@
-import Foundation
+import Dispatch
 import SyncCore
 
 /// A value that threads change and tests wait on.
 ///
 /// A wait ends with the change that it waits for, so no test sleeps. It is bounded by ``Patience``: where nothing has
 /// changed and nobody has worked for that long, nothing will, and the test says what it waited for.
-final class Observed<Value: Sendable>: Sendable {
+package final class Observed<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
         var version = 0
@@ -17,16 +17,16 @@ final class Observed<Value: Sendable>: Sendable {
     private let effort: @Sendable () -> Duration
 
     /// - Parameter effort: the processor time of whoever changes the value, so far.
-    init(_ value: Value, effort: @escaping @Sendable () -> Duration = { .zero }) {
+    package init(_ value: Value, effort: @escaping @Sendable () -> Duration = { .zero }) {
         state = Mutex(State(value: value))
         self.effort = effort
     }
 
-    var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
     /// Changes the value and wakes whoever waits.
     @discardableResult
-    func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+    package func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         let (result, waiters) = state.withLock { state in
             let result = body(&state.value)
             state.version += 1
@@ -40,7 +40,7 @@ final class Observed<Value: Sendable>: Sendable {
     /// Waits until `look` finds something.
     /// - Parameter what: ends the sentence "… did not come about".
     /// - Throws: ``Overdue``; whatever `look` throws.
-    func wait<Found>(for what: String, _ look: (Value) throws -> Found?) async throws -> Found {
+    package func wait<Found>(for what: String, _ look: (Value) throws -> Found?) async throws -> Found {
         var patience = Patience(effort: effort())
         var seen: Int?
         while true {
@@ -74,24 +74,31 @@ final class Observed<Value: Sendable>: Sendable {
 
 /// How long a test waits for what has to happen: for as long as there is progress. It is over when for ``limit`` nothing
 /// has changed, and nobody has had the processor for long enough to be at work rather than idle; on a busy machine that is
-/// later, on a quiet one what hangs fails soon.
-struct Patience {
-    static let limit = Duration.seconds(30)
+/// later. It is long: a claim of a process that was killed lasts half a minute, and what hangs is seldom. A run in which no
+/// test ends for ten minutes is ended by `scripts/watch-tests`; before that, a test has to tell what it has seen.
+package struct Patience {
+    package static let limit = Duration.seconds(120)
     /// What changes for ever without getting anywhere ends here.
-    private static let most = limit * 10
+    private static let most = limit * 4
     /// Of processor time within ``limit``. An agent that only waits takes a few hundredths of it.
-    private static let leastEffort = Duration.milliseconds(500)
+    private static let leastEffort = Duration.seconds(2)
 
-    private(set) var deadline = ContinuousClock.now + limit
+    package private(set) var deadline = ContinuousClock.now + limit
     private let end = ContinuousClock.now + most
     private var effort: Duration
 
-    init(effort: Duration) {
+    package init(effort: Duration) {
         self.effort = effort
     }
 
+    /// Returns when ``limit`` is over, or the task is cancelled: the other side of a race with what a test waits for.
+    package static func runOut() async {
+        // In pieces: on a busy machine each of them takes longer, as does what is waited for.
+        for _ in 0..<100 where !Task.isCancelled { try? await Task.sleep(for: limit / 100) }
+    }
+
     /// Whether to go on waiting.
-    mutating func lasts(isChanged: Bool, effort measure: () -> Duration) -> Bool {
+    package mutating func lasts(isChanged: Bool, effort measure: () -> Duration) -> Bool {
         let now = ContinuousClock.now
         guard isChanged || now >= deadline else { return true }
         let effort = measure()
@@ -103,11 +110,16 @@ struct Patience {
 }
 
 /// Something did not happen in time.
-struct Overdue: Error, CustomStringConvertible {
-    var what: String
-    var seen: String
+package struct Overdue: Error, CustomStringConvertible {
+    package var what: String
+    package var seen: String
 
-    var description: String {
+    package init(what: String, seen: String) {
+        self.what = what
+        self.seen = seen
+    }
+
+    package var description: String {
         "\(what) did not come about, and for \(Patience.limit) there was no progress; what there was:\n\(seen)"
     }
 }

@@ -13,14 +13,14 @@ package final class RecordingServer: Sendable {
     }
 
     package let port: Int
-    private let listener: ServerListener
+    private let listener: LoopbackServer
     private let recorded: Mutex<[Request]>
 
     /// - Parameter statuses: of the answers, in order; the last goes on for ever.
     package init(statuses: [Int]) throws(Errno) {
         let recorded = Mutex<[Request]>([])
-        listener = try ServerListener { connection in
-            while let head = connection.readHead().flatMap({ RequestHead($0) }),
+        listener = try LoopbackServer { connection in
+            while let head = connection.readHeadBytes().flatMap({ RequestHead($0) }),
                 let body = try? connection.readBody(head["content-length"].flatMap { Int($0) } ?? 0)
             {
                 let number = recorded.withLock { requests in

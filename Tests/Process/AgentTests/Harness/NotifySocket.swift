@@ -1,40 +1,7 @@
 import Foundation
 import Glibc
+import SyncTestSupport
 import SystemPackage
-
-/// A TCP port of the loopback interface where nobody answers.
-final class SilentPort: Sendable {
-    let number: Int
-    private let descriptor: Int32
-
-    /// - Parameter listens: whether connections are taken at all; if not, they are refused.
-    init(listens: Bool) throws {
-        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_INET, type, 0)
-        self.descriptor = descriptor
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, length) == 0 && (!listens || listen(descriptor, 4) == 0)
-                    && getsockname(descriptor, address, &length) == 0
-            }
-        }
-        guard isBound else { throw Errno(rawValue: errno) }
-        number = Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    deinit { close(descriptor) }
-
-    /// Whether anybody has connected.
-    var wasVisited: Bool {
-        let visitor = accept(descriptor, nil, nil)
-        if visitor >= 0 { close(visitor) }
-        return visitor >= 0
-    }
-}
 
 /// The socket of a service manager (sd_notify(3)): collects the datagrams that a service sends.
 final class NotifySocket: Sendable {

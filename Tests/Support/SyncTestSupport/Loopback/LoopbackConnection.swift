@@ -1,9 +1,9 @@
 import Glibc
 
 /// One connection with blocking reads and writes. Belongs to its thread.
-final class ServerConnection {
+package final class LoopbackConnection {
     /// Why the connection can serve no further request: the peer is gone, or a fault said so.
-    struct End: Error {}
+    package struct End: Error {}
 
     private static let headLimit = 64 << 10
     /// POLLRDHUP of poll(2), which Swift's Glibc does not show.
@@ -23,7 +23,7 @@ final class ServerConnection {
     ///
     /// What cannot become a request any more is returned as it is: what does not begin with a capital letter (a TLS
     /// handshake on this plain port), or is longer than 64 KiB.
-    func readHead() -> [UInt8]? {
+    package func readHeadBytes() -> [UInt8]? {
         let end = Array("\r\n\r\n".utf8)
         var searched = 0
         while true {
@@ -40,7 +40,7 @@ final class ServerConnection {
     }
 
     /// Exactly `count` bytes of a body.
-    func readBody(_ count: Int) throws(End) -> [UInt8] {
+    package func readBody(_ count: Int) throws(End) -> [UInt8] {
         pending.reserveCapacity(count)
         while pending.count < count {
             guard receive(min(1 << 20, count - pending.count)) else { throw End() }
@@ -50,7 +50,7 @@ final class ServerConnection {
         return body
     }
 
-    func write(_ bytes: [UInt8]) throws(End) {
+    package func write(_ bytes: [UInt8]) throws(End) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
@@ -68,6 +68,15 @@ final class ServerConnection {
         shutdown(descriptor, Int32(SHUT_WR))
         pending = []
         while receive() { pending = [] }
+    }
+
+    /// The bytes that come next, `limit` of them at most.
+    /// - Returns: `nil` when the client has closed.
+    package func readSome(_ limit: Int) -> [UInt8]? {
+        if pending.isEmpty, !receive(min(limit, 64 << 10)) { return nil }
+        let bytes = Array(pending.prefix(limit))
+        pending.removeFirst(bytes.count)
+        return bytes
     }
 
     /// Does nothing until the client closes or the server stops. What the client sends is not read.

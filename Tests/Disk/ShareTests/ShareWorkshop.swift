@@ -1,0 +1,54 @@
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhotos
+import SyncTestSupport
+import SyncWatch
+import SystemPackage
+import Testing
+
+/// What makes shares and ends them, put together as the program does, over the store and the ledger of a test.
+struct ShareWorkshop: Sendable {
+    let store: any ObjectStore
+    let ledger: LedgerQueue
+    let time: ManualTime
+
+    private var hands: ShareHands { ShareHands(ledger: ledger, owner: "me", time: time.source) }
+    var ender: ShareEnder { ShareEnder(store: store, ledger: ledger, hands: hands, time: time.source) }
+
+    /// Photos of a folder that no pass has stored yet.
+    func order(
+        _ names: [String], in folder: FilePath, taken day: String, quality: ShareQuality = .reduced
+    ) throws -> ShareOrder {
+        let day = try #require(CalendarDay(day))
+        let photos = try names.map { name in
+            VacationPhoto(
+                path: folder.appending(name), name: name, state: .pending,
+                stamp: try FileStamp(of: folder.appending(name)), md5: nil, object: nil)
+        }
+        return ShareOrder(
+            vacation: Vacation(
+                id: VacationID(rawValue: 1), folder: folder,
+                details: VacationDetails(location: "Paris", startDate: day, endDate: day), photos: photos),
+            quality: quality, sharedBy: "Ana")
+    }
+
+    /// Proposes a share, accepts it and publishes it.
+    func share(_ order: ShareOrder) async throws -> (
+        result: SharePublisher.Result, proposal: ShareProposal, id: ShareID
+    ) {
+        let pool = BlockingPool(name: "share", threads: 3)
+        let desk = ShareDesk(
+            store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
+            expireDays: 30, time: time.source)
+        let publisher = SharePublisher(
+            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            maker: SharedPhotoMaker(), pool: pool, policy: ReducePolicy(),
+            writer: SharePageWriter(
+                store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
+            hands: hands, time: time.source)
+        let proposal = try await desk.propose(order)
+        let id = try await desk.accept(proposal)
+        return (try await publisher.run(id), proposal, id)
+    }
+}
