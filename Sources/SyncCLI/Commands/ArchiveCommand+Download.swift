@@ -3,6 +3,7 @@ import SyncArchive
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 struct ArchiveDownloadCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import SyncEngine
 import SyncLedger
 import SyncPages
 import SyncPhotos
+import SyncSystem
 import SystemPackage
 
 struct ArchiveListCommand: AsyncParsableCommand {

@@ -3,6 +3,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 struct CleanupCommand: AsyncParsableCommand {

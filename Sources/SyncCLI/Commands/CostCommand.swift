@@ -2,6 +2,7 @@ import ArgumentParser
 import SyncConfig
 import SyncCore
 import SyncEngine
+import SyncSystem
 
 struct CostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

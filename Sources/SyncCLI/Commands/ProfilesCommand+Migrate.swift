@@ -6,6 +6,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncPhotos
+import SyncSystem
 import SyncWatch
 
 struct ProfilesMigrateCommand: AsyncParsableCommand {

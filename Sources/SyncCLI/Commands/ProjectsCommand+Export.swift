@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncSystem
 import SystemPackage
 
 struct ProjectsExportCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import ServiceLifecycle
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SystemPackage
 import UnixSignals
 

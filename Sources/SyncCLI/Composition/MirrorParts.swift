@@ -2,6 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncS3
+import SyncSystem
 import SystemPackage
 
 /// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, no configuration

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncEngine
+import SyncSystem
 
 /// Shows how far a mirror is: one line that is drawn over on a terminal, a plain line now and then elsewhere.
 final class MirrorLine: Sendable {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Shows how far a pass is: one line that is drawn over on a terminal, a plain line now and then elsewhere. What went

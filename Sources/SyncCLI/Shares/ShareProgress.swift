@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// How many photos of a share are stored: one line that is drawn over on a terminal, a plain one now and then
 /// elsewhere.

@@ -2,6 +2,7 @@ import FoundationEssentials
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 
 /// Looks after projects folders now and then: lists that changed unnoticed, and projects that are given up.
 package struct ProjectService: Service {

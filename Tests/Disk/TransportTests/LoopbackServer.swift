@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SyncCore
+import SyncSystem
 
 /// An HTTP server on 127.0.0.1 that does to each connection what a test scripts, and nothing else.
 ///

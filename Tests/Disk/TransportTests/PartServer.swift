@@ -1,6 +1,7 @@
 import Foundation
 import SyncCore
 import SyncDigest
+import SyncSystem
 
 /// Takes an upload in parts over loopback connections. To chosen requests it does what a test scripts.
 final class PartServer: Sendable {

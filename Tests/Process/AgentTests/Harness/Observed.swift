@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import SyncSystem
 
 /// A value that threads change and tests wait on.
 ///
