@@ -1,5 +1,6 @@
 import Glibc
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// A ZIP file on the disk, written by libarchive: stored, not compressed, with names in UTF-8 and ZIP64 where a file, the

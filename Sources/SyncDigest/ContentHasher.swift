@@ -5,13 +5,13 @@ package import SyncCore
 ///
 /// Not copyable: it owns a handle of libcrypto. A hasher that a callback feeds lives in a `Mutex<ContentHasher>`.
 ///
-/// The process ends with a message when libcrypto has no MD5 or no memory: nothing can be stored without a digest.
+/// The process ends when libcrypto has no MD5 or no memory: nothing can be stored without a digest.
 package struct ContentHasher: ~Copyable {
     private let handle: OpaquePointer
 
     package init() {
         guard let handle = CSyncCrypto_HasherCreate() else {
-            fatalError("libcrypto cannot make an MD5 and SHA-256 hasher: out of memory, or MD5 is switched off")
+            preconditionFailure("libcrypto cannot make an MD5 and SHA-256 hasher: out of memory, or MD5 is switched off")
         }
         self.handle = handle
     }
@@ -35,7 +35,7 @@ package struct ContentHasher: ~Copyable {
         var sha256 = [UInt8](repeating: 0, count: SHA256Digest.length)
         let done = CSyncCrypto_HasherFinish(handle, &md5, &sha256)
         guard done == 1, let md5 = MD5Digest(bytes: md5), let sha256 = SHA256Digest(bytes: sha256) else {
-            fatalError("libcrypto could not finish a digest")
+            preconditionFailure("libcrypto could not finish a digest")
         }
         return ContentDigest(md5: md5, sha256: sha256)
     }

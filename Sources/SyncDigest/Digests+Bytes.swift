@@ -20,7 +20,7 @@ extension SHA256Digest {
         var digest = [UInt8](repeating: 0, count: Self.length)
         let done = CSyncCrypto_SHA256(bytes.baseAddress, bytes.count, &digest)
         guard done == 1, let digest = SHA256Digest(bytes: digest) else {
-            fatalError("libcrypto could not make a SHA-256")
+            preconditionFailure("libcrypto could not make a SHA-256")
         }
         self = digest
     }

@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// What failed when the record was renamed already: the object is stored, and nothing of it may be removed any more.

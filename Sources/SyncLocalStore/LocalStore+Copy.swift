@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension LocalStore {

@@ -1,5 +1,6 @@
 import Glibc
 package import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension LocalStore {

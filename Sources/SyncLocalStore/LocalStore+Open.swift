@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension LocalStore {

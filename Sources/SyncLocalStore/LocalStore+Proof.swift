@@ -1,6 +1,7 @@
 import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// What lies under a key in `records/`.

@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 extension LocalStore {

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// The embedded store: a folder on a disk that keeps the promises of ``ObjectStore``. No server, no account.

@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncDigest
+import SyncSystem
 package import SystemPackage
 
 /// Photos that stand in files of gallery events, and those files.

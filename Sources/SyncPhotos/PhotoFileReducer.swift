@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
 import SyncDigest
+import SyncSystem
 package import SystemPackage
 
 /// The `PhotoReducer` for files on a disk: types by bytes, JPEG by libjpeg-turbo, EXIF by libexif.

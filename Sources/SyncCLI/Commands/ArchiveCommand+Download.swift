@@ -2,6 +2,7 @@ import ArgumentParser
 import SyncArchive
 import SyncCore
 import SyncEngine
+import SyncSystem
 import SystemPackage
 
 struct ArchiveDownloadCommand: WorkspaceCommand {

@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncPages
 import SyncPhotos
+import SyncSystem
 import SystemPackage
 
 struct ArchiveCommand: AsyncParsableCommand {

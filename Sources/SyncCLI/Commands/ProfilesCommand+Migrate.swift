@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLocalStore
 import SyncPhotos
+import SyncSystem
 import SyncWatch
 
 struct ProfilesMigrateCommand: WorkspaceCommand {

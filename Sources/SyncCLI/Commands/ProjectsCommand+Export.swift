@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncSystem
 import SystemPackage
 
 struct ProjectsExportCommand: WorkspaceCommand {

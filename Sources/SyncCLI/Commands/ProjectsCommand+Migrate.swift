@@ -3,6 +3,7 @@ import Glibc
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 struct ProjectsMigrateCommand: WorkspaceCommand {

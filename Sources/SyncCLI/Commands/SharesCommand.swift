@@ -4,6 +4,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncPhotos
+import SyncSystem
 import SyncWatch
 
 struct SharesCommand: WorkspaceCommand {

@@ -4,6 +4,7 @@ import ServiceLifecycle
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 
 struct SyncCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

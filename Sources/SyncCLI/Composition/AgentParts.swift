@@ -6,6 +6,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncPhotos
+import SyncSystem
 import SyncWatch
 
 /// The parts that `run` and `sync` share, put together from the configuration: one path from the folders to the store.

@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncSystem
 
 /// The parts of restores, put together from the configuration: for the agent, and for the commands that do a part of its
 /// work themselves.

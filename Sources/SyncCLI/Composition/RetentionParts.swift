@@ -5,6 +5,7 @@ import SyncLedger
 import SyncLocalStore
 import SyncPhone
 import SyncPhotos
+import SyncSystem
 import SyncWatch
 import SystemPackage
 

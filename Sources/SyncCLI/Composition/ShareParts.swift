@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPhotos
+import SyncSystem
 import SyncWatch
 
 /// The parts of shares, put together from the configuration: for the agent, and for the commands.

@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncSystem
 
 /// A command that works on an installation. It gets it open, and says what came of it; opening, closing, printing and the
 /// exit code are ``run()``'s.

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncEngine
+import SyncSystem
 
 /// What was found so far, in its order. Each finding is told at once: some take a while.
 final class Checks: Sendable {

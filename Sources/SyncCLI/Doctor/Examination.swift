@@ -6,6 +6,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncS3
+import SyncSystem
 import SystemPackage
 
 /// Everything that `doctor` looks at, in order: first what works without a configuration.

@@ -1,6 +1,7 @@
 import SyncCore
 import SyncEngine
 import SyncS3
+import SyncSystem
 import SystemPackage
 import UnixSignals
 

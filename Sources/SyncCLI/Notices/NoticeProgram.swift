@@ -1,5 +1,6 @@
 import SyncCore
 import SyncS3
+import SyncSystem
 import SystemPackage
 
 /// Runs a program for one notice: no shell, bounded in time and output, and without the agent's secrets

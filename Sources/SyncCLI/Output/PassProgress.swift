@@ -1,6 +1,7 @@
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Shows how far a pass is. What went wrong is told at once, above the line.

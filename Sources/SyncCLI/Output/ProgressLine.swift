@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// One line that says how far something is: drawn over on a terminal, a plain line now and then elsewhere.
 ///

@@ -2,6 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncWatch
 import SystemPackage
 

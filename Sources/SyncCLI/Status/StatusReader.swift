@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncSystem
 import SystemPackage
 
 /// Puts the overview together: ledger, lock file, and one look at the store.

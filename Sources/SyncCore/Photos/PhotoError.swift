@@ -23,7 +23,7 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
         case unreadable
         /// The machine is out of memory or descriptors.
         case outOfResources
-        /// Its decoding did not end (``StepWatch``).
+        /// Its decoding did not end (`StepWatch`).
         case tooSlow
         /// Whoever asked for it does not wait any longer: the agent stops.
         case stopped
@@ -48,13 +48,8 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { message }
 
-    static let tooSlow = PhotoError(
+    package static let tooSlow = PhotoError(
         .tooSlow,
         "its picture or metadata could not be read within a minute, and it was set aside; look at the file, and ask for "
             + "another try with sync-agent retry")
-
-    /// - Throws: `.stopped` when the work of this thread shall stop.
-    package static func checkStopped() throws(PhotoError) {
-        if PooledWork.isCancelled { throw PhotoError(.stopped, "it was not read to its end, for the agent stops") }
-    }
 }

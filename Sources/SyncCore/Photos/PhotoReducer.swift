@@ -1,7 +1,7 @@
 package import SystemPackage
 
 /// Reads photos and makes the copies that are stored. Its calls block and burn CPU: the caller gives them a thread. Whatever
-/// a strange file could make endless is done in a ``PooledWork/step(_:)``, and long reading asks whether it shall stop.
+/// a strange file could make endless is done in a `PooledWork.step`, and long reading asks whether it shall stop.
 package protocol PhotoReducer: Sendable {
     /// Reads the file once, to its end: what it is, and its digests.
     /// - Throws: ``PhotoError``; `.changed` when the file's stamp before and after reading differ.

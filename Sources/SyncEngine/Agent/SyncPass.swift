@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 package import SystemPackage
 
 /// One whole pass: scan every folder, wait for the files that are just being written, store all that is due.

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Downloads many objects, a few at once. One that fails does not stop the others, unless they would all meet the same.

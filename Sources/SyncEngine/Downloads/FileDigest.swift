@@ -1,6 +1,7 @@
 import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// Reads files for their digests, with one buffer.

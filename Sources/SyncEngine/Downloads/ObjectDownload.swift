@@ -1,5 +1,6 @@
 import Glibc
 package import SyncCore
+package import SyncSystem
 import SystemPackage
 
 /// Downloads objects to files, each whole, proven and durable or not at all.

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Fills a part with the bytes of its object: from where it ends as long as that can be proven, else anew.

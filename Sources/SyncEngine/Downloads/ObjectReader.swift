@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Reads whole objects into memory. A read that was cut is begun anew.
 struct ObjectReader: Sendable {

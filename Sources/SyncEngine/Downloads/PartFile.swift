@@ -1,6 +1,7 @@
 import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// The file that a download grows in, hidden beside its destination, for its owner only, and locked: one download at a

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Puts objects into a ZIP file, one after the other. Each is a file for a moment, proven before a byte of it goes into the

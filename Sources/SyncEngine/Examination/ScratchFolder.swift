@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 /// The part of a store where one `doctor` tries things: `users/{user}/doctor-{16 hexadecimal digits}/`.
 package final class ScratchFolder: Sendable {

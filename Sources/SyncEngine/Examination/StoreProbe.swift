@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncDigest
+import SyncSystem
 
 /// Tries what a store promises, through the port, with objects in a scratch folder. Each function says one thing; all
 /// throw `CancellationError` only, and what the scratch folder's names are refused for.

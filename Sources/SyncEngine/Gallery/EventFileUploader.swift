@@ -1,5 +1,6 @@
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Stores the photos of a file of gallery events, one after the other: one photo is in memory at a time.

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 package import SystemPackage
 
 /// Compares one watched folder, or a part of it, with the ledger. Blocks; runs on a thread of the caller's choice.

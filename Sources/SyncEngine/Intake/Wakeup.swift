@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 
 /// Wakes one waiting task: "there is work", "look again". Signals that nobody waits for are remembered as one.
 package final class Wakeup: Sendable {

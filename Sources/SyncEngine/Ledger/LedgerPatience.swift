@@ -2,6 +2,7 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 import SyncLedger
+import SyncSystem
 
 /// What the agent does while its ledger cannot be used: a full disk, a drive that fails, another process that writes for
 /// long. The one home of it, for all services: each goes on with its work when the ledger can be written again, and it is

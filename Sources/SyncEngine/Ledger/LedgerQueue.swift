@@ -1,5 +1,6 @@
-package import SyncCore
+import SyncCore
 package import SyncLedger
+package import SyncSystem
 
 /// The ledger for those who await: each call runs on a thread that may block.
 package struct LedgerQueue: Sendable {

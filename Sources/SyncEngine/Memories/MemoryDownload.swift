@@ -1,4 +1,5 @@
 package import SyncCore
+package import SyncSystem
 package import SystemPackage
 
 /// Downloads archived photos that can be read, into a folder or a ZIP file.

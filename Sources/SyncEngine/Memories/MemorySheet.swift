@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncPages
+package import SyncSystem
 
 /// Makes the contact sheet of archived photos: what can be read with its picture, the rest with an empty frame.
 package struct MemorySheet: Sendable {

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// How far a mirror is with what it has to fetch.
 package struct MirrorProgress: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// Brings what was read of a share into its folder, and writes down what was put there as it arrives: whatever ends the

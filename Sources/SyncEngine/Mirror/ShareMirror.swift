@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-import SyncSystem
+package import SyncSystem
 package import SystemPackage
 
 /// Keeps a copy of a share in a folder.

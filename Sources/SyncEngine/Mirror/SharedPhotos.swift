@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// The photos of a share in its store, each no longer than its manifest says.
 struct SharedPhotos: ReadOnlyStore {

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
 import SyncLedger
-import SyncSystem
+package import SyncSystem
 package import SystemPackage
 
 /// Saves the images of projects into a folder: as they are on the disk, and from the store where the disk has them no

@@ -1,6 +1,6 @@
 import Glibc
-package import SyncCore
-import SyncSystem
+import SyncCore
+package import SyncSystem
 package import SystemPackage
 
 /// Moves a projects folder to another place: all files are copied, each copy is read back, and only then is the old folder

@@ -1,6 +1,7 @@
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 
 /// Looks after projects folders now and then: lists that changed unnoticed, and projects that are given up.
 package struct ProjectService: Service {

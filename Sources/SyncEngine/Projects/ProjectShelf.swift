@@ -2,6 +2,7 @@ import FoundationEssentials
 package import Logging
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 package import SystemPackage
 
 /// Keeps the ledger up to the `projects.json` of each folder. The last good state counts: a file that is half-written or

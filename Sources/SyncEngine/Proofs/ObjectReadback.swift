@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncDigest
+import SyncSystem
 
 /// Reads stored objects back through a hasher, and proves by it what a store's answers do not. A piece of an object is in
 /// memory at a time.

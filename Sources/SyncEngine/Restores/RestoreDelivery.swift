@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 package import SyncCore
 package import SyncLedger
-import SyncSystem
+package import SyncSystem
 import SystemPackage
 
 /// Saves what restore jobs have brought back into their output folders, under the photos' own names and times.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 package import SystemPackage
 
 /// What a person wants restored, and how.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 
 /// Sends the requests of restore jobs that were not sent yet.
 ///

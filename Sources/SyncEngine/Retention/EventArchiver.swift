@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Brings the photo of one event into the archive, and proves that it is there.

@@ -1,6 +1,7 @@
 import SyncCore
 import SyncDigest
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Deletes the texts of events from all of the files that hold them, one file after the other.

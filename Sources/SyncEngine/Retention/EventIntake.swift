@@ -1,5 +1,6 @@
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 import SystemPackage
 
 /// Looks at the files of galleries before a cleanup does: what nobody has read yet may be due, and what was edited counts

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 package import SystemPackage
 
 /// Archives the photos of old gallery events and deletes their texts.

@@ -3,6 +3,7 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// ``RetentionPass`` once a day. A run that was missed is made up: the last scheduled moment that is done with is in the

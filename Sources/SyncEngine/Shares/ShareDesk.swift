@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 import SystemPackage
 
 /// Takes orders for shares: finds what can be shared and what is shared already, and writes it down.

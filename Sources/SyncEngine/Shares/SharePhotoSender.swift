@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Makes the copy of one photo that others may see, and stores it with its thumbnail.

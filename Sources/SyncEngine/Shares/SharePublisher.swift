@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 import SystemPackage
 
 /// Carries shares out: photos with their thumbnails, the page, and the manifest last, by which the share is there. What

@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 import SystemPackage
 
 /// Holds what others see of a share against the folder that it was made of, as that is now.

@@ -3,6 +3,7 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 import SystemPackage
 
 /// The agent's part of shares: those that were interrupted or waited for the archive are published, signed links are made

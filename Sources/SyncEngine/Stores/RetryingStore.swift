@@ -1,6 +1,7 @@
 import FoundationEssentials
 package import Logging
 package import SyncCore
+import SyncSystem
 
 /// Sends a request again when its failure may pass: at most three attempts, full jitter, and a budget over all requests
 /// so that an outage is not answered with a storm. Only ``StoreError/isTransient`` decides what may pass.

@@ -1,6 +1,7 @@
 package import Logging
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 
 /// Reads the capture times again that an older version noted, in UTC and without their offsets: of the photos that are on
 /// the disk as they were stored. Nothing is sent for it, and of a file no more is read than what its camera wrote.

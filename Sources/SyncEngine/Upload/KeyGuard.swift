@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Lets one upload at a time work on a key. Two copies of a photo that arrive together have the same key: the second
 /// waits, and then finds the photo stored.

@@ -1,6 +1,7 @@
 import Logging
 import SyncCore
 import SyncLedger
+import SyncSystem
 
 /// Whose fault it is when a photo cannot be sent: the store's or the key's. What is wrong with the photo itself is found
 /// out before it is sent.

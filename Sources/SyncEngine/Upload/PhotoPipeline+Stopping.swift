@@ -1,6 +1,7 @@
 import ServiceLifecycle
 import SyncCore
 import SyncLedger
+import SyncSystem
 
 /// What becomes of photos in hand when the agent stops, and of those that never end.
 extension PhotoPipeline {

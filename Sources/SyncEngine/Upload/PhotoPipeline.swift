@@ -4,6 +4,7 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit.
 ///

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+package import SyncSystem
 
 /// Stores photos, each of them once: what has the same key waits for its turn, and then finds the photo stored.
 package struct PhotoSender: Sendable {

@@ -1,5 +1,6 @@
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 
 /// Holds the queue back while the store as a whole takes nothing, and lets it go on by itself.
 ///

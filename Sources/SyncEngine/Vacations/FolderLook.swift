@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 package import SystemPackage
 
 /// A vacation's folder as it is on the disk at this moment, held against what the ledger knows of it. Nothing is written.

@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncLedger
+package import SyncSystem
 package import SystemPackage
 
 /// Finds the vacation that a person means: by the path of its folder, the folder's name, its location, or its cache key.

@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 package import SyncLedger
+package import SyncSystem
 import SystemPackage
 
 /// Keeps the manifests of vacations in the store as the folders are: written when all photos of a vacation are stored,

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Puts together what the ledger and the disk know of a vacation.

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension PhotoError {
@@ -16,5 +17,10 @@ extension PhotoError {
         default:
             self.init(.unreadable, "it cannot be read (\(call): \(errno)); check the drive and the kernel's log")
         }
+    }
+
+    /// - Throws: `.stopped` when the work of this thread shall stop.
+    static func checkStopped() throws(PhotoError) {
+        if PooledWork.isCancelled { throw PhotoError(.stopped, "it was not read to its end, for the agent stops") }
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 
 /// The memory of this process that pictures may be decoded in, all together: whoever decodes waits until there is room
 /// for what the header says that it will take. Those who have waited longest come first, so that a large picture gets its

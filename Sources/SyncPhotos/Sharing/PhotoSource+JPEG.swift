@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 extension PhotoSource {
     /// Hands out the photo as a JPEG whose header was read, and as bytes.

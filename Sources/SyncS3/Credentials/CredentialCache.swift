@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import SyncCore
+import SyncSystem
 
 /// The credentials in use. Callers share one look at the chain, and others are got before these end.
 ///

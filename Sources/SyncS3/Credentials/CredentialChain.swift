@@ -1,5 +1,6 @@
 package import FoundationEssentials
-package import SyncCore
+import SyncCore
+package import SyncSystem
 
 /// The places that may have credentials, in the order in which they are asked. The first that is set up decides.
 ///

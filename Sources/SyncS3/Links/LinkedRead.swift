@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// One reading of a photo of known size: hands on the bytes that were asked for, and ends whatever goes on beyond.
 final class LinkedRead: Sendable {

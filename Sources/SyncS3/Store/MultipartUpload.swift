@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// A file on its way in parts. The object comes into being when all are there; before that, a failure or cancellation

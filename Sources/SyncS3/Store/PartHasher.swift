@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// Reads a file part by part, ahead of the upload, for the digests that each part is signed with and that of the whole.

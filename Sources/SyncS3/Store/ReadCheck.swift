@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SyncSystem
 
 /// Counts and hashes the bytes of one object on their way to the reader's sink.
 final class ReadCheck: Sendable {

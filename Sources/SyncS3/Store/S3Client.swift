@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncSystem
 
 /// Signs and sends the requests of one store, and sets right what a request can be refused for: a wrong region, a wrong
 /// clock, credentials that have expired. Each of them once for a request, and at once; no other request is repeated here.

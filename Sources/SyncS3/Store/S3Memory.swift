@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncSystem
 
 /// What outlives the process, of one place: asked on a thread of its own.
 ///

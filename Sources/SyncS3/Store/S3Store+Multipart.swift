@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncSystem
 
 extension S3Store {
     /// Uploads that were begun longer ago than this are nobody's any more. Seconds: a week, the usual figure of lifecycle

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 /// An S3 bucket, or a part of one, as an ``ObjectStore``.
 ///

@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// Hands hints from the thread that sees changes to the one task that consumes them.

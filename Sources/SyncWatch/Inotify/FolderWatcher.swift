@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// Watches folders with inotify, and polls what inotify does not reach: network file systems, and what is beyond the

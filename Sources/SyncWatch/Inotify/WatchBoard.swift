@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 import struct Synchronization.Atomic

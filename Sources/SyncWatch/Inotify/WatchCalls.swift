@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// What the watcher asks of the system, as a table, so that tests can script what hardly ever happens: a full table of

@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// What the watching thread does: it waits in poll(2) for events of any root, for the next tick, or to be stopped.

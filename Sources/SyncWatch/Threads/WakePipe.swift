@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Wakes a thread that is blocked in poll(2). A pipe, because Swift's Glibc does not show eventfd(2).

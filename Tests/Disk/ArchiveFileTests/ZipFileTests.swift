@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncArchive
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

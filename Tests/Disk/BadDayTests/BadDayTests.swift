@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncSystem
 
 /// A clock on which nobody waits: whoever sleeps moves it on by as much and goes on at once. A day of retries is over as
 /// soon as the requests are answered.

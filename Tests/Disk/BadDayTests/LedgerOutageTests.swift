@@ -5,6 +5,7 @@ import ServiceLifecycleTestKit
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

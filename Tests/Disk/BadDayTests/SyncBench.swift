@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 
 /// The engine over ``ScriptedS3Server``, put together as the agent does: pipeline, retries, S3 over curl.

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 
 /// A store in memory whose reads break off by script.

@@ -3,6 +3,7 @@ import Glibc
 import SyncCore
 import SyncDigest
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPhotos
+import SyncSystem
 import SyncTestSupport
 import SyncWatch
 import Testing

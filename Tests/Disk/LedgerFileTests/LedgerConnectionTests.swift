@@ -1,6 +1,7 @@
 import Foundation
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 import Testing
 

@@ -2,6 +2,7 @@ import Glibc
 import SyncCore
 import SyncDigest
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

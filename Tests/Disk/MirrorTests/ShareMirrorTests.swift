@@ -5,6 +5,7 @@ import SyncCore
 import SyncDigest
 import SyncEngine
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -3,6 +3,7 @@ import SyncCore
 import SyncDigest
 import SyncEngine
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 

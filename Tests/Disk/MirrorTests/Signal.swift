@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Something that threads note and a test waits for.
 final class Signal: Sendable {

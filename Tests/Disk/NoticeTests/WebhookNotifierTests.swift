@@ -1,6 +1,7 @@
 import Foundation
 import SyncConfig
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import Testing
 

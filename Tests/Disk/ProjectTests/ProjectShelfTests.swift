@@ -1,6 +1,7 @@
 import Foundation
 import SyncCore
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import Testing
 

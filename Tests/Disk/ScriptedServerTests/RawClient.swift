@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SyncTestSupport
 
 /// A client that writes what a test tells it and shows what comes back, down to where the connection broke. It signs by

@@ -5,6 +5,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncPhotos
+import SyncSystem
 import SyncTestSupport
 import SyncWatch
 import SystemPackage

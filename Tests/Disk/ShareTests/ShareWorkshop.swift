@@ -2,6 +2,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPhotos
+import SyncSystem
 import SyncTestSupport
 import SyncWatch
 import SystemPackage

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncLocalStore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

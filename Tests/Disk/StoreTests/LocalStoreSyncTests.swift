@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncLocalStore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncS3
+import SyncSystem
 import Testing
 
 /// An S3 server that the environment names: `scripts/test-servers` and `scripts/interop` start them.

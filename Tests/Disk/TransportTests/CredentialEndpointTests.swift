@@ -1,6 +1,7 @@
 import Foundation
 import SyncCore
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SyncCore
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import SyncCore
 import SyncDigest
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SyncTestSupport
 
 /// Takes an upload in parts over loopback connections. To chosen requests it does what a test scripts.

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 
 /// Text in and out, as these tests script it. Nothing here fails: what the client does is looked at by the test.

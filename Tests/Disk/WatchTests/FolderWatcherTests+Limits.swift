@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 import Testing
 

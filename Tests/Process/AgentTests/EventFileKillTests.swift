@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

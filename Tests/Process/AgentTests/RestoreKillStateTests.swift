@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

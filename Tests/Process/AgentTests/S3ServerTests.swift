@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

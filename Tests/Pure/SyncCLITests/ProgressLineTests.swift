@@ -4,6 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import SyncCLI
+import SyncSystem
 
 @Suite struct ProgressLineTests {
     private let clock = Mutex(Duration.zero)

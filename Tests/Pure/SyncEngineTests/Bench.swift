@@ -3,6 +3,7 @@ import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import SyncCore
 import SyncDigest
 import SyncEngine
+import SyncSystem
 import SystemPackage
 
 /// Files in memory, as scanner and reducer see them. A file's text decides what it is: `broken…` cannot be decoded,

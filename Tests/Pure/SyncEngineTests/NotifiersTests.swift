@@ -2,6 +2,7 @@ import FoundationEssentials
 import Logging
 import SyncCore
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SyncTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncSystem
 import Testing
 
 @testable import SyncEngine

@@ -1,5 +1,6 @@
 import SyncCore
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import Testing
 

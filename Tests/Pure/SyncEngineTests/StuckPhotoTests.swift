@@ -4,6 +4,7 @@ import ServiceLifecycleTestKit
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

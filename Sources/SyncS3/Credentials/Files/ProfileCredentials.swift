@@ -1,4 +1,5 @@
-package import SyncCore
+import SyncCore
+package import SyncSystem
 
 /// The key pair of a profile in the shared files, or of the program that the profile names.
 package struct ProfileCredentials: CredentialProvider {

@@ -1,4 +1,5 @@
 package import SyncCore
+package import SyncSystem
 
 /// The endpoint that ECS, EKS Pod Identity and a like of theirs give to a container.
 ///

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The program that a profile names in `credential_process`. No shell runs it.

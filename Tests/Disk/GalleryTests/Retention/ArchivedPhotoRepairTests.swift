@@ -2,6 +2,7 @@ import Foundation
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

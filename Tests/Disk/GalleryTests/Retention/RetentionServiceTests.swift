@@ -4,6 +4,7 @@ import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -1,3 +1,4 @@
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 

@@ -1,4 +1,5 @@
 import Foundation
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import Testing
 

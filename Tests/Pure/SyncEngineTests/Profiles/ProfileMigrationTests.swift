@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -4,6 +4,7 @@ import SyncCore
 import SyncDigest
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncS3
+import SyncSystem
 import Testing
 
 @Suite struct CredentialChainTests {

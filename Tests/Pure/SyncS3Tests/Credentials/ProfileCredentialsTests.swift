@@ -1,5 +1,6 @@
 import SyncCore
 import SyncS3
+import SyncSystem
 import Testing
 
 @Suite struct ProfileCredentialsTests {

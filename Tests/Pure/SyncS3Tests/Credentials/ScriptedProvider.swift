@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncS3
+import SyncSystem
 
 /// Answers from a script, the last answer again and again, and counts how often it was asked.
 final class ScriptedProvider: CredentialProvider {

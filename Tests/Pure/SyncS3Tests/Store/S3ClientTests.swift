@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncS3
+import SyncSystem
 import Testing
 
 /// What the store sets right by itself, once.

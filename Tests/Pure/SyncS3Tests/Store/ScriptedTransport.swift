@@ -1,5 +1,6 @@
 import SyncCore
 import SyncS3
+import SyncSystem
 
 /// Answers requests from a script, in order, and keeps what was asked. A request beyond the script fails.
 final class ScriptedTransport: HTTPTransport {

@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 
 /// Collects what `ObjectStore.get` reads.
 package final class ByteSink: Sendable {

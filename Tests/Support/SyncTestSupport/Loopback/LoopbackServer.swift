@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// A listening socket on 127.0.0.1, with a thread for itself and one for each connection. All servers of the tests stand

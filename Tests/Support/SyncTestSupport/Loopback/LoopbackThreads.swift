@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Threads that block on sockets, and a way to wait until all of them are gone.
 final class LoopbackThreads: Sendable {

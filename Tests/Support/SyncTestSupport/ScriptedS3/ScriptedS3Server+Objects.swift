@@ -1,5 +1,6 @@
 package import SyncCore
 import SyncDigest
+import SyncSystem
 
 /// What a test puts into the server past the network, and looks at there. All of it concerns the server's own bucket.
 extension ScriptedS3Server {

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 extension ScriptedS3Server {
     /// Lets a fault happen to the requests that fit.

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// An S3 server of our own on 127.0.0.1, in this process, that answers as Amazon does and can be told to fail.

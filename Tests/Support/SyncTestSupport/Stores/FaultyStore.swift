@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 
 /// A store in front of another that fails by script: "the third put answers `.throttled` after its body".
 ///

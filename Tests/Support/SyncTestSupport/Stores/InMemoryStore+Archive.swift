@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 extension InMemoryStore {
     package func copy(

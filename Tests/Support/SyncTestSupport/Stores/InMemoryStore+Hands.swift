@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 /// What tests do to it behind the back of its users.
 extension InMemoryStore {

@@ -1,6 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
 import SyncDigest
+import SyncSystem
 import SystemPackage
 
 /// A store in memory, with all the promises of ``ObjectStore``, and hands for tests to change what it holds.

@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 
 /// A memory that lives as long as the test, for several stores one after the other.
 package final class TransientMemory: StoreMemory {

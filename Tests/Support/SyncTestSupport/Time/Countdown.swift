@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Answers `true` to exactly one of many calls: the n-th.
 package final class Countdown: Sendable {

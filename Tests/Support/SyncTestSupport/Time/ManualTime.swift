@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 /// A clock that stands still until a test moves it, and the sleepers that wait for it.
 package final class ManualTime: Sendable {

@@ -1,5 +1,6 @@
 import Dispatch
 import SyncCore
+import SyncSystem
 
 /// A value that threads change and tests wait on.
 ///

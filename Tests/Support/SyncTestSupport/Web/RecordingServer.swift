@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// A plain HTTP server on 127.0.0.1 that keeps what it is asked, and answers statuses by script.

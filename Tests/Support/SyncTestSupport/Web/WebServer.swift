@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// A plain web server on 127.0.0.1 that answers as a test says, in ways that a good server would not, too.

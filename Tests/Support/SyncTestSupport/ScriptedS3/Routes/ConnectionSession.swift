@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// The exchanges of one connection, one after another, each with its fault. Belongs to the connection's thread.
 struct ConnectionSession {

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// From a request to its reply. Called by the threads of the connections.
 extension ScriptedS3Server {

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 
 /// Sees that no step of pooled work lasts for ever: a file that keeps a decoder busy for longer than a minute is given up
 /// (``PooledWork/step(_:)``), and its neighbours go on.

@@ -1,5 +1,4 @@
 import Glibc
-package import SyncCore
 package import SystemPackage
 
 /// Runs a program to its end: posix_spawn(3), without a shell, bounded in output and time.
