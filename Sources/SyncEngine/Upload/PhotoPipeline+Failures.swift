@@ -48,7 +48,7 @@ extension PhotoPipeline {
         case .store: return true
         case .closed(let closing):
             let now = time.now()
-            try await pool.run { [ledger] in try ledger.pardon(closing.innocent, at: now) }
+            try await ledgerPool.run { [ledger] in try ledger.pardon(closing.innocent, at: now) }
             try await tell(closing, mode)
             return true
         }
@@ -76,7 +76,7 @@ extension PhotoPipeline {
 
     func noteStore(_ error: StoreError?) async throws {
         let now = time.now()
-        try await pool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
+        try await ledgerPool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
     }
 }
 
