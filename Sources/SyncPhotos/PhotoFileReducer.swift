@@ -23,6 +23,7 @@ package struct PhotoFileReducer: PhotoReducer {
         // Its beginning and its size first: a file of a terabyte that nobody wants is not read to its end.
         let type = try Self.type(of: file.read(0..<Self.headSize), named: path)
         try Self.requireWanted(type, size: stamp.size, named: path)
+        try file.requireWritten(size: stamp.size)
         let digest = try file.digest()
         guard try file.stamp() == stamp else {
             throw PhotoError(.changed, "the file was written to while it was read")
@@ -34,6 +35,8 @@ package struct PhotoFileReducer: PhotoReducer {
     private static let headSize = 4_096
     /// Bytes of a JSON file. Those that are read for events or projects have bounds of their own below it.
     private static let largestJSON: Int64 = 1 << 30
+    /// Bytes of an object, beyond which no store goes: S3 takes 5 TiB, and what is larger would be read for hours first.
+    private static let largestObject: Int64 = 5 << 40
 
     private static func requireWanted(_ type: MediaType, size: Int64, named path: FilePath) throws(PhotoError) {
         // A project's JSON is told by its name.
@@ -44,7 +47,7 @@ package struct PhotoFileReducer: PhotoReducer {
             switch type.kind {
             case .jpeg: PhotoLimits().fileSize
             case .other: largestJSON
-            case .image, .video: Int64.max
+            case .image, .video: largestObject
             }
         guard size <= limit else {
             throw PhotoError(.overLimit, "it has \(size) bytes, and the limit is \(limit)")

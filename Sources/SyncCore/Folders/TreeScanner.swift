@@ -20,16 +20,25 @@ package protocol TreeScanner: Sendable {
     /// Where other file systems are mounted below a folder at the moment: relative to it, in the order of their texts.
     func mountPoints(below root: FilePath) -> [FilePath]
 
+    /// Whether there is anything at the path; `true` where that cannot be told.
+    func isThere(_ path: FilePath) -> Bool
+
     /// Whether some process has the file open for writing at this moment. `false` also where the system cannot tell.
     func isBeingWritten(_ file: FilePath) -> Bool
 
     /// Whether a file begins as a picture or a film does. For the few files whose names are left out.
     func holdsPicture(_ file: FilePath) -> Bool
+
+    /// Whether a picture or a film is among the first files of a folder and those below it. For the few folders whose names
+    /// are left out.
+    func holdsPictures(_ folder: FilePath) -> Bool
 }
 
 extension TreeScanner {
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
+    package func isThere(_ path: FilePath) -> Bool { true }
     package func holdsPicture(_ file: FilePath) -> Bool { false }
+    package func holdsPictures(_ folder: FilePath) -> Bool { false }
 }
 
 /// One folder as it was read.
@@ -69,6 +78,8 @@ package struct ScannedOther: Hashable, Sendable {
         case link
         /// A file with one of ``IgnoredNames``.
         case ignoredName(FileStamp)
+        /// A folder with one of them.
+        case ignoredFolder
     }
 
     package var name: FilePath.Component

@@ -15,6 +15,11 @@ package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
     case secondPicture
     /// A film behind the picture.
     case motion
+    /// What cameras and programs write beside the picture, in segments or chunks of their own: signed credentials, edits,
+    /// data of the lens.
+    case applicationData
+    /// Bytes behind the picture's end that are none of these: a text, another file.
+    case trailer
     /// Where it was taken; with `strip_location`.
     case position
 
@@ -29,6 +34,8 @@ package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
         case .gainMap: "gain map"
         case .secondPicture: "second picture"
         case .motion: "motion"
+        case .applicationData: "application data"
+        case .trailer: "data behind its end"
         case .position: "position"
         }
     }

@@ -32,9 +32,22 @@ package struct FolderScan: Sendable {
     package func run(_ folder: FolderRecord, from start: FilePath, at now: Date) throws -> Result {
         let result = try look(at: folder, from: start, now)
         if start == folder.path {
-            try ledger.noteScan(folder.id, problem: result.problems.first?.description, at: now)
+            try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
         }
         return result
+    }
+
+    /// How many folders with a problem are named beside the first one.
+    private static let problemsNamed = 10
+
+    /// The first problem with its reason, and where the others are.
+    private static func words(_ problems: [ScanError]) -> String? {
+        guard let first = problems.first else { return nil }
+        let others = problems.dropFirst()
+        guard !others.isEmpty else { return first.description }
+        let names = others.prefix(problemsNamed).map(\.path.string.escapingControls).joined(separator: ", ")
+        let rest = others.count > problemsNamed ? ", …" : ""
+        return "\(first); and \(others.count) more: \(names)\(rest)"
     }
 
     /// A file or folder is said to be gone.
@@ -113,9 +126,6 @@ package struct FolderScan: Sendable {
         return result
     }
 
-    /// A name that a program uses while it works is no photo; one that still has it after a day may be one.
-    private static let longestWork = Duration.seconds(86_400)
-
     /// What is never stored, and may be a photo all the same. Paths are below the folder.
     private func entries(_ scanned: ScannedFolder, of folder: FolderRecord, at now: Date) -> [LeftOutSummary.Item] {
         scanned.others.compactMap { other in
@@ -123,11 +133,16 @@ package struct FolderScan: Sendable {
             switch other.kind {
             case .link: return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
             case .ignoredName(let stamp):
-                guard stamp.age(at: now) >= Self.longestWork, scanner.holdsPicture(folder.path.pushing(path)) else {
-                    return nil
-                }
+                // What a program is at work on is not left out: it is about to get its name.
+                guard stamp.age(at: now) >= settle, scanner.holdsPicture(folder.path.pushing(path)) else { return nil }
                 return LeftOutSummary.Item(
                     path: path, reason: "a picture under a name that programs use while they work, or a hidden one")
+            case .ignoredFolder:
+                guard scanner.holdsPictures(folder.path.pushing(path)) else { return nil }
+                return LeftOutSummary.Item(
+                    path: path,
+                    reason: "a folder with pictures that is not looked into: it is hidden, or has a name that programs"
+                        + " use while they work")
             }
         }
     }

@@ -145,6 +145,10 @@ package actor Intake {
                     queued += 1
                 }
             }
+            // What settles may have had a name until now that is left out.
+            for folder in Set(batch.map(\.folder.id)) {
+                try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)
+            }
             return queued
         }
         if queued > 0 { work.signal() }
@@ -177,7 +181,12 @@ package actor Intake {
         for (file, age) in result.unsettled { settling.note(file, age: age, at: time.monotonic()) }
         settlingChanged.signal()
         if result.queued > 0 { work.signal() }
-        if tree == folder.path { tell(result.problems, of: folder) }
+        if tree == folder.path {
+            tell(result.problems, of: folder)
+        } else if !result.problems.isEmpty || knownProblems.contains(where: { $0.path.starts(with: tree) }) {
+            // What a folder's problems are is noted by a scan of all of it.
+            enqueue(folder.path)
+        }
         try await noteWatching()
         logger.debug("\(tree): \(result.filesSeen.counted("file")), \(result.queued) new, \(result.missing) missing")
     }

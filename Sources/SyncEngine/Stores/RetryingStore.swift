@@ -30,8 +30,16 @@ package struct RetryingStore: ObjectStore {
     package func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {
-        try await retrying {
-            try await base.put(body, at: key, attributes: attributes, condition: condition)
+        // What earlier attempts have sent is told with the last one's failure: that may be that it is there.
+        var sentBytes: Int64 = 0
+        return try await retrying {
+            do {
+                return try await base.put(body, at: key, attributes: attributes, condition: condition)
+            } catch var error as StoreError {
+                sentBytes += error.sentBytes
+                error.sentBytes = sentBytes
+                throw error
+            }
         }
     }
 

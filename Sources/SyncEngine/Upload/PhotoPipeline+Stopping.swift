@@ -11,7 +11,8 @@ extension PhotoPipeline {
     /// What is being read when the agent stops is not read to its end.
     func prepare(_ claim: Claim) async throws -> Preparer.Result {
         do {
-            return try await cancelWhenGracefulShutdown { [pool, preparer] in
+            let pool = claim.isLarge ? largePool : pool
+            return try await cancelWhenGracefulShutdown { [preparer] in
                 try await pool.run { try preparer.prepare(claim) }
             }
         } catch let error as PhotoError {

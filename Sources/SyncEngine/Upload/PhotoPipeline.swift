@@ -11,6 +11,7 @@ package import SyncSystem
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
 /// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
 /// committed by itself, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
+/// Large files go one after the other, beside the others.
 package final class PhotoPipeline: Sendable {
     package enum Mode: Sendable {
         /// Ends when nothing is due any more. Photos that come due again are waited for, with so much patience in all.
@@ -25,13 +26,16 @@ package final class PhotoPipeline: Sendable {
     private let sender: PhotoSender
     private let events: EventFileUploader
     let pool: BlockingPool
+    /// Threads of their own: what is read for minutes must hold up neither outcomes nor neighbours.
+    let ledgerPool = BlockingPool(name: "queue", threads: 1)
+    let largePool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
     let gate: StoreGate
     let time: TimeSource
     let logger: Logger
     private let observe: @Sendable (PipelineEvent) -> Void
-    private let inHand = Mutex<[Int64: Claim]>([:])
+    let inHand = Mutex<[Int64: Claim]>([:])
     let isStopping = Mutex(false)
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = KeyGuard<Bool>()
@@ -43,7 +47,7 @@ package final class PhotoPipeline: Sendable {
     /// Whether something was stored since the queue was last empty.
     private let isBusy = Mutex(false)
     /// The vacation of which photos are taken; `nil`: all that is due.
-    private let scope = Mutex<VacationID?>(nil)
+    let scope = Mutex<VacationID?>(nil)
     /// How often people had asked for another try when it was looked at last.
     private let retriesSeen = Mutex<Int64?>(nil)
 
@@ -66,10 +70,11 @@ package final class PhotoPipeline: Sendable {
         self.preparer = preparer
         let sender = PhotoSender(
             ledger: ledger, store: store, uploader: Uploader(store: store, versions: versions, now: time.now),
-            pool: pool, now: time.now)
+            pool: ledgerPool, now: time.now)
         self.sender = sender
         events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool)
         self.pool = pool
+        largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
         self.work = work
         self.gate = StoreGate(time: time)
@@ -88,12 +93,16 @@ package final class PhotoPipeline: Sendable {
         outage.withLock { $0 = nil }
         try await releaseAll()
         let claims = AsyncChannel<Claim>()
+        let largeClaims = AsyncChannel<Claim>()
         let prepared = AsyncChannel<PreparedFile>()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    defer { claims.finish() }
-                    try await self.feed(claims, mode)
+                    defer {
+                        claims.finish()
+                        largeClaims.finish()
+                    }
+                    try await self.feed(claims, largeClaims, mode)
                 }
                 group.addTask {
                     defer { prepared.finish() }
@@ -101,7 +110,11 @@ package final class PhotoPipeline: Sendable {
                 }
                 group.addTask {
                     try await self.withinGrace {
-                        try await self.inParallel { for await file in prepared { try await self.upload(file, mode) } }
+                        try await self.inParallel {
+                            for await file in prepared { try await self.upload(file, mode) }
+                        } beside: {
+                            try await self.storeOneByOne(largeClaims, mode)
+                        }
                     }
                     // Nobody takes what is handed over from here on.
                     prepared.finish()
@@ -120,7 +133,7 @@ package final class PhotoPipeline: Sendable {
 
     // MARK: Claiming
 
-    private func feed(_ claims: AsyncChannel<Claim>, _ mode: Mode) async throws {
+    private func feed(_ claims: AsyncChannel<Claim>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
                 _ = try await self.isRetryAsked()
@@ -130,28 +143,13 @@ package final class PhotoPipeline: Sendable {
                     for claim in try await self.claims(at: now) {
                         self.inHand.withLock { $0[claim.photoID] = claim }
                         self.gate.beginTrial(claim.photoID)
-                        await claims.send(claim)
+                        await (claim.isLarge ? large : claims).send(claim)
                     }
                     try Task.checkCancellation()
                 }
             }
         } catch is CancellationError {
             isStopping.withLock { $0 = true }
-        }
-    }
-
-    private func claims(at now: Date) async throws -> [Claim] {
-        let scope = scope.withLock { $0 }
-        return try await pool.run { [ledger] in
-            try scope.map { try ledger.claim(limit: 1, of: $0, at: now) } ?? ledger.claim(limit: 1, at: now)
-        }
-    }
-
-    private func nextTry(at now: Date) async throws -> Date? {
-        let scope = scope.withLock { $0 }
-        return try await pool.run { [ledger] in
-            if let scope { return try ledger.nextTry(of: scope, at: now) }
-            return try ledger.nextTry(at: now)
         }
     }
 
@@ -223,7 +221,7 @@ package final class PhotoPipeline: Sendable {
 
     /// Whether people have asked for another try since it was looked at last.
     private func isRetryAsked() async throws -> Bool {
-        let asked = try await pool.run { [ledger] in try ledger.retriesAsked() }
+        let asked = try await ledgerPool.run { [ledger] in try ledger.retriesAsked() }
         return retriesSeen.withLock { seen in
             defer { seen = asked }
             return seen.map { $0 != asked } ?? false
@@ -241,7 +239,7 @@ package final class PhotoPipeline: Sendable {
         logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
         try await time.sleep(round.pause)
         let due = time.now()
-        try await pool.run { [ledger] in try ledger.hurry(round.photos, at: due) }
+        try await ledgerPool.run { [ledger] in try ledger.hurry(round.photos, at: due) }
         return true
     }
 
@@ -249,17 +247,13 @@ package final class PhotoPipeline: Sendable {
 
     private func prepare(_ claim: Claim, _ prepared: AsyncChannel<PreparedFile>) async throws {
         if isStopping.withLock({ $0 }) { return }
-        // One suspect at a time: an agent that ends with it in hand tells which one it was.
-        let result =
-            claim.isSuspect
-            ? try await suspects.withKey(true) { try await prepare(claim) } : try await prepare(claim)
-        switch result {
+        switch try await prepareAlone(claim) {
         case .ready(let file): await prepared.send(file)
         case .done(let outcome): try await commit(claim, outcome, wasSent: false)
         }
     }
 
-    private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
+    func upload(_ file: PreparedFile, _ mode: Mode) async throws {
         let claim = file.claim
         // It was made ready before the gate was closed.
         guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released, wasSent: false) }
@@ -310,7 +304,7 @@ package final class PhotoPipeline: Sendable {
     private func noteAllDone(isEmpty: Bool) async throws {
         guard isBusy.withLock({ $0 }), scope.withLock({ $0 }) == nil else { return }
         if !isEmpty {
-            let isLeft = try await pool.run { [ledger] in try ledger.isAnythingUnsynced() }
+            let isLeft = try await ledgerPool.run { [ledger] in try ledger.isAnythingUnsynced() }
             if isLeft { return }
         }
         guard
@@ -320,7 +314,7 @@ package final class PhotoPipeline: Sendable {
             })
         else { return }
         let now = time.now()
-        try await pool.run { [ledger] in try ledger.noteSync(at: now) }
+        try await ledgerPool.run { [ledger] in try ledger.noteSync(at: now) }
     }
 
     // MARK: Committing
@@ -329,7 +323,7 @@ package final class PhotoPipeline: Sendable {
         _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool, sentBytes: Int64 = 0
     ) async throws {
         let now = time.now()
-        try await pool.run { [ledger] in try ledger.commit(claim, outcome: outcome, note: note, at: now) }
+        try await ledgerPool.run { [ledger] in try ledger.commit(claim, outcome: outcome, note: note, at: now) }
         inHand.withLock { $0[claim.photoID] = nil }
         gate.endTrial(claim.photoID)
         if case .uploaded = outcome { rounds.withLock { $0.noteStored(claim.photoID) } }
@@ -364,8 +358,12 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    private func inParallel(_ worker: @escaping @Sendable () async throws -> Void) async throws {
+    private func inParallel(
+        _ worker: @escaping @Sendable () async throws -> Void,
+        beside other: @escaping @Sendable () async throws -> Void = {}
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask(operation: other)
             for _ in 0..<batchSize { group.addTask(operation: worker) }
             try await group.waitForAllOrFirstFailure()
         }

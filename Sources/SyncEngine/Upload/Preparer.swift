@@ -42,6 +42,10 @@ package struct Preparer: Sendable {
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
         }
+        // What is another file by now may be a large one, and is not read in the place of the one that was queued.
+        if let stamp = try? scanner.stamp(of: claim.file), !stamp.isUntouched(since: claim.stamp) {
+            return .done(try changed(claim))
+        }
         let decision = try projects?.decide(claim) ?? .pass
         if case .done(let outcome) = decision { return .done(outcome) }
         do {
@@ -126,7 +130,14 @@ package struct Preparer: Sendable {
 
     /// The file is another one by now. Once it is quiet, the ledger learns its new stamp, and it is queued anew.
     private func changed(_ claim: Claim) throws -> Outcome {
-        guard let stamp = try? scanner.stamp(of: claim.file) else { return .vanished }
+        let found: FileStamp?
+        do {
+            found = try scanner.stamp(of: claim.file)
+        } catch {
+            // Not seen is not gone.
+            return later(claim, error.message)
+        }
+        guard let stamp = found else { return .vanished }
         guard stamp.age(at: now()) >= settle else { return later(claim, "it is still changing") }
         _ = try ledger.sight(
             claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())

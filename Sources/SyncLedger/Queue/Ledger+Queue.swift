@@ -38,26 +38,28 @@ extension Ledger {
     }
 
     /// Takes photos from the queue, longest due first, and notes an attempt for each.
+    /// - Parameter bytes: leaves files that are larger.
     /// - Returns: at most `limit`; none when nothing is due.
-    package func claim(limit: Int, at time: Date) throws(LedgerError) -> [Claim] {
+    package func claim(limit: Int, upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> [Claim] {
         let operation = "claim photos"
-        let isIdle = try read(operation) { try $0.dueNow(limit: 1, at: time).isEmpty }
+        let isIdle = try read(operation) { try $0.dueNow(limit: 1, upTo: bytes, at: time).isEmpty }
         if isIdle { return [] }
         return try write(operation) { db in
-            try db.dueNow(limit: limit, at: time).compactMap { try db.claim($0, at: time) }
+            try db.dueNow(limit: limit, upTo: bytes, at: time).compactMap { try db.claim($0, at: time) }
         }
     }
 
     /// When the queue has something to do next: a moment that has passed (``Foundation/Date/distantPast`` for a photo
     /// that was never tried) when something is due now, `nil` when nothing is pending.
-    /// - Parameter time: now. What is to be tried later than any photo ever is was noted by a clock that was wrong: it
-    ///   is due.
-    package func nextTry(at time: Date) throws(LedgerError) -> Date? {
+    /// - Parameters:
+    ///   - bytes: larger files do not count.
+    ///   - time: now. What is to be tried later than any photo ever is was noted by a clock that was wrong: it is due.
+    package func nextTry(upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> Date? {
         try read("look at the queue") { db in
             var times: [Int64] = []
             for folder in try db.activeFolders() {
-                if let next = try db.number(LedgerQuery.nextTry, [folder.id.rawValue]) { times.append(next) }
-                let isAny = try db.number(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, 1]) != nil
+                if let next = try db.number(LedgerQuery.nextTry, [folder.id.rawValue, bytes]) { times.append(next) }
+                let isAny = try db.number(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, 1]) != nil
                 if isAny { times.append(0) }
             }
             return times.min().map { $0 == 0 ? .distantPast : Date(milliseconds: $0) }
@@ -92,11 +94,11 @@ struct Due: FetchableRecord {
 
 extension Database {
     /// Photos never tried are due whatever the clock says: one that was set back must not hold them up.
-    fileprivate func dueNow(limit: Int, at time: Date) throws -> [Due] {
+    fileprivate func dueNow(limit: Int, upTo bytes: Int64, at time: Date) throws -> [Due] {
         let due = try activeFolders().flatMap { folder in
-            try rows(LedgerQuery.fresh, [folder.id.rawValue, limit], as: Due.self)
-                + rows(LedgerQuery.due, [folder.id.rawValue, time.milliseconds, limit], as: Due.self)
-                + rows(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, limit], as: Due.self)
+            try rows(LedgerQuery.fresh, [folder.id.rawValue, bytes, limit], as: Due.self)
+                + rows(LedgerQuery.due, [folder.id.rawValue, time.milliseconds, bytes, limit], as: Due.self)
+                + rows(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, limit], as: Due.self)
         }
         return Array(due.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.prefix(limit))
     }

@@ -20,19 +20,22 @@ package enum LedgerQuery {
     // Queue
     package static let fresh = """
         SELECT id, queued_at FROM photos
-        WHERE folder_id = ? AND state = 'pending' AND next_try_at = 0 ORDER BY queued_at, id LIMIT ?
+        WHERE folder_id = ? AND state = 'pending' AND next_try_at = 0 AND size <= ? ORDER BY queued_at, id LIMIT ?
         """
     package static let due = """
         SELECT id, next_try_at FROM photos
-        WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0 AND next_try_at <= ?
+        WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0 AND next_try_at <= ? AND size <= ?
         ORDER BY next_try_at LIMIT ?
         """
     /// To be tried later than any photo ever is.
     package static let astray = """
         SELECT id, next_try_at FROM photos
-        WHERE folder_id = ? AND state = 'pending' AND next_try_at > ? ORDER BY next_try_at LIMIT ?
+        WHERE folder_id = ? AND state = 'pending' AND next_try_at > ? AND size <= ? ORDER BY next_try_at LIMIT ?
         """
-    package static let nextTry = "SELECT MIN(next_try_at) FROM photos WHERE folder_id = ? AND state = 'pending'"
+    package static let nextTry = """
+        SELECT next_try_at FROM photos
+        WHERE folder_id = ? AND state = 'pending' AND size <= ? ORDER BY next_try_at LIMIT 1
+        """
     package static let inHand = "SELECT \(PhotoRow.columns) FROM photos WHERE folder_id = ? AND state = 'uploading'"
     package static let rowOfPhoto = "SELECT \(PhotoRow.columns) FROM photos WHERE id = ?"
 

@@ -78,6 +78,32 @@ extension Ledger {
     }
 }
 
+extension Ledger {
+    /// How many entries are looked at again between two scans of a whole folder.
+    private static let reviewed = 1_000
+
+    /// Forgets entries that are gone by now: a program has given what it worked on its name.
+    /// - Parameter isThere: whether there is still something at a path.
+    package func reviewLeftOutEntries(
+        of folder: FolderID, isThere: (FilePath) -> Bool
+    ) throws(LedgerError) {
+        let (root, entries) = try read("list entries that are left out") { db in
+            (
+                try db.folder(folder).path,
+                try db.leftOutEntries(of: folder.rawValue, limit: Self.reviewed, isAbsolute: false)
+            )
+        }
+        let gone = entries.map(\.path).filter { !isThere(root.pushing($0)) }
+        if gone.isEmpty { return }
+        try write("forget entries that are gone") { db in
+            for path in gone {
+                let arguments: StatementArguments = [folder.rawValue, path.directoryBlob]
+                try db.run("DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?", arguments)
+            }
+        }
+    }
+}
+
 extension Database {
     fileprivate func leftOutEntries(
         of folder: Int64, limit: Int, isAbsolute: Bool = true

@@ -78,7 +78,6 @@ struct JPEGCopy {
         var dropped = parts.beside
         if policy.stripLocation {
             dropped.formUnion(exif?.partsThatTellPlaces ?? [])
-            if parts.header.hasIPTC { dropped.insert(.iptc) }
         } else if exif != nil, block == nil {
             dropped.insert(.exif)
         }
@@ -105,7 +104,7 @@ struct JPEGCopy {
         copy.content = .reduced(kept)
         copy.digest = ContentDigest(of: kept)
         let tellPlaces = parts.header.exif?.partsThatTellPlaces ?? []
-        copy.dropped = parts.beside.union(tellPlaces).union(parts.header.hasIPTC ? [.iptc] : []).inOrder
+        copy.dropped = parts.beside.union(tellPlaces).inOrder
         return copy
     }
 }

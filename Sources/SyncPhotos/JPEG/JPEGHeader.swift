@@ -28,8 +28,11 @@ struct JPEGHeader {
     private(set) var hasGainMap = false
     private(set) var hasIPTC = false
     private(set) var hasComment = false
+    /// Whether a segment tells more than the picture, its colours and what is named above.
+    private(set) var hasApplicationData = false
     /// Where further pictures begin, counted from the first byte that was read. Previews are not among them.
     private(set) var furtherPictures: [Int64] = []
+    private(set) var previews: [Int64] = []
     private var exifBytes: [UInt8]?
     private var exifSegments = 0
 
@@ -46,7 +49,15 @@ struct JPEGHeader {
             case 0xE2:
                 let start = stream.position + 2
                 read(further: try marks.body(&stream), at: start)
-            case 0xED: hasIPTC = try marks.body(&stream).has("Photoshop 3.0\0") || hasIPTC
+            case 0xED:
+                let isIPTC = try marks.body(&stream).has("Photoshop 3.0\0")
+                hasIPTC = hasIPTC || isIPTC
+                hasApplicationData = hasApplicationData || !isIPTC
+            // JFIF and Adobe's transform are of the encoder, and written anew.
+            case 0xE0, 0xEE: try marks.skip(&stream)
+            case 0xE3...0xEC, 0xEF:
+                hasApplicationData = true
+                try marks.skip(&stream)
             case 0xFE:
                 hasComment = true
                 try marks.skip(&stream)
@@ -74,11 +85,15 @@ struct JPEGHeader {
         } else if body.has("http://ns.adobe.com/x") {
             hasXMP = true
             if Self.gainMapNames.contains(where: { body.firstRange(of: $0) != nil }) { hasGainMap = true }
+        } else {
+            hasApplicationData = true
         }
     }
 
     private mutating func read(further body: [UInt8], at start: Int64) {
-        if body.has("urn:iso:std:iso:ts:21496:-1\0") { hasGainMap = true }
+        let isGainMap = body.has("urn:iso:std:iso:ts:21496:-1\0")
+        if isGainMap { hasGainMap = true }
+        if !isGainMap, !body.has("ICC_PROFILE\0"), !body.has("MPF\0") { hasApplicationData = true }
         // CIPA DC-007: a TIFF structure, and in its tag 0xB002 sixteen bytes for each picture, of which the first is this.
         guard body.has("MPF\0"), let block = TIFFBlock(Array(body.dropFirst(4))),
             let entries = block.entries(at: block.firstDirectory),
@@ -89,7 +104,8 @@ struct JPEGHeader {
                 return
             }
             let isPreview = kind >> 16 & 0xFF == 1
-            if !isPreview { furtherPictures.append(start + 4 + Int64(offset)) }
+            let place = start + 4 + Int64(offset)
+            if isPreview { previews.append(place) } else { furtherPictures.append(place) }
         }
     }
 }

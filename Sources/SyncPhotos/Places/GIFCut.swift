@@ -15,6 +15,7 @@ enum GIFCut {
             switch bytes[at] {
             case 0x3B:
                 result.bytes.append(0x3B)
+                result.noteTrailer(bytes[(at + 1)...])
                 return result
             case 0x2C:
                 guard at + 10 < bytes.count else { throw .unclear("GIF") }
@@ -27,7 +28,9 @@ enum GIFCut {
                 if label == 0xF9 || label == 0xFF && keptApplications.contains(where: { name.elementsEqual($0.utf8) }) {
                     result.bytes += bytes[start..<at]
                 } else {
-                    result.dropped.insert(name.starts(with: "XMP Data".utf8) ? .xmp : .comment)
+                    let isText = label == 0xFE || label == 0x01
+                    let isXMP = name.starts(with: "XMP Data".utf8)
+                    result.dropped.insert(isXMP ? .xmp : isText ? .comment : .applicationData)
                 }
             default: throw .unclear("GIF")
             }

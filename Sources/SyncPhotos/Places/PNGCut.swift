@@ -11,6 +11,8 @@ enum PNGCut {
         "hIST", "pHYs", "sPLT", "tIME", "acTL", "fcTL", "fdAT",
     ]
 
+    private static let texts: Set<String> = ["tEXt", "zTXt", "iTXt"]
+
     static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
         var result = PlaceCut(bytes: Array(bytes.prefix(signature)))
         result.bytes.reserveCapacity(bytes.count)
@@ -28,9 +30,12 @@ enum PNGCut {
                 throw .unclear("PNG")
             } else {
                 let isXMP = bytes[at + 8..<end - 4].starts(with: "XML:com.adobe.xmp".utf8)
-                result.dropped.insert(isXMP ? .xmp : .comment)
+                result.dropped.insert(isXMP ? .xmp : texts.contains(type) ? .comment : .applicationData)
             }
-            if type == "IEND" { return result }
+            if type == "IEND" {
+                result.noteTrailer(bytes[end...])
+                return result
+            }
             at = end
         }
         throw .unclear("PNG")

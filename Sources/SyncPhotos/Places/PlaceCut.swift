@@ -8,6 +8,11 @@ struct PlaceCut {
     var bytes: [UInt8]
     var dropped: Set<DroppedPart> = []
 
+    /// - Parameter rest: what stands behind the picture's end, and goes.
+    mutating func noteTrailer(_ rest: ArraySlice<UInt8>) {
+        if !rest.allSatisfy(ByteStream.padding.contains) { dropped.insert(.trailer) }
+    }
+
     /// Types of which a whole file is read into memory to be cut.
     static let types: Set<String> = [
         "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff", "image/heic", "image/heif", "image/avif",

@@ -30,7 +30,7 @@ enum WebPCut {
                     if keptInFrames.contains(part.type) {
                         write(part.type, bytes[part.body], to: &frame)
                     } else {
-                        result.dropped.insert(.comment)
+                        result.dropped.insert(.applicationData)
                     }
                 }
                 write(chunk.type, frame[...], to: &result.bytes)
@@ -44,9 +44,10 @@ enum WebPCut {
                     write(chunk.type, block.bytes[...], to: &result.bytes)
                 }
             case let type where kept.contains(type): write(type, bytes[chunk.body], to: &result.bytes)
-            case let type: result.dropped.insert(type == "XMP " ? .xmp : .comment)
+            case let type: result.dropped.insert(type == "XMP " ? .xmp : .applicationData)
             }
         }
+        result.noteTrailer(bytes[min(size + 8 + size % 2, bytes.count)...])
         if let flagsAt {
             result.bytes[flagsAt] &= ~(exifFlag | xmpFlag)
             if hasExif { result.bytes[flagsAt] |= exifFlag }

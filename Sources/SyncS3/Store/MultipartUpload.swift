@@ -35,13 +35,15 @@ struct MultipartUpload: Sendable {
     /// - Throws: ``StoreError``, `CancellationError`.
     func run(wanting wanted: PutFeatures) async throws -> Made {
         let upload = try await create()
+        let sent = Mutex<Int64>(0)
         do {
-            let parts = try await sendParts(of: upload)
+            let parts = try await sendParts(of: upload) { count in sent.withLock { $0 += count } }
             let etag = try await onceMore { try await complete(upload, parts.map(\.tag), wanting: wanted) }
             await client.memory?.forget(upload)
             return Made(etag: etag, isProven: etag == Self.expectedTag(of: parts.map(\.md5)))
         } catch {
-            throw await abort(upload) ? error : Self.telling(of: upload, error)
+            let failure = Self.telling(error, sentBytes: sent.withLock { $0 })
+            throw await abort(upload) ? failure : Self.telling(of: upload, failure)
         }
     }
 
@@ -65,7 +67,10 @@ struct MultipartUpload: Sendable {
     }
 
     /// The parts follow each other from the disk, so that no more of the file is in memory than curl's buffers.
-    private func sendParts(of upload: MultipartID) async throws -> [SentPart] {
+    /// - Parameter noteSent: gets the bytes of each part that the store has taken.
+    private func sendParts(
+        of upload: MultipartID, noteSent: @escaping @Sendable (Int64) -> Void
+    ) async throws -> [SentPart] {
         // Reading a file blocks. The thread ends with the pool.
         let pool = BlockingPool(name: "parts", threads: 1)
         return try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
@@ -78,7 +83,9 @@ struct MultipartUpload: Sendable {
                         sentParts[index] = sent
                     }
                     group.addTask {
-                        (index, try await onceMore { try await send(part, number: index + 1, of: upload) })
+                        let sent = try await onceMore { try await send(part, number: index + 1, of: upload) }
+                        noteSent(range.upperBound - range.lowerBound)
+                        return (index, sent)
                     }
                 }
                 for try await (index, sent) in group { sentParts[index] = sent }
@@ -141,6 +148,13 @@ struct MultipartUpload: Sendable {
         for _ in 0..<Self.abortAttempts where await client.abort(upload) { return true }
         client.memory?.disown(upload)
         return false
+    }
+
+    /// The parts that were taken went over the line, whatever became of the object: its last answer may be what was lost.
+    private static func telling(_ error: any Error, sentBytes: Int64) -> any Error {
+        guard var failure = error as? StoreError else { return error }
+        failure.sentBytes += sentBytes
+        return failure
     }
 
     private static func telling(of upload: MultipartID, _ error: any Error) -> any Error {

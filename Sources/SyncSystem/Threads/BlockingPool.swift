@@ -23,6 +23,11 @@ package final class BlockingPool: Sendable {
         self.watch = watch
     }
 
+    /// Further threads, whose steps the same watch looks after.
+    package func sibling(name: String, threads: Int) -> BlockingPool {
+        BlockingPool(name: name, threads: threads, watch: watch)
+    }
+
     /// The threads finish what is queued, then end by themselves.
     deinit {
         queue.close()

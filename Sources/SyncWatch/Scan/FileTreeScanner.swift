@@ -59,7 +59,17 @@ package struct FileTreeScanner: TreeScanner {
         }
     }
 
+    package func isThere(_ path: FilePath) -> Bool {
+        do throws(Errno) {
+            _ = try FileStatus(at: path)
+            return true
+        } catch {
+            return error != .noSuchFileOrDirectory && error != .notDirectory
+        }
+    }
+
     package func holdsPicture(_ file: FilePath) -> Bool { OtherEntry.holdsPicture(file) }
+    package func holdsPictures(_ folder: FilePath) -> Bool { OtherEntry.holdsPictures(folder) }
 
     package func isBeingWritten(_ file: FilePath) -> Bool {
         WriteLease.isRefused(for: file)

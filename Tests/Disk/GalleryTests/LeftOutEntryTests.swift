@@ -22,9 +22,10 @@ import Testing
         folder = try ledger.register([WatchedFolder(kind: .gallery, path: tree.path("gallery"))])[0]
     }
 
-    private func leftOut(after: TimeInterval = 0) throws -> [String] {
-        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .zero)
-        _ = try scan.run(folder, from: folder.path, at: Date(timeIntervalSinceNow: after))
+    private func leftOut(settle: Duration = .zero) throws -> [String] {
+        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: settle)
+        // A moment later: the clock of files is coarser.
+        _ = try scan.run(folder, from: folder.path, at: Date(timeIntervalSinceNow: 1))
         let summary = try ledger.leftOut(naming: 99)
         #expect(summary.count == summary.items.count)
         return summary.items.map { $0.path.relative(to: folder.path).string }
@@ -49,11 +50,56 @@ import Testing
         #expect(try leftOut() == ["photo.jpg"])
     }
 
-    @Test func `a picture under a name that programs use counts once it is older than a day`() throws {
+    @Test func `a picture under a name that programs use counts once it is quiet`() throws {
         try tree.write(Self.jpeg, to: "gallery/deep/a.jpg.part")
         try tree.write(Self.jpeg, to: "gallery/.hidden.jpg")
         try tree.write("not a picture, and long enough to be looked at", to: "gallery/b.part")
+        #expect(try leftOut(settle: .seconds(3_600)) == [])
+        #expect(try leftOut() == [".hidden.jpg", "deep/a.jpg.part"])
+    }
+
+    @Test func `a folder under such a name counts when pictures are in it, however deep`() throws {
+        for folder in [".hidden/2024/June", "~old", "Paris.tmp", "back~"] {
+            try tree.write(Self.jpeg, to: "gallery/\(folder)/a.jpg")
+        }
+        try tree.write("words", to: "gallery/.git/config")
+        try tree.makeFolder("gallery/.empty")
+        #expect(try leftOut() == [".hidden", "Paris.tmp", "back~", "~old"])
+    }
+
+    @Test(
+        "What devices make of photos, and what was thrown away, is not missed",
+        arguments: ["@eaDir", ".Trash-1000", ".Trashes", ".thumbnails", ".@__thumb"])
+    func byproducts(name: String) throws {
+        try tree.write(Self.jpeg, to: "gallery/\(name)/a.jpg")
         #expect(try leftOut() == [])
-        #expect(try leftOut(after: 90_000) == [".hidden.jpg", "deep/a.jpg.part"])
+    }
+
+    @Test(
+        "Odd names are stored as any other",
+        arguments: [
+            Array("new\nline.jpg".utf8), Array("-rf.jpg".utf8), Array("end.jpg ".utf8),
+            [0xFF, 0xFE, 0x2E, 0x6A, 0x70, 0x67],
+            [UInt8](repeating: 0x79, count: 251) + Array(".jpg".utf8), Array("#recycle".utf8), Array("lost+found".utf8),
+        ])
+    func oddNames(name: [UInt8]) throws {
+        let component = try #require(FilePath.Component(platformString: name.map { CChar(bitPattern: $0) } + [0]))
+        for place in [folder.path.appending(component), folder.path.appending("below").appending(component)] {
+            try FileManager.default.createDirectory(
+                atPath: folder.path.appending("below").string, withIntermediateDirectories: true)
+            let file = try FileDescriptor.open(place, .writeOnly, options: .create, permissions: .ownerReadWrite)
+            _ = try file.closeAfter { try file.writeAll(Self.jpeg) }
+        }
+        #expect(try leftOut() == [])
+        #expect(try ledger.overview().totals[.pending].files == 2)
+    }
+
+    @Test func `what has got its name is no longer left out, and no scan is needed for that`() throws {
+        let part = try tree.write(Self.jpeg, to: "gallery/a.jpg.part")
+        try tree.write(Self.jpeg, to: "gallery/b.jpg.part")
+        #expect(try leftOut() == ["a.jpg.part", "b.jpg.part"])
+        try FileManager.default.moveItem(atPath: part.string, toPath: tree.path("gallery/a.jpg").string)
+        try ledger.reviewLeftOutEntries(of: folder.id, isThere: FileTreeScanner().isThere)
+        #expect(try ledger.leftOut(naming: 9).items.map(\.path.lastComponent?.string) == ["b.jpg.part"])
     }
 }

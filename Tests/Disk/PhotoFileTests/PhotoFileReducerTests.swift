@@ -79,6 +79,45 @@ import Testing
         #expect(error?.code == code)
     }
 
+    private static let heads: [(String, [UInt8])] = [
+        ("a.mp4", [0, 0, 0, 0x18] + Array("ftypisom".utf8)), ("a.dng", Array("II*\0".utf8)),
+        ("a.png", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
+        ("a.heic", [0, 0, 0, 0x18] + Array("ftypheic".utf8)),
+        ("a.jpg", [0xFF, 0xD8, 0xFF, 0xE0]), ("a.json", Array("[".utf8)),
+    ]
+
+    @Test(
+        "a file of which almost nothing was ever written is refused before it is read, whatever its type",
+        arguments: heads)
+    func holes(name: String, head: [UInt8]) throws {
+        let tree = try TemporaryTree()
+        let path = try tree.write(head, to: name)
+        #expect(truncate(path.string, 64 << 20) == 0)
+        let error = #expect(throws: PhotoError.self) { _ = try reducer.examine(path) }
+        #expect(error?.code == .truncated)
+        #expect(error?.message.contains("were ever written") == true)
+    }
+
+    @Test("a file with some holes is read, and its digest is that of all of its bytes")
+    func someHoles() throws {
+        let tree = try TemporaryTree()
+        let (head, size) = (Array("II*\0".utf8) + [UInt8](repeating: 7, count: 4 << 20), 17 << 20)
+        let path = try tree.write(head, to: "a.tif")
+        #expect(truncate(path.string, off_t(size)) == 0)
+        let bytes = head + [UInt8](repeating: 0, count: size - head.count)
+        #expect(try reducer.examine(path).digest == ContentDigest(of: bytes))
+    }
+
+    @Test("a film that no store takes is refused before it is read")
+    func tooLarge() throws {
+        let tree = try TemporaryTree()
+        let path = try tree.write(Self.heads[0].1, to: "a.mp4")
+        // File systems have limits of their own.
+        guard truncate(path.string, 6 << 40) == 0 else { return }
+        let error = #expect(throws: PhotoError.self) { _ = try reducer.examine(path) }
+        #expect(error?.code == .overLimit)
+    }
+
     @Test("a file that is not the examined one any more has changed", arguments: ["content", "time", "inode"])
     func changed(what: String) throws {
         let tree = try TemporaryTree()

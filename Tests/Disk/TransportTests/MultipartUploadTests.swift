@@ -118,6 +118,27 @@ import Testing
         #expect(server.steps == ["head", "part ", "head", "part "])
     }
 
+    @Test(
+        "What was sent in parts is counted, though the answer to all of them was lost or the object came from elsewhere",
+        arguments: [
+            (["complete": [.cut, .cut, .cut, .cut, .cut, .cut]], size), (["complete": [.reply(412)]], size),
+            (["part 3": [.reply(403)]], 2_000_000), (["create": [.reply(403)]], 0),
+        ] as [([String: [Fault]], Int)])
+    func sentBytes(faults: [String: [Fault]], count: Int) async throws {
+        let tree = try TemporaryTree()
+        let body = try file(tree, [UInt8].noise(Self.size))
+        let server = PartServer(faults)
+        try await withStore(server.serve) { store in
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await store.put(
+                    body, at: try ObjectKey("f/film"), attributes: Self.attributes, condition: .ifAbsent)
+            }
+            // Parts go side by side: one that was refused may end the others.
+            let sent = Int(error?.sentBytes ?? -1)
+            #expect(faults["part 3"] == nil ? sent == count : (0...count).contains(sent))
+        }
+    }
+
     typealias Row = (faults: [String: [Fault]], error: StoreError.Code?, aborts: Int, completes: Int)
 
     private static let slow = Fault.reply(503, "<Error><Code>SlowDown</Code></Error>")

@@ -1,5 +1,4 @@
 import Foundation
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

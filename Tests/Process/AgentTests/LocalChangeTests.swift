@@ -1,6 +1,5 @@
 import SyncCore
 import SyncDigest
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

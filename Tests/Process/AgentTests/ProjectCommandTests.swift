@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import SyncCore
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -1,6 +1,5 @@
 import Glibc
 import SyncCore
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing

@@ -52,7 +52,8 @@ struct Bench {
     }
 
     func makePipeline(
-        batchSize: Int = 3, retries: Bool = false, watch: StepWatch = .ofProcess
+        batchSize: Int = 3, retries: Bool = false, watch: StepWatch = .ofProcess,
+        observe: (@Sendable (PipelineEvent) -> Void)? = nil
     ) throws -> PhotoPipeline {
         let base: any ObjectStore = retries ? RetryingStore(store, time: time.source, logger: logger) : store
         return PhotoPipeline(
@@ -61,7 +62,7 @@ struct Bench {
                 ledger: ledger, scanner: disk, reducer: disk, planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
                 policy: ReducePolicy(), settle: .seconds(2), now: time.source.now),
             pool: BlockingPool(name: "test", threads: 2, watch: watch), batchSize: batchSize, work: work,
-            time: time.source, logger: logger, observe: events.note)
+            time: time.source, logger: logger, observe: observe ?? events.note)
     }
 
     /// Scans every folder, as a pass does; what was written to the disk is old enough to be settled.

@@ -23,6 +23,7 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
+        var onExamine: @Sendable (FilePath) -> Void = { _ in }
         var lastInode: UInt64 = 0
         private var lastTick: Int64 = 0
 
@@ -36,11 +37,12 @@ final class FakeDisk: TreeScanner, PhotoReducer {
     private let state = Mutex(State())
 
     /// Makes or changes a file; its stamp becomes a new one.
-    func write(_ text: String, to path: FilePath, modifiedSeconds: Int64 = 1_000_000) {
+    /// - Parameter size: bytes that it seems to have, when they are not those of the text.
+    func write(_ text: String, to path: FilePath, size: Int64? = nil, modifiedSeconds: Int64 = 1_000_000) {
         state.withLock { state in
             state.lastInode += 1
             let stamp = FileStamp(
-                device: 1, inode: state.lastInode, size: Int64(text.utf8.count),
+                device: 1, inode: state.lastInode, size: size ?? Int64(text.utf8.count),
                 modified: modifiedSeconds * 1_000_000_000, changed: state.tick(), born: Int64(state.lastInode))
             state.files[path] = File(text: text, stamp: stamp)
         }
@@ -75,6 +77,7 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
     func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
+    func onExamine(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onExamine = action } }
     /// What was read whole, in order.
     var examined: [FilePath] { state.withLock { $0.examined } }
     /// What was reduced, in order.
@@ -134,7 +137,11 @@ final class FakeDisk: TreeScanner, PhotoReducer {
     // MARK: PhotoReducer
 
     func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
-        state.withLock { $0.examined.append(path) }
+        let action = state.withLock { state in
+            state.examined.append(path)
+            return state.onExamine
+        }
+        action(path)
         guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
         let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
         let type: MediaType = isJSON ? .json : file.text.hasPrefix("text") ? .unknown : .jpeg

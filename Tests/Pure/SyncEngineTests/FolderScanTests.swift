@@ -106,6 +106,14 @@ import Testing
         #expect(try bench.status(trip.appending("day 1").appending("a.jpg"))?.state == .uploaded)
     }
 
+    @Test func `every folder that cannot be read is named, the first with its reason`() throws {
+        for name in ["Paris", "Rome", "Oslo"] { bench.disk.setUnreadable(Bench.vacations.appending(name)) }
+        #expect(try bench.scan()[1].problems.count == 3)
+        let problem = try #require(try bench.ledger.overview().folders[1].record.problem)
+        #expect(problem.contains("Oslo: permission denied; and 2 more: "))
+        #expect(problem.contains("vacations/Paris, ") && problem.hasSuffix("vacations/Rome"))
+    }
+
     @Test func `a folder that vanished takes its photos along`() async throws {
         bench.disk.write("beach", to: Bench.vacations.appending("Paris").appending("a.jpg"))
         bench.disk.write("tower", to: Bench.vacations.appending("b.jpg"))

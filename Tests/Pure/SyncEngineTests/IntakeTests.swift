@@ -96,6 +96,20 @@ private final class ScriptedSource: ChangeSource {
         #expect(try bench.ledger.overview().totals[.pending].files == 1)
     }
 
+    @Test func `a part that cannot be read is noted when it is met, and not only by the next scan of the whole`()
+        async throws
+    {
+        let trip = Bench.vacations.appending("Paris")
+        bench.disk.write("tower", to: Bench.vacations.appending("b.jpg"))
+        bench.disk.setUnreadable(trip)
+        try await running {
+            source.send(.tree(trip))
+            await queued()
+        }
+        let problem = try bench.ledger.overview().folders[1].record.problem
+        #expect(problem?.contains("Paris: permission denied") == true)
+    }
+
     @Test func `how a folder is watched is in the ledger`() async throws {
         bench.disk.write("sunset", to: photo)
         try await running {

@@ -44,6 +44,24 @@ import Testing
         #expect(bench.store.count(.head) == 1)
     }
 
+    @Test func `what all attempts at a put have sent is told with the last failure`() async throws {
+        let bench = try Bench()
+        let store = RetryingStore(CostlyStore(bench.store), time: bench.time.source, logger: bench.logger)
+        let body = ObjectBody(Array("film".utf8))
+        async let answer = store.put(
+            body, at: try ObjectKey("a"), attributes: ObjectAttributes(contentType: "video/mp4"), condition: .ifAbsent)
+        await bench.time.waitForSleepers()
+        await bench.time.advance(by: .seconds(1))
+        await bench.time.waitForSleepers()
+        await bench.time.advance(by: .seconds(2))
+        do {
+            _ = try await answer
+            Issue.record("the failure was not told")
+        } catch let error as StoreError {
+            #expect(error.sentBytes == 30)
+        }
+    }
+
     @Test func `reads are not repeated behind the back of their sink`() async throws {
         let bench = try Bench(faults: [StoreFault(.get, .failBefore(.connectionLost))])
         await #expect(throws: StoreError.self) { try await self.store(bench).bytes(of: try ObjectKey("a")) }
@@ -153,5 +171,20 @@ private final class RefusingDeletions: WrappedStore {
                 StoreError($0, operation: "delete", key: key.rawValue, message: "scripted by the test")
             }
         }
+    }
+}
+
+/// Takes ten bytes of every put, and then loses the connection.
+private struct CostlyStore: WrappedStore {
+    let base: any ObjectStore
+
+    init(_ base: any ObjectStore) { self.base = base }
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        var error = StoreError(.connectionLost, operation: "put", key: key.rawValue, message: "lost")
+        error.sentBytes = 10
+        throw error
     }
 }

@@ -32,6 +32,15 @@ import Testing
         #expect(try world.ledger.nextTry(at: world.now) == nil)
     }
 
+    @Test func `large files can be left in the queue, and do not count as due then`() throws {
+        let world = try queue(["/pictures/gallery/1.mp4", "/pictures/trips/rome/2.jpg"])
+        let size = try #require(world.disk["/pictures/gallery/1.mp4"]).size
+        #expect(try world.ledger.claim(limit: 3, upTo: size - 1, at: world.now).isEmpty)
+        #expect(try world.ledger.nextTry(upTo: size - 1, at: world.now) == nil)
+        #expect(try world.ledger.nextTry(upTo: size, at: world.now) == .distantPast)
+        #expect(try names(world.ledger.claim(limit: 3, upTo: size, at: world.now)) == ["1.mp4", "2.jpg"])
+    }
+
     @Test func `a claim tells all that the work needs`() throws {
         let world = try queue(["/pictures/gallery/2026/a.jpg"])
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)

@@ -18,9 +18,9 @@ import Testing
     }
 
     private static let kinds = [
-        Kind(name: "a.png", bytes: PlacedFile.png(), dropped: [.position, .xmp, .comment]),
-        Kind(name: "a.webp", bytes: PlacedFile.webp(), dropped: [.position, .xmp, .comment]),
-        Kind(name: "a.gif", bytes: PlacedFile.gif(), dropped: [.xmp, .comment], hasExif: false),
+        Kind(name: "a.png", bytes: PlacedFile.png(), dropped: [.position, .xmp, .comment, .applicationData, .trailer]),
+        Kind(name: "a.webp", bytes: PlacedFile.webp(), dropped: [.position, .xmp, .applicationData, .trailer]),
+        Kind(name: "a.gif", bytes: PlacedFile.gif(), dropped: [.xmp, .comment, .trailer], hasExif: false),
         Kind(name: "a.tif", bytes: PlacedFile.tiff(), dropped: [.position, .xmp, .comment, .iptc]),
         Kind(name: "a.heic", bytes: PlacedFile.heic(), dropped: [.position, .xmp, .comment, .motion]),
     ]

@@ -45,6 +45,34 @@ import Testing
     }
 
     @Test(
+        "Segments of applications are named, whatever their marker; those of the picture are not",
+        arguments: [
+            (0xE1, "FLIR\0", true), (0xE2, "FPXR\0", true), (0xE3, "JPS", true), (0xE4, "Samsung", true),
+            (0xE7, "Qualcomm", true), (0xEA, "PhotoStudio", true), (0xEB, "JP", true), (0xEC, "Ducky", true),
+            (0xED, "Adobe_CM\0", true), (0xEF, "Q 95", true), (0xE0, "JFXX\0", false), (0xEE, "Adobe", false),
+        ])
+    func applications(marker: UInt8, text: String, isNamed: Bool) throws {
+        let body = Self.segment(marker, text, [UInt8](repeating: 1, count: 20))
+        #expect(try dropped(photo([body])) == (isNamed ? [.applicationData] : []))
+    }
+
+    @Test("IPTC goes with every reduced copy, and is named")
+    func iptc() throws {
+        #expect(try dropped(photo([Self.segment(0xED, "Photoshop 3.0\0")])) == [.iptc])
+    }
+
+    @Test("Bytes behind the picture's end are named when they are more than filling")
+    func trailer() throws {
+        let plain = try Fixture.bytes(Self.picture)
+        let archive = [0x50, 0x4B, 3, 4] + [UInt8](repeating: 9, count: 400)
+        #expect(try dropped(photo([], behind: Array("a letter".utf8))) == [.trailer])
+        #expect(try dropped(photo([], behind: archive)) == [.trailer])
+        #expect(try dropped(photo([], behind: plain + archive)) == [.secondPicture, .trailer])
+        #expect(try dropped(photo([], behind: plain + [0, 0, 0x0A])) == [.secondPicture])
+        #expect(try dropped(photo([], behind: Array("\r\n \n".utf8))) == [])
+    }
+
+    @Test(
         "Pictures that the file's index of pictures names are found; previews are none",
         arguments: [0, 0x010001, 0x020003])
     func index(kind: Int) throws {

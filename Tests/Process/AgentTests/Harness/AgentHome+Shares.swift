@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import SyncCore
 import SyncDigest
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 

@@ -1,6 +1,5 @@
 import Foundation
 import Glibc
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 

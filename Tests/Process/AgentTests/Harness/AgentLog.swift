@@ -1,4 +1,3 @@
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 
