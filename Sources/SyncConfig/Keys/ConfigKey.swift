@@ -64,3 +64,63 @@ struct KeyDescription: Sendable {
     /// What stands before it; empty at the top.
     var section: Substring { path[..<(path.lastIndex(of: ".") ?? path.startIndex)] }
 }
+
+/// What each section is about, for the reference and the template.
+enum ConfigSections {
+    private static let meanings = [
+        "store": "Where the copies are stored.",
+        "watch": "The folders that are watched.",
+        "photos": "What is stored of a photo.",
+        "upload": "The pace of the work.",
+        "tiers": "When photos move to the archive.",
+        "retention": "When gallery events are archived and their text is deleted.",
+        "restore": "How archived photos come back.",
+        "cost": "What estimates of a bill are made from.",
+        "share": "The bounds of a shared vacation.",
+        "verify": "How the agent sees that what is stored is whole.",
+        "projects": "What is kept of projects.",
+        "notify": "Who is told of restores that are ready, have failed, or end soon.",
+    ]
+
+    /// - Parameter section: as in the paths of keys, with `[]` for a list.
+    static func meaning(of section: some StringProtocol) -> String? {
+        meanings[section.hasSuffix("[]") ? String(section.dropLast(2)) : String(section)]
+    }
+}
+
+/// The shape that the paths of ``ConfigKeys`` make: which names may stand where.
+enum KeyTree {
+    enum Shape {
+        case leaf(KeyDescription)
+        case section
+        case list
+    }
+
+    /// What stands at a path in the schema's spelling (`watch[].path`); `nil` when nothing does.
+    static func shape(of path: String) -> Shape? {
+        for key in ConfigKeys.all {
+            if key.path == path { return .leaf(key) }
+            if key.path.hasPrefix(path + ".") { return .section }
+            if key.path.hasPrefix(path + "[].") { return .list }
+        }
+        return nil
+    }
+
+    /// The names directly below a section, in the order of the reference; those at the top for `""`.
+    static func names(in section: String) -> [String] {
+        var names: [String] = []
+        for key in ConfigKeys.all {
+            let rest =
+                section.isEmpty
+                ? key.path[...] : key.path.hasPrefix(section + ".") ? key.path.dropFirst(section.count + 1) : ""
+            let name = String(rest.prefix { $0 != "." && $0 != "[" })
+            if !name.isEmpty, names.last != name { names.append(name) }
+        }
+        return names
+    }
+
+    /// The sections that have a key of this name.
+    static func sections(with name: String) -> [String] {
+        ConfigKeys.all.filter { $0.name == name }.map { String($0.section) }
+    }
+}

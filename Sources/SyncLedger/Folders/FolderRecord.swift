@@ -67,3 +67,103 @@ extension WatchedFolder.Kind {
 
 /// The ledger holds a word that this version does not know. The schema's checks keep such words out.
 struct UnknownName: Error {}
+
+/// A place below a watched folder where a file system is mounted, or was when photos were seen there.
+package struct FolderMount: Hashable, Sendable {
+    /// Below the folder.
+    package let path: FilePath
+    package let isMounted: Bool
+    /// When that was seen first.
+    package let since: Date
+}
+
+extension FolderMount: FetchableRecord {
+    static let ofFolder = "SELECT path, is_mounted, since FROM folder_mounts WHERE folder_id = ? ORDER BY path"
+
+    init(row: Row) {
+        path = FilePath(directoryBlob: row[0])
+        isMounted = row[1]
+        since = Date(milliseconds: row[2])
+    }
+}
+
+extension Ledger {
+    /// What is known to be, or to have been, mounted below a folder.
+    package func mounts(of folder: FolderID) throws(LedgerError) -> [FolderMount] {
+        try read("list mounts") { try $0.rows(FolderMount.ofFolder, [folder.rawValue]) }
+    }
+
+    /// Notes where file systems are mounted below a folder now. Places where one was, and is not now, are remembered as
+    /// long as photos are known to be on its disk there; what is a plain folder for good is forgotten.
+    /// - Parameters:
+    ///   - mounted: below the folder.
+    ///   - inUse: places that hold files although nothing is mounted there: plain folders by now.
+    /// - Returns: what is remembered and not mounted, with the number of photos known in each.
+    @discardableResult
+    package func noteMounts(
+        _ folder: FolderID, mounted: [FilePath], inUse: Set<FilePath> = [], at time: Date
+    ) throws(LedgerError) -> [(mount: FolderMount, files: Int)] {
+        let operation = "note mounts"
+        let known = try mounts(of: folder)
+        // Nothing was ever mounted below most folders.
+        if known.isEmpty, mounted.isEmpty { return [] }
+        let plan = MountPlan(known: known, mounted: mounted)
+        if !plan.isEmpty {
+            try write(operation) { db in
+                for path in plan.appeared { try db.note(path, of: folder, isMounted: true, at: time) }
+                for path in plan.vanished { try db.note(path, of: folder, isMounted: false, at: time) }
+            }
+        }
+        let counted = try read(operation) { db in
+            try db.rows(FolderMount.ofFolder, [folder.rawValue], as: FolderMount.self).filter { !$0.isMounted }
+                .map { (mount: $0, files: try db.knownFiles(of: folder, below: $0.path)) }
+        }
+        let isOver: ((mount: FolderMount, files: Int)) -> Bool = { $0.files == 0 || inUse.contains($0.mount.path) }
+        let over = counted.filter(isOver).map(\.mount.path)
+        if !over.isEmpty {
+            try write(operation) { db in
+                for path in over {
+                    try db.run(
+                        "DELETE FROM folder_mounts WHERE folder_id = ? AND path = ?",
+                        [folder.rawValue, path.directoryBlob])
+                }
+            }
+        }
+        return counted.filter { !isOver($0) }
+    }
+}
+
+/// What has changed since mounts were noted last.
+private struct MountPlan {
+    let appeared: [FilePath]
+    let vanished: [FilePath]
+
+    var isEmpty: Bool { appeared.isEmpty && vanished.isEmpty }
+
+    init(known: [FolderMount], mounted: [FilePath]) {
+        let before = Set(known.filter(\.isMounted).map(\.path))
+        let now = Set(mounted)
+        appeared = mounted.filter { !before.contains($0) }
+        vanished = before.filter { !now.contains($0) }
+    }
+}
+
+extension Database {
+    fileprivate func note(_ path: FilePath, of folder: FolderID, isMounted: Bool, at time: Date) throws {
+        try run(
+            """
+            INSERT INTO folder_mounts (folder_id, path, is_mounted, since) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET is_mounted = excluded.is_mounted, since = excluded.since
+            """, [folder.rawValue, path.directoryBlob, isMounted, time.milliseconds])
+    }
+
+    /// Photos that are believed to be on the disk, in a directory and all below it.
+    fileprivate func knownFiles(of folder: FolderID, below path: FilePath) throws -> Int {
+        try DirectoryTable(self).subtree(path, in: folder).reduce(0) { count, directory in
+            let files = try number(
+                "SELECT COUNT(*) FROM photos WHERE directory_id = ? AND state <> 'missing' AND gone = 0",
+                [directory.id.rawValue])
+            return count + Int(files ?? 0)
+        }
+    }
+}

@@ -79,3 +79,87 @@ extension EventRecord: FetchableRecord {
             retentionProblem: row[11])
     }
 }
+
+/// What was found in a file of gallery events, for people.
+package struct EventFileNote: Hashable, Sendable {
+    /// Elements that are events, duplicates left out.
+    package var events: Int
+    package var malformed: Int
+    /// One line, made by us: it quotes nothing of the file but ids.
+    package var text: String
+
+    package init(events: Int, malformed: Int, text: String) {
+        self.events = events
+        self.malformed = malformed
+        self.text = text
+    }
+}
+
+extension Database {
+    /// Sets the note of a file, or removes it.
+    func setEventNote(_ note: EventFileNote?, of photo: Int64) throws {
+        guard let note else {
+            try run("DELETE FROM event_notes WHERE photo_id = ?", [photo])
+            return
+        }
+        try run(
+            "INSERT OR REPLACE INTO event_notes VALUES (?, ?, ?, ?)", [photo, note.events, note.malformed, note.text])
+    }
+}
+
+/// Where a photo stands that is named by an event in the same folder.
+package struct PhotoBeside: Hashable, Sendable {
+    package let state: PhotoState
+    /// What is stored of the file as it is; `nil` unless it is uploaded.
+    package let object: ObjectRecord?
+
+    /// Whether it is stored, or will be tried without anybody's help.
+    package var isOnItsWay: Bool { object != nil || state == .pending || state == .uploading }
+}
+
+extension PhotoBeside: FetchableRecord {
+    init(row: Row) throws {
+        guard let state = PhotoState(rawValue: row[0]) else { throw UnknownName() }
+        let isStored = state == .uploaded || state == .missing
+        self.init(state: state, object: isStored ? try ObjectRecord(row: row, from: 1) : nil)
+    }
+}
+
+/// What remains of an event that was signed off: proof, and no text.
+package struct RetentionRecord: Hashable, Sendable {
+    package var eventID: String
+    package var userID: String
+    /// As it is in the key.
+    package var profile: String
+    package var type: GalleryEventType
+    package var createdAt: Date
+    package var signedOffAt: Date
+    /// Where its photo is proven to be stored, and as what; `nil` for an event without a photo.
+    package var photo: ArchivedPhoto?
+
+    package struct ArchivedPhoto: Hashable, Sendable {
+        package var key: ObjectKey
+        /// Of the stored bytes.
+        package var sha256: SHA256Digest
+
+        package init(key: ObjectKey, sha256: SHA256Digest) {
+            self.key = key
+            self.sha256 = sha256
+        }
+    }
+}
+
+extension RetentionRecord: FetchableRecord {
+    static let columns = "event_id, user_id, profile, type, created_at, signed_off_at, key, sha256"
+
+    init(row: Row) throws {
+        guard let type = GalleryEventType(rawValue: row[3]) else { throw UnknownName() }
+        let photo = try (row[6] as String?).flatMap { key in
+            try SHA256Digest(blob: row[7]).map { ArchivedPhoto(key: try ObjectKey(key), sha256: $0) }
+        }
+        self.init(
+            eventID: String((row[0] as String).prefix { $0 != "\u{1F}" }), userID: row[1], profile: row[2], type: type,
+            createdAt: Date(milliseconds: row[4]),
+            signedOffAt: Date(milliseconds: row[5]), photo: photo)
+    }
+}

@@ -138,3 +138,91 @@ package struct EventCounts: Hashable, Sendable {
         retention[state, default: 0] += events
     }
 }
+
+extension Ledger {
+    /// Files of active galleries that may hold events, and that wait in the queue or are in hand: what they hold is not
+    /// known yet. Nothing is claimed by this; such a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
+    package func unreadEventFiles() throws(LedgerError) -> [Claim] {
+        try read("list unread files of events") { db in
+            var ids: [Int64] = []
+            for folder in try db.activeFolders() where folder.kind == .gallery {
+                ids += try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
+                ids += try db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
+            }
+            return try ids.compactMap { id -> Claim? in
+                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone,
+                    let place = try db.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
+                else { return nil }
+                return Claim(
+                    photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
+                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row))
+            }
+        }
+    }
+
+    /// Files of active galleries with elements that are no events, and those that cannot be read, as they were read last.
+    /// Text in them is never due: nobody knows its time.
+    package func unclearEventFiles() throws(LedgerError) -> [LeftOutSummary.Item] {
+        try read("list unclear files of events") { db in
+            let galleries = try db.activeFolders().filter { $0.kind == .gallery }.map(\.id.rawValue)
+            let unread = try galleries.flatMap { try db.numbers(LedgerQuery.unreadableEventFiles, [$0]) }
+            let malformed = try db.rows(LedgerQuery.allMalformedEventFiles, [], as: EventFileLeftOut.self)
+                .filter { galleries.contains($0.folder) }.map(\.photo)
+            return try (malformed + unread).compactMap { id in
+                try db.row(LedgerQuery.photo, [id], as: PhotoStatus.self).map {
+                    LeftOutSummary.Item(path: $0.path, reason: $0.note ?? $0.error ?? "")
+                }
+            }
+        }
+    }
+}
+
+extension Ledger {
+    /// A page of the events that give a profile in one spelling, in the order in which they became known, each with the
+    /// files that it was seen in.
+    /// - Parameter last: the last one of the page before; `nil` for the first page.
+    package func events(
+        ofProfile spelling: String, after last: EventRecord?, limit: Int
+    ) throws(LedgerError) -> [DueEvent] {
+        try read("list the events of a profile") { db in
+            let events = try db.rows(
+                LedgerQuery.eventsOfProfile, [spelling, last?.id ?? 0, limit], as: EventRecord.self)
+            return try events.map { event in
+                DueEvent(event: event, places: try db.rows(LedgerQuery.filesOfEvent, [event.id]))
+            }
+        }
+    }
+
+    /// Forgets an event of which no text is left. What was signed off, and what is stored, stays.
+    /// - Returns: `false`, with nothing forgotten, when a file is known that was not noted as clean.
+    package func removeEvent(_ event: EventRecord) throws(LedgerError) -> Bool {
+        try write("forget an event") { db in
+            let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
+            guard places.allSatisfy(\.isClean) else { return false }
+            try db.run("DELETE FROM events WHERE id = ?", [event.id])
+            return true
+        }
+    }
+}
+
+extension Ledger {
+    /// Notes that the archived photo of an event has another key now, with a profile's UUID in it. The old object is
+    /// forgotten.
+    package func moveArchivedPhoto(
+        _ old: ObjectKey, to object: ObjectRecord, profile: String
+    ) throws(LedgerError) {
+        try write("note the new key of an archived photo", isDurable: true) { db in
+            _ = try db.store(object)
+            try db.run(
+                "UPDATE retention_records SET key = ?, profile = ? WHERE key = ?",
+                [object.key.rawValue, profile, old.rawValue])
+            try db.run(
+                """
+                DELETE FROM objects WHERE key = ?
+                AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
+                AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
+                """, [old.rawValue])
+            return
+        }
+    }
+}

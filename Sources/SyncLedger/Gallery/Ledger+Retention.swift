@@ -207,3 +207,40 @@ package struct DailyRun: Hashable, Sendable, FetchableRecord {
         finishedAt = Date(milliseconds: row[1])
     }
 }
+
+extension Ledger {
+    /// The daily task under whose name a cleanup of any kind notes when it was.
+    private static let cleanup = "cleanup"
+
+    /// When the last cleanup was, by hand or by an agent.
+    package func lastCleanup() throws(LedgerError) -> Date? {
+        try read("look up the last cleanup") { db in
+            let times = try Int64.fetchAll(
+                db, sql: "SELECT finished_at FROM daily_runs WHERE name IN ('retention', ?)", arguments: [Self.cleanup])
+            return times.max().map(Date.init(milliseconds:))
+        }
+    }
+
+    /// Notes a cleanup. Runs that a wrong clock has dated later than it are dated anew.
+    package func noteCleanup(at time: Date) throws(LedgerError) {
+        try write("note a cleanup") { db in
+            try db.run(
+                "UPDATE daily_runs SET scheduled_at = MIN(scheduled_at, ?1), finished_at = ?1 WHERE finished_at > ?1",
+                [time.milliseconds])
+            try db.run(
+                "INSERT OR REPLACE INTO daily_runs VALUES (?, ?, ?)",
+                [Self.cleanup, time.milliseconds, time.milliseconds])
+        }
+    }
+
+    /// The latest moment before another one that a file or an event tells of; `nil` where there is none. It walks over all
+    /// of them.
+    package func newestEvidence(before time: Date) throws(LedgerError) -> Date? {
+        try read("look for the newest file") { db in
+            let now = time.milliseconds
+            let file = try db.number("SELECT MAX(modified) FROM photos WHERE modified <= ?", [now * 1_000_000])
+            let event = try db.number("SELECT MAX(created_at) FROM events WHERE created_at <= ?", [now])
+            return [file.map { $0 / 1_000_000 }, event].compactMap(\.self).max().map(Date.init(milliseconds:))
+        }
+    }
+}

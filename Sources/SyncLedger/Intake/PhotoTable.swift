@@ -114,3 +114,103 @@ struct PhotoTable {
         generation = generation + 1, gone = 0, attempts = 0, next_try_at = 0, error = NULL, md5 = NULL, sha256 = NULL
         """
 }
+
+/// What intake and commit need of a photo's row.
+struct PhotoRow {
+    let id: Int64
+    let folderID: FolderID
+    let directoryID: DirectoryID
+    let name: [UInt8]
+    let stamp: FileStamp
+    let state: PhotoState
+    /// Counts the changes of the file. Whoever works on a photo remembers it, and compares when the work is done.
+    let generation: Int64
+    /// What is stored of this photo, and of which generation.
+    let objectID: Int64?
+    let objectGeneration: Int64?
+    /// The file vanished while it was being uploaded.
+    let isGone: Bool
+
+    /// Whether the content that the file had last is the one that is stored.
+    var isStored: Bool { objectID != nil && objectGeneration == generation }
+    /// As far as is known.
+    var isOnDisk: Bool { state.isOnDisk && !isGone }
+}
+
+extension PhotoRow: FetchableRecord {
+    static let columns = """
+        photos.id, photos.folder_id, photos.directory_id, photos.name, photos.state, photos.generation, \
+        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos"))
+        """
+
+    init(row: Row) throws {
+        guard let state = PhotoState(rawValue: row[4]) else { throw UnknownName() }
+        id = row[0]
+        folderID = FolderID(rawValue: row[1])
+        directoryID = DirectoryID(rawValue: row[2])
+        name = try row.withUnsafeData(atIndex: 3) { $0.map { [UInt8]($0) } ?? [] }
+        self.state = state
+        generation = row[5]
+        objectID = row[6]
+        objectGeneration = row[7]
+        isGone = row[8]
+        stamp = FileStamp(row: row, from: 9)
+    }
+}
+
+/// Finds the row of a file that came under a new name: the one with the same stamp whose own file is no longer there.
+///
+/// A folder that is renamed leaves the stamps of its files alone. A file that is renamed gets another time of change, on
+/// most file systems, as it would by a rewrite that sets the modification time back; so only its birth tells that it is
+/// the same file, and reading it has to tell the rest. Without a birth it may be a new file in the inode of the old one.
+struct RenameFinder {
+    let db: Database
+
+    struct Origin {
+        var row: PhotoRow
+        var kind: WatchedFolder.Kind
+        /// Whether the content is known to be the same, so that the file need not be read.
+        var isProved: Bool
+    }
+
+    /// - Parameters:
+    ///   - except: rows whose file was seen a moment ago.
+    ///   - stillThere: whether there is a file at an absolute path.
+    func origin(
+        of stamp: FileStamp, except: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool
+    ) throws -> Origin? {
+        let candidates = try db.rows(
+            LedgerQuery.rowsOfStamp,
+            [
+                Int64(bitPattern: stamp.inode), Int64(bitPattern: stamp.device), stamp.size, stamp.modified,
+            ], as: PhotoRow.self)
+        for row in candidates where !except(row) {
+            let isProved = row.stamp == stamp && stamp.changed != nil
+            guard isProved || stamp.born != nil && stamp.isRenamed(from: row.stamp) else { continue }
+            let place = try db.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self)
+            if let place, !stillThere(place.absolute) {
+                return Origin(row: row, kind: place.folder.kind, isProved: isProved)
+            }
+        }
+        return nil
+    }
+}
+
+/// Where a photo's file is, or was.
+struct PhotoPlace: FetchableRecord {
+    let folder: FolderRecord
+    /// Below the folder.
+    let path: FilePath
+
+    var absolute: FilePath { folder.path.pushing(path) }
+
+    static let columns = """
+        folders.id, folders.kind, folders.path, folders.profile, folders.watching, folders.note, folders.problem, \
+        folders.scanned_at, directories.path, photos.name
+        """
+
+    init(row: Row) throws {
+        folder = try FolderRecord(row: row)
+        path = FilePath(directoryBlob: row[8]).pushing(FilePath(blob: row[9]))
+    }
+}

@@ -1,4 +1,6 @@
+import FoundationEssentials
 import GRDB
+package import SyncCore
 
 extension Ledger {
     /// Ties the ledger to the store that its objects are in, unless it is tied to another one already: what is stored
@@ -22,5 +24,106 @@ extension Ledger {
 extension Database {
     fileprivate func boundStore() throws -> String? {
         try String.fetchOne(self, sql: "SELECT store FROM agent")
+    }
+}
+
+extension Ledger: StoreIDMemory {
+    /// The id of the embedded store that the objects are in; `nil` as long as none was noted.
+    package func storeID() throws(LedgerError) -> String? {
+        try read("read which store it is") { try $0.storeID() }
+    }
+
+    /// Whether an embedded store was ever noted, or any object is known: then a store that is missing is away.
+    package func knowsStore() throws(LedgerError) -> Bool {
+        try read("read whether a store is known") { db in
+            if try db.storeID() != nil { return true }
+            return try db.number("SELECT SUM(objects) FROM object_tallies") ?? 0 > 0
+        }
+    }
+
+    /// Ties the ledger to an embedded store, unless it is tied to one already.
+    /// - Returns: the id of the store that it is tied to now.
+    package func bindStoreID(_ id: String) throws(LedgerError) -> String {
+        let operation = "note which store it is"
+        if let bound = try read(operation, { try $0.storeID() }) { return bound }
+        return try write(operation) { db in
+            try db.run("UPDATE agent SET store_id = ? WHERE store_id IS NULL", [id])
+            return try db.storeID() ?? id
+        }
+    }
+}
+
+extension Database {
+    fileprivate func storeID() throws -> String? {
+        try String.fetchOne(self, sql: "SELECT store_id FROM agent")
+    }
+}
+
+/// The keys that begin with a prefix, from one of them on, as a range in the order of bytes.
+struct KeyRange {
+    /// For ``from`` and ``to``, in this order. As texts, a bound could not hold just any bytes.
+    static let condition = "key >= CAST(? AS TEXT) AND key < CAST(? AS TEXT)"
+
+    let from: Data
+    let to: Data
+
+    /// - Parameter last: the range begins behind it.
+    init(prefix: String, after last: ObjectKey?) {
+        let bytes = Data(prefix.utf8)
+        // No key begins with a NUL, or holds one. (An empty BLOB would be bound as NULL.)
+        let first = bytes.isEmpty ? Data([0]) : bytes
+        let next = last.map { Data($0.rawValue.utf8) + [0] } ?? first
+        from = next.lexicographicallyPrecedes(first) ? first : next
+        // A byte of UTF-8 is never 0xFF: the last one can always be raised.
+        to = bytes.last.map { bytes.dropLast() + [$0 + 1] } ?? Data([0xFF])
+    }
+}
+
+/// The ledger is the memory of the one store that it is tied to. What it cannot note or read at the moment is forgotten,
+/// as the protocol allows; whatever is wrong with the file, the queue meets it too, and tells.
+extension Ledger: StoreMemory {
+    package func noteUpload(_ upload: StoredUpload) {
+        try? write("note an upload in parts", isDurable: true) { db in
+            try db.run(
+                "INSERT OR REPLACE INTO uploads (id, key, began_at) VALUES (?, ?, ?)",
+                [upload.id, upload.key.rawValue, upload.began.milliseconds])
+            return
+        }
+    }
+
+    package func forgetUpload(_ id: String) {
+        try? write("forget an upload in parts") { db in
+            try db.run("DELETE FROM uploads WHERE id = ?", [id])
+            return
+        }
+    }
+
+    package func unfinishedUploads() -> [StoredUpload] {
+        let uploads = try? read("list uploads in parts") { db in
+            try db.rows("SELECT id, key, began_at FROM uploads ORDER BY began_at, rowid", as: StoredUpload.self)
+        }
+        return uploads ?? []
+    }
+
+    package func facts(of place: String) -> [String: String] {
+        let facts = try? read("read what is known of a store") { db in
+            try Row.fetchAll(db, sql: "SELECT fact, value FROM store_facts WHERE place = ?", arguments: [place])
+                .reduce(into: [String: String]()) { facts, row in facts[row[0] as String] = row[1] }
+        }
+        return facts ?? [:]
+    }
+
+    package func remember(_ fact: String, value: String, of place: String) {
+        try? write("note what is known of a store") { db in
+            try db.run(
+                "INSERT OR REPLACE INTO store_facts (place, fact, value) VALUES (?, ?, ?)", [place, fact, value])
+            return
+        }
+    }
+}
+
+extension StoredUpload: FetchableRecord {
+    init(row: Row) throws {
+        self.init(id: row[0], key: try ObjectKey(row[1] as String), began: Date(milliseconds: row[2]))
     }
 }

@@ -1,3 +1,4 @@
+import GRDB
 import Glibc
 import SyncCore
 import SystemPackage
@@ -88,5 +89,20 @@ enum LedgerFile {
             }
         return LedgerError(
             code, operation: "open", path: path, message: "\(what): \(error.description); \(remedy)")
+    }
+}
+
+extension Ledger {
+    /// A copy in memory, as of this moment: what is written to it is never kept. For dry runs.
+    ///
+    /// It takes about 300 bytes of memory for each photo.
+    package func copyInMemory() throws(LedgerError) -> Ledger {
+        let copy = try Ledger.inMemory()
+        do {
+            try database.backup(to: copy.database)
+        } catch {
+            throw LedgerError(error, operation: "copy the ledger", path: path)
+        }
+        return copy
     }
 }

@@ -122,3 +122,107 @@ extension Database {
             relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts), isSuspect: try isSuspect(photo))
     }
 }
+
+/// Photos that may have ended the agent: by a library that crashed over them, or by the memory that they took.
+///
+/// What is in hand is in the ledger anyway (`uploading`). At the first unclean end that makes a photo a suspect, and no
+/// more: most of them were only being sent. While a suspect is decoded, that is noted; an agent that ends then ends with
+/// the reason on record, and the photo is set aside. Photos that were never suspected cost nothing of this.
+extension Ledger {
+    static let setAside = """
+        the agent was ended twice while it had this photo in hand; it was set aside, and nothing is stored of it as it is \
+        now. Look at the file, and ask for another try with sync-agent retry
+        """
+
+    /// Runs `body`, which hands the photo to a library; of a suspect that is noted meanwhile.
+    package func whileDecoding<Value>(_ claim: Claim, _ body: () throws -> Value) throws -> Value {
+        guard claim.isSuspect else { return try body() }
+        try note(claim, isDecoding: true)
+        defer { try? note(claim, isDecoding: false) }
+        return try body()
+    }
+
+    private func note(_ claim: Claim, isDecoding: Bool) throws(LedgerError) {
+        try write("note what is in hand") { db in
+            _ = try db.run("UPDATE suspects SET decoding = ? WHERE photo_id = ?", [isDecoding, claim.photoID])
+        }
+    }
+}
+
+extension Database {
+    func isSuspect(_ photo: PhotoRow) throws -> Bool {
+        try number("SELECT 1 FROM suspects WHERE photo_id = ? AND generation = ?", [photo.id, photo.generation]) != nil
+    }
+
+    /// The agent has ended uncleanly with this photo in hand.
+    /// - Returns: whether it is to be set aside.
+    func suspect(_ photo: PhotoRow) throws -> Bool {
+        let wasDecoded = try number(
+            "SELECT decoding FROM suspects WHERE photo_id = ? AND generation = ?", [photo.id, photo.generation])
+        if wasDecoded == 1 {
+            try clearSuspicion(of: photo.id)
+            return true
+        }
+        try run("INSERT OR REPLACE INTO suspects (photo_id, generation) VALUES (?, ?)", [photo.id, photo.generation])
+        return false
+    }
+
+    func clearSuspicion(of photoID: Int64) throws {
+        try run("DELETE FROM suspects WHERE photo_id = ?", [photoID])
+    }
+}
+
+/// The queue of one vacation: what of its folder is to be stored before it is shared.
+extension Ledger {
+    /// As ``claim(limit:at:)``, of this vacation only, and in no particular order.
+    package func claim(
+        limit: Int, of vacation: VacationID, upTo bytes: Int64 = .max, at time: Date
+    ) throws(LedgerError) -> [Claim] {
+        try write("claim photos of a vacation") { db in
+            let due = try db.rows(
+                LedgerQuery.dueOfVacation, [vacation.rawValue, time.milliseconds, time.latestTry, bytes, limit],
+                as: Due.self)
+            return try due.compactMap { try db.claim($0, at: time) }
+        }
+    }
+
+    /// As ``nextTry(at:)``, of this vacation only.
+    package func nextTry(
+        of vacation: VacationID, upTo bytes: Int64 = .max, at time: Date
+    ) throws(LedgerError) -> Date? {
+        try read("look at the queue of a vacation") { db in
+            let arguments: StatementArguments = [vacation.rawValue, time.latestTry, bytes]
+            guard let next = try db.number(LedgerQuery.nextTryOfVacation, arguments) else { return nil }
+            return next == 0 ? .distantPast : Date(milliseconds: next)
+        }
+    }
+
+    /// Makes everything that is pending of a vacation due.
+    package func hurry(_ vacation: VacationID, at time: Date) throws(LedgerError) {
+        try write("make the photos of a vacation due") { db in
+            try db.run(
+                """
+                UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
+                AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
+                """, [time.milliseconds, vacation.rawValue])
+            return
+        }
+    }
+}
+
+extension LedgerQuery {
+    package static let dueOfVacation = """
+        SELECT photos.id, photos.next_try_at FROM directories INDEXED BY directories_by_vacation
+        CROSS JOIN photos ON photos.directory_id = directories.id
+        WHERE directories.vacation_id = ? AND photos.state = 'pending'
+        AND (photos.next_try_at <= ? OR photos.next_try_at > ?) AND photos.size <= ?
+        LIMIT ?
+        """
+    /// What is to be tried later than any photo ever is, is due.
+    package static let nextTryOfVacation = """
+        SELECT MIN(IIF(photos.next_try_at > ?2, 0, photos.next_try_at))
+        FROM directories INDEXED BY directories_by_vacation
+        CROSS JOIN photos ON photos.directory_id = directories.id
+        WHERE directories.vacation_id = ?1 AND photos.state = 'pending' AND photos.size <= ?3
+        """
+}

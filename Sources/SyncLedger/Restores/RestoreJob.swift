@@ -55,3 +55,194 @@ extension RestoreJob: FetchableRecord {
             isExpiryAnnounced: row[10])
     }
 }
+
+/// A restore job that is about to be made.
+package struct RestoreJobDraft: Hashable, Sendable {
+    package struct Item: Hashable, Sendable {
+        package var key: ObjectKey
+        /// Absolute, as the person named or knows it.
+        package var path: FilePath?
+        /// Where it is saved, below the job's output.
+        package var destination: FilePath?
+        /// Stored bytes.
+        package var size: Int64
+        /// Of the stored bytes.
+        package var sha256: SHA256Digest?
+        package var storageClass: StorageClass
+        package var tier: RestoreTier
+        /// What became of it already, where nothing has to be asked for.
+        package var outcome: RestoreOutcome?
+
+        package init(
+            key: ObjectKey, path: FilePath? = nil, destination: FilePath? = nil, size: Int64,
+            sha256: SHA256Digest? = nil, storageClass: StorageClass, tier: RestoreTier, outcome: RestoreOutcome? = nil
+        ) {
+            self.key = key
+            self.path = path
+            self.destination = destination
+            self.size = size
+            self.sha256 = sha256
+            self.storageClass = storageClass
+            self.tier = tier
+            self.outcome = outcome
+        }
+    }
+
+    package var requestedBy: String
+    package var tier: RestoreTier
+    /// Whether each item has the fastest tier that there is for it.
+    package var isRush: Bool
+    /// 1 or more.
+    package var days: Int
+    package var output: FilePath?
+    package var estimatedCostUSD: Double?
+    package var estimatedHours: Double?
+    /// Each key once.
+    package var items: [Item]
+
+    package init(
+        requestedBy: String, tier: RestoreTier, isRush: Bool = false, days: Int, output: FilePath? = nil,
+        estimatedCostUSD: Double? = nil,
+        estimatedHours: Double? = nil, items: [Item]
+    ) {
+        self.requestedBy = requestedBy
+        self.tier = tier
+        self.isRush = isRush
+        self.days = days
+        self.output = output
+        self.estimatedCostUSD = estimatedCostUSD
+        self.estimatedHours = estimatedHours
+        self.items = items
+    }
+}
+
+/// A restore job and what became of its items.
+package struct RestoreJobSummary: Hashable, Sendable {
+    package let job: RestoreJob
+    /// States that no item is in are left out.
+    package let counts: [RestoreItemState: Int]
+    /// Items that are saved in the job's output.
+    package let saved: Int
+    /// Stored bytes of all items.
+    package let bytes: Int64
+    /// When the first of the copies ends that can be read now.
+    package let earliestExpiry: Date?
+    /// When the last of those that came could be read.
+    package let latestReadyAt: Date?
+    /// Copies of archived objects that can be read now. What was never archived needs none, and stays readable.
+    package let copies: Int
+
+    /// - Parameter row: as ``LedgerQuery/progressOfJob`` gives it.
+    init(job: RestoreJob, progress row: Row) {
+        self.job = job
+        counts = RestoreItemState.allCases.enumerated().reduce(into: [:]) { counts, state in
+            let count = (row[state.offset] as Int?) ?? 0
+            if count > 0 { counts[state.element] = count }
+        }
+        saved = row[5]
+        bytes = (row[6] as Int64?) ?? 0
+        earliestExpiry = (row[7] as Int64?).map(Date.init(milliseconds:))
+        latestReadyAt = (row[8] as Int64?).map(Date.init(milliseconds:))
+        copies = (row[9] as Int?) ?? 0
+    }
+}
+
+package enum RestoreItemState: String, Hashable, Sendable, CaseIterable {
+    /// Not asked of the store yet.
+    case planned
+    case retrieving
+    /// It can be read.
+    case restored
+    case failed
+    /// Its copy has ended: it is archived again.
+    case expired
+
+    /// Whether something is still to come.
+    package var isOpen: Bool { self == .planned || self == .retrieving }
+}
+
+/// One object of a restore job.
+package struct RestoreItem: Hashable, Sendable {
+    /// Counted up, over all jobs.
+    package let id: Int64
+    package let job: RestoreJobID
+    package let key: ObjectKey
+    /// Absolute, as the person named or knows it.
+    package let path: FilePath?
+    /// Where it is saved, below the job's output.
+    package let destination: FilePath?
+    /// Stored bytes.
+    package let size: Int64
+    /// Of the stored bytes; `nil` where it is not known.
+    package let sha256: SHA256Digest?
+    package let storageClass: StorageClass
+    /// The one really asked for.
+    package let tier: RestoreTier
+    /// Those of its job.
+    package let days: Int
+    package let isRush: Bool
+    package let state: RestoreItemState
+    /// When the store took the request.
+    package let requestedAt: Date?
+    package let readyAt: Date?
+    package let expiresAt: Date?
+    package let savedAt: Date?
+    /// Why it failed, or in what it differs from what was asked for, in plain words.
+    package let note: String?
+    /// Requests that were answered.
+    package let attempts: Int
+
+    package var error: String? { state == .failed ? note : nil }
+}
+
+extension RestoreItem: FetchableRecord {
+    static let selection = """
+        SELECT items.id, items.job_id, items.key, items.path, items.destination, items.size, items.sha256, \
+        items.storage_class, items.tier, jobs.days, items.state, items.requested_at, items.ready_at, \
+        items.expires_at, items.saved_at, items.note, items.attempts, jobs.is_rush
+        """
+
+    init(row: Row) throws {
+        guard let tier = RestoreTier(rawValue: row[8]), let state = RestoreItemState(rawValue: row[10]) else {
+            throw UnknownName()
+        }
+        self.init(
+            id: row[0], job: RestoreJobID(rawValue: row[1]), key: try ObjectKey(row[2] as String),
+            path: (row[3] as Data?).map(FilePath.init(blob:)),
+            destination: (row[4] as Data?).map(FilePath.init(blob:)), size: row[5], sha256: SHA256Digest(blob: row[6]),
+            storageClass: StorageClass(rawValue: row[7]), tier: tier, days: row[9], isRush: row[17],
+            state: state,
+            requestedAt: (row[11] as Int64?).map(Date.init(milliseconds:)),
+            readyAt: (row[12] as Int64?).map(Date.init(milliseconds:)),
+            expiresAt: (row[13] as Int64?).map(Date.init(milliseconds:)),
+            savedAt: (row[14] as Int64?).map(Date.init(milliseconds:)), note: row[15], attempts: row[16])
+    }
+}
+
+/// What became of items of a restore job, or how far they are.
+package struct RestoreOutcome: Hashable, Sendable {
+    package var state: RestoreItemState
+    /// `nil` where it stays as it was.
+    package var tier: RestoreTier?
+    /// Since when a restored one can be read; `nil`: since it was noted, unless an earlier moment is known.
+    package var readyAt: Date?
+    /// `nil` where it is not known, or stays as it was.
+    package var expiresAt: Date?
+    /// Why it failed, or in what it differs from what was asked for, in plain words.
+    package var note: String?
+
+    package init(
+        state: RestoreItemState, tier: RestoreTier? = nil, readyAt: Date? = nil, expiresAt: Date? = nil,
+        note: String? = nil
+    ) {
+        self.state = state
+        self.tier = tier
+        self.readyAt = readyAt
+        self.expiresAt = expiresAt
+        self.note = note
+    }
+
+    package static func failed(_ reason: String) -> RestoreOutcome {
+        RestoreOutcome(state: .failed, note: reason)
+    }
+}

@@ -1,3 +1,5 @@
+import SyncCore
+
 /// The queries whose cost must not grow with the number of photos, in one place so that a test can ask SQLite how it
 /// would run each of them. States are literals: a partial index serves only a query that repeats its condition.
 package enum LedgerQuery {
@@ -120,4 +122,226 @@ package enum LedgerQuery {
     private static func oldest(in state: String) -> String {
         "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"
     }
+}
+
+extension LedgerQuery {
+    // Albums
+    package static let firstJobSince = "SELECT MIN(id) FROM restore_jobs WHERE requested_at >= ?"
+    /// Of the jobs from one on, the last items first.
+    package static let restoredAlbums = """
+        SELECT objects.id, photos.directory_id, directories.path, folders.path
+        FROM restore_items AS items INDEXED BY restore_items_by_job
+        CROSS JOIN objects ON objects.key = items.key
+        \(placesOfObject)
+        WHERE items.job_id >= ? AND items.state IN ('retrieving', 'restored', 'expired')
+        ORDER BY items.job_id DESC, items.id DESC LIMIT ?
+        """
+    package static let albumsTaken = """
+        SELECT objects.id, photos.directory_id, directories.path, folders.path
+        FROM objects INDEXED BY objects_archived_by_taken
+        \(placesOfObject)
+        WHERE objects.storage_class IN ('GLACIER', 'DEEP_ARCHIVE') AND objects.taken_at IS NOT NULL
+        AND objects.taken_at >= ? AND objects.taken_at < ? AND objects.restore_state = 'none'
+        ORDER BY objects.taken_at LIMIT ?
+        """
+    package static let photosOfAlbum = """
+        SELECT objects.id, objects.storage_class, objects.size, objects.restore_state
+        FROM photos JOIN objects ON objects.id = photos.object_id
+        WHERE photos.directory_id = ? AND photos.state IN ('uploaded', 'missing') LIMIT ?
+        """
+
+    /// Of the photos on the disk, those whose capture time was read before offsets were kept.
+    package static let datedBefore = """
+        SELECT \(PhotoPlace.columns), objects.id, \(FileStamp.columns(of: "photos"))
+        FROM objects INDEXED BY objects_taken_before
+        CROSS JOIN photos ON photos.object_id = objects.id AND photos.state = 'uploaded'
+        CROSS JOIN directories ON directories.id = photos.directory_id
+        CROSS JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.taken_rules = 0 AND objects.id > ?
+        AND (objects.content_type GLOB 'image/*' OR objects.content_type GLOB 'video/*')
+        ORDER BY objects.id LIMIT ?
+        """
+
+    static let ofAlbums = [firstJobSince, restoredAlbums, albumsTaken, photosOfAlbum, datedBefore]
+
+    private static let placesOfObject = """
+        CROSS JOIN photos ON photos.object_id = objects.id AND photos.state IN ('uploaded', 'missing')
+        CROSS JOIN directories ON directories.id = photos.directory_id
+        CROSS JOIN folders ON folders.id = photos.folder_id
+        """
+}
+
+extension LedgerQuery {
+    package static let projectsOfFolder = """
+        SELECT \(KnownProject.columns) FROM projects WHERE folder = ? ORDER BY id
+        """
+    package static let project = "SELECT \(KnownProject.columns) FROM projects WHERE folder = ? AND id = ?"
+    /// Projects that are to be given up and were not told yet.
+    package static let projectsToGiveUp = """
+        SELECT \(KnownProject.columns) FROM projects
+        WHERE folder = ? AND status = 'Processing' AND created_at < ? AND given_up_at IS NULL
+        """
+    package static let versionsOfProject = """
+        SELECT \(ObjectRecord.columns) FROM project_versions
+        JOIN objects ON objects.key = project_versions.key
+        WHERE project_versions.project_id = ? ORDER BY project_versions.key DESC
+        """
+
+    package static let versionsInUse = """
+        SELECT \(ObjectRecord.columns) FROM project_versions
+        JOIN objects ON objects.key = project_versions.key
+        WHERE project_versions.project_id = ? AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
+        """
+    /// The last two arguments are `{id}.` and `{id}/`: names that begin with the id and a dot.
+    package static let imagesOfProject = """
+        SELECT CAST(name AS TEXT) FROM photos
+        WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
+        """
+    /// Arguments as of ``imagesOfProject``.
+    package static let statesOfProjectImages = """
+        SELECT CAST(name AS TEXT), state FROM photos
+        WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
+        """
+    package static let firstUnsynced = """
+        SELECT 1 FROM photos WHERE folder_id = ? AND state = 'pending' AND error IS NOT ? LIMIT 1
+        """
+
+    package static let unfinishedImages = """
+        SELECT COUNT(*) FROM photos WHERE folder_id = ? AND state = 'pending' AND error = ?
+        """
+
+    static let ofProjects = [
+        projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, imagesOfProject,
+        statesOfProjectImages, firstUnsynced, unfinishedImages,
+    ]
+}
+
+extension LedgerQuery {
+    package static let brokenObject = "SELECT id FROM objects WHERE key = ? AND problem IS NOT NULL"
+    package static let brokenObjectOfPhoto = """
+        SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
+        WHERE photos.id = ? AND objects.problem IS NOT NULL
+        """
+    package static let brokenObjects = """
+        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
+        WHERE problem IS NOT NULL AND key > ? ORDER BY key LIMIT ?
+        """
+    package static let firstLost = """
+        SELECT id FROM photos INDEXED BY photos_lost_in_folder
+        WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?
+        """
+    package static let objectsOfRange = """
+        SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition) ORDER BY key LIMIT ?
+        """
+    /// The longest unproven first. The second and third argument are where the page begins.
+    package static let longestUnproven = """
+        SELECT \(ObjectRecord.columns), objects.proved_at, objects.id FROM objects INDEXED BY objects_by_proof
+        WHERE proved_at < ? AND (proved_at, id) > (?, ?) ORDER BY proved_at, id LIMIT ?
+        """
+    package static let oldestProof = "SELECT MIN(proved_at) FROM objects"
+    package static let anyPhotosOfObject = """
+        SELECT \(PhotoPlace.columns) FROM objects
+        JOIN photos ON photos.object_id = objects.id
+        JOIN directories ON directories.id = photos.directory_id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.key = ? ORDER BY photos.id LIMIT ?
+        """
+
+    package static let objectOfDigest = """
+        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
+        WHERE sha256 = ? AND \(KeyRange.condition) AND problem IS NULL ORDER BY key LIMIT 1
+        """
+
+    static let ofProofs = [
+        brokenObject, brokenObjectOfPhoto, brokenObjects, firstLost, objectsOfRange, longestUnproven, oldestProof,
+        anyPhotosOfObject, objectOfDigest,
+    ]
+}
+
+extension LedgerQuery {
+    // Restores
+    package static let job = "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id = ?"
+    package static let newestJobs = "SELECT \(RestoreJob.columns) FROM restore_jobs ORDER BY id DESC LIMIT ?"
+    /// Its cost is that of the job's items.
+    package static let progressOfJob = """
+        SELECT SUM(state = 'planned'), SUM(state = 'retrieving'), SUM(state = 'restored'), SUM(state = 'failed'),
+            SUM(state = 'expired'), COUNT(saved_at), SUM(size),
+            MIN(CASE WHEN state = 'restored' THEN expires_at END), MAX(ready_at),
+            SUM(state = 'restored' AND storage_class IN ('GLACIER', 'DEEP_ARCHIVE'))
+        FROM restore_items WHERE job_id = ?
+        """
+    package static let itemsOfJob = "\(items) WHERE items.job_id = ? AND items.id > ? ORDER BY items.id LIMIT ?"
+    package static let openItemOfKey = "\(items) WHERE items.key = ? AND items.state IN ('planned', 'retrieving')"
+    package static let retrievingItemsOfJob = """
+        \(items) WHERE items.job_id = ? AND items.state = 'retrieving' ORDER BY items.id
+        """
+    /// The first two arguments are a range of jobs, the others a moment before which a claim has lapsed, and now: a claim
+    /// from the future is one from before the clock was set back.
+    package static let claimableItems = """
+        \(RestoreItem.selection) FROM restore_items AS items INDEXED BY restore_items_planned
+        JOIN restore_jobs AS jobs ON jobs.id = items.job_id
+        WHERE items.state = 'planned' AND items.job_id >= ? AND items.job_id <= ?
+        AND (items.claimed_at IS NULL OR items.claimed_at <= ? OR items.claimed_at > ?)
+        ORDER BY items.job_id, items.id LIMIT ?
+        """
+    package static let restoreTallies = "SELECT state, items FROM restore_tallies WHERE items > 0"
+    /// A job's items have their ids one after the other, so that the order is that of the ids.
+    package static let unsavedItems = """
+        \(RestoreItem.selection) FROM restore_jobs AS jobs
+        CROSS JOIN restore_items AS items INDEXED BY restore_items_unsaved ON items.job_id = jobs.id
+        WHERE jobs.output IS NOT NULL AND items.state = 'restored' AND items.saved_at IS NULL AND items.id > ?
+        ORDER BY jobs.id, items.id LIMIT ?
+        """
+    package static let endedItem = "SELECT id FROM restore_items WHERE state = 'restored' AND expires_at <= ? LIMIT 1"
+    package static let endedObject =
+        "SELECT id FROM objects WHERE restore_state = 'restored' AND restored_until <= ? LIMIT 1"
+
+    static let ofRestores = [
+        job, newestJobs, progressOfJob, itemsOfJob, openItemOfKey, retrievingItemsOfJob,
+        claimableItems, restoreTallies, unsavedItems, endedItem, endedObject,
+    ]
+
+    private static let items =
+        "\(RestoreItem.selection) FROM restore_items AS items JOIN restore_jobs AS jobs ON jobs.id = items.job_id"
+}
+
+extension LedgerQuery {
+    // Vacations
+    package static let vacationsOfFolder = "\(vacations) WHERE vacations.folder_id = ? ORDER BY vacations.name"
+    package static let vacation = "\(vacations) WHERE vacations.id = ?"
+    package static let vacationsOfKey = "\(vacations) WHERE vacations.cache_key = ?"
+    package static let changedVacations = """
+        SELECT \(VacationRecord.columns) FROM vacations INDEXED BY vacations_changed
+        JOIN folders ON folders.id = vacations.folder_id
+        WHERE vacations.folder_id = ? AND vacations.revision <> vacations.looked_revision AND vacations.waiting = 0
+        """
+    package static let photosOfVacation = """
+        SELECT \(VacationPhotoRow.columns) FROM directories INDEXED BY directories_by_vacation
+        CROSS JOIN photos ON photos.directory_id = directories.id
+        LEFT JOIN objects ON objects.id = photos.object_id
+        WHERE directories.vacation_id = ? AND photos.state <> 'skipped'
+        AND photos.name <> CAST('vacation.json' AS BLOB)
+        """
+    /// Also what is not to be stored.
+    package static let filesOfVacation = """
+        SELECT \(VacationPhotoRow.columns) FROM directories INDEXED BY directories_by_vacation
+        CROSS JOIN photos ON photos.directory_id = directories.id
+        LEFT JOIN objects ON objects.id = photos.object_id
+        WHERE directories.vacation_id = ?
+        """
+    package static let manifestsWritten = """
+        SELECT digest FROM stale_manifests WHERE cache_key = ?
+        UNION ALL SELECT manifest FROM vacations WHERE cache_key = ? AND is_own
+        """
+    package static let vacationSet = "SELECT photos FROM vacation_sets WHERE vacation_id = ?"
+
+    static let ofVacations = [
+        vacationsOfFolder, vacation, vacationsOfKey, changedVacations, photosOfVacation, filesOfVacation,
+        manifestsWritten,
+        vacationSet, dueOfVacation, nextTryOfVacation,
+    ]
+
+    private static let vacations = """
+        SELECT \(VacationRecord.columns) FROM vacations JOIN folders ON folders.id = vacations.folder_id
+        """
 }

@@ -119,3 +119,137 @@ extension VacationRecord: FetchableRecord {
             at: Date(milliseconds: row[18]))
     }
 }
+
+/// Where a vacation stands, in the words of `status --json`.
+package enum VacationState: String, Hashable, Sendable, CaseIterable {
+    /// Nothing of it is stored.
+    case pending
+    case uploading
+    /// All of it is stored, as it is now.
+    case stored
+    /// It was stored once, and is not what it was then; or others see it as it was.
+    case changed
+    /// As `stored`, and others see it as it is.
+    case shared
+    /// Some of its photos cannot be stored.
+    case incomplete
+}
+
+extension VacationRecord {
+    /// - Parameters:
+    ///   - isShared: whether others can see it now.
+    ///   - isShownAsItIs: whether they see it as it is.
+    package func state(isShared: Bool, isShownAsItIs: Bool = true) -> VacationState {
+        let state = state(shared: isShared && isShownAsItIs)
+        return isShared && !isShownAsItIs && state == .stored ? .changed : state
+    }
+
+    private func state(shared isShared: Bool) -> VacationState {
+        if !isOnDisk { return stored == nil || lost > 0 ? .incomplete : isShared ? .shared : .stored }
+        if waiting > 0 {
+            if stored != nil { return .changed }
+            return uploaded == 0 ? .pending : .uploading
+        }
+        if failed > 0 { return .incomplete }
+        guard stored != nil else { return .uploading }
+        return isChanged ? .changed : isShared ? .shared : .stored
+    }
+
+    /// As it was at the last look; before the first, as the name of the folder says.
+    package var location: String {
+        if let lookedDetails { return lookedDetails.location }
+        return named.flatMap { $0.location.isEmpty ? nil : $0.location } ?? "vacation"
+    }
+
+    /// As they were at the last look; before the first, as the name of the folder says; `nil` where that is silent.
+    package var days: ClosedRange<CalendarDay>? {
+        if let lookedDetails { return lookedDetails.days }
+        guard let start = named?.startDate, let end = named?.endDate else { return nil }
+        return start...end
+    }
+
+    /// Of what is stored; where it is another by now, of what is to be stored. `nil` while no date is known.
+    package var cacheKey: String? {
+        if let stored, !isOnDisk || !isChanged { return stored.cacheKey }
+        return days.map { VacationCacheKey.text(location: location, days: $0, photoCount: photoCount) }
+    }
+
+    /// How many photos belong to it: those on the disk, or those that were stored when it is gone from the disk.
+    package var memberCount: Int { isOnDisk ? photoCount : stored?.photoCount ?? missing }
+}
+
+/// A vacation and its photos at one moment.
+package struct VacationContent: Sendable {
+    package let record: VacationRecord
+    /// All but the skipped and the descriptions, in no particular order.
+    package let photos: [VacationPhoto]
+    /// The photos of the manifest that was stored last.
+    package let storedPhotos: Set<MD5Digest>
+}
+
+/// One photo of a vacation, as the ledger knows it.
+package struct VacationPhoto: Hashable, Sendable {
+    /// Absolute. The file is there unless ``state`` says that it is not.
+    package let path: FilePath
+    /// Below the folder of the vacation; what is no UTF-8 in it is shown as `U+FFFD`.
+    package let name: String
+    package let state: PhotoState
+    /// The file as it was read last.
+    package let stamp: FileStamp
+    /// Of the photo: of the file as it is, and of the photo of which that is a restored copy; `nil` while it was not read
+    /// yet.
+    package let md5: MD5Digest?
+    /// What is stored of it as it is now (of a missing photo: as it was); `nil` while nothing is.
+    package let object: ObjectRecord?
+
+    package var takenAt: CaptureTime? { object?.takenAt }
+    /// When the file was last written.
+    package var modified: Date { Date(timeIntervalSince1970: Double(stamp.modified) / 1e9) }
+    package var isStored: Bool { object != nil }
+
+    package init(
+        path: FilePath, name: String, state: PhotoState, stamp: FileStamp, md5: MD5Digest?, object: ObjectRecord?
+    ) {
+        self.path = path
+        self.name = name
+        self.state = state
+        self.stamp = stamp
+        self.md5 = md5
+        self.object = object
+    }
+}
+
+/// A photo's row before the place of the vacation is put in front of it.
+struct VacationPhotoRow: FetchableRecord {
+    static let columns = """
+        directories.path, photos.name, photos.state, \(FileStamp.columns(of: "photos")), photos.md5, \
+        \(ObjectRecord.columns)
+        """
+
+    private let path: FilePath
+    private let state: PhotoState
+    private let stamp: FileStamp
+    private let md5: MD5Digest?
+    private let object: ObjectRecord?
+
+    init(row: Row) throws {
+        guard let state = PhotoState(rawValue: row[2]) else { throw UnknownName() }
+        self.state = state
+        path = FilePath(directoryBlob: row[0]).pushing(FilePath(blob: row[1]))
+        stamp = FileStamp(row: row, from: 3)
+        let known = row.hasNull(atIndex: 10) ? nil : try ObjectRecord(row: row, from: 10)
+        object = state == .uploaded || state == .missing ? known : nil
+        // What is stored may be of an earlier content than the one that was on the disk last. Where it is of this one, it
+        // tells which photo it is: the file may be a restored copy.
+        let digest = MD5Digest(blob: row[9])
+        md5 = object?.md5 ?? (state.isOnDisk ? digest : known?.md5)
+    }
+
+    /// - Parameter vacation: the one in whose folder it is.
+    func photo(of vacation: VacationRecord) -> VacationPhoto {
+        let name = FilePath(root: nil, path.components.dropFirst())
+        return VacationPhoto(
+            path: vacation.folder.pushing(name), name: name.string, state: state, stamp: stamp, md5: md5,
+            object: object)
+    }
+}

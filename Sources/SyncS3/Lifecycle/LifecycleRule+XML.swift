@@ -106,3 +106,75 @@ extension XMLElement {
         onlyChildren(name)?[name]?.number
     }
 }
+
+extension TierRule {
+    /// The rule as PutBucketLifecycleConfiguration takes it (S3 API Reference), its elements in the order of the schema.
+    /// - Parameters:
+    ///   - id: the one in the bucket.
+    ///   - storePrefix: put before the rule's own.
+    ///   - space: what each name gets before a colon; empty for none.
+    func document(id: String, below storePrefix: String, space: String) -> String {
+        let tag = { (name: String, content: String) in
+            let name = space.isEmpty ? name : "\(space):\(name)"
+            return "<\(name)>\(content)</\(name)>"
+        }
+        var parts = [
+            tag("ID", id.xmlEscaped), tag("Filter", filter(below: storePrefix, tag)), tag("Status", "Enabled"),
+        ]
+        if let transition {
+            let days = tag("Days", "\(transition.afterDays)")
+            let storageClass = tag("StorageClass", transition.storageClass.rawValue.xmlEscaped)
+            parts.append(tag("Transition", days + storageClass))
+        }
+        if let expireAfterDays { parts.append(tag("Expiration", tag("Days", "\(expireAfterDays)"))) }
+        if let expireEarlierAfterDays {
+            parts.append(tag("NoncurrentVersionExpiration", tag("NoncurrentDays", "\(expireEarlierAfterDays)")))
+        }
+        if let abortUploadsAfterDays {
+            parts.append(
+                tag("AbortIncompleteMultipartUpload", tag("DaysAfterInitiation", "\(abortUploadsAfterDays)")))
+        }
+        return tag("Rule", parts.joined())
+    }
+
+    /// `And` only around two terms. A rule for all says so with an empty prefix, which more stores take than no term.
+    private func filter(below storePrefix: String, _ tag: (String, String) -> String) -> String {
+        let prefix = storePrefix + self.prefix
+        guard let largerThan else { return tag("Prefix", prefix.xmlEscaped) }
+        let size = tag("ObjectSizeGreaterThan", "\(largerThan)")
+        return prefix.isEmpty ? size : tag("And", tag("Prefix", prefix.xmlEscaped) + size)
+    }
+}
+
+/// How our rules are called in a bucket, where other people's rules may be, and those of other installations of ours: all
+/// of them begin with `sync-agent-`, and those of a store with a prefix end with it.
+package struct LifecycleRuleNames: Hashable, Sendable {
+    /// Characters of an ID (S3 API Reference, `LifecycleRule`).
+    package static let longest = 255
+    private static let mark = "sync-agent-"
+
+    /// The store's own; ends with `/`, or is empty.
+    package let prefix: String
+
+    package init(prefix: String) {
+        self.prefix = prefix
+    }
+
+    /// The ID in the bucket.
+    package func wire(_ id: String) -> String { id + suffix }
+
+    /// The ID as the rest of the program knows it; `nil` for a rule that is not this store's.
+    package func ours(_ wire: String) -> String? {
+        guard wire.hasPrefix(Self.mark), wire.hasSuffix(suffix) else { return nil }
+        // In the eyes of a store without a prefix, a rule of one that has a prefix.
+        if prefix.isEmpty, wire.hasSuffix("/") { return nil }
+        return String(wire.dropLast(suffix.count))
+    }
+
+    /// The ID of a rule of somebody else. It must not pass for one of ours, as that of a store without a prefix would.
+    package func foreign(_ wire: String) -> String {
+        wire.hasPrefix(Self.mark) && !wire.hasSuffix("/") ? "\(wire) in /" : wire
+    }
+
+    private var suffix: String { prefix.isEmpty ? "" : " in \(prefix)" }
+}

@@ -115,3 +115,170 @@ extension MD5Digest {
     /// As `Content-MD5` has it (RFC 1864).
     var base64: String { Data(bytes).base64EncodedString() }
 }
+
+/// Source: Amazon S3 API Reference, CopyObject.
+extension S3Requests {
+    /// How long a store may think about a copy without a word: 5 GiB are moved in it.
+    private static let copyPatience = Duration.seconds(300)
+
+    /// What is stored beside the bytes of an object, as headers: a copy that replaces them names them all.
+    private static let kept = [
+        "Content-Type", "Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires",
+    ]
+
+    /// CopyObject within the bucket, with type and metadata.
+    /// - Parameters:
+    ///   - original: the headers of the source, to be named one by one. SeaweedFS takes a copy onto itself only so. `nil`
+    ///     to leave them to the store.
+    ///   - storageClass: always sent: without it S3 takes STANDARD, and refuses a copy onto itself.
+    ///   - isConditional: only where nothing is stored under `key`.
+    package func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, naming original: HTTPHeaders? = nil,
+        isConditional: Bool
+    ) -> HTTPRequest {
+        var request = HTTPRequest(
+            .put, url(key),
+            headers: [
+                "x-amz-copy-source": "\(address.bucket)/\((prefix + source.rawValue).uriEncoded(keepingSlashes: true))",
+                "x-amz-metadata-directive": original == nil ? "COPY" : "REPLACE",
+                "x-amz-storage-class": storageClass.rawValue,
+            ],
+            body: HTTPBody(bytes: []))
+        for field in original?.fields ?? [] where Self.isKept(field.name) {
+            request.headers.append(field.name, field.value)
+        }
+        for field in encryption.headers.fields { request.headers.append(field.name, field.value) }
+        if isConditional { request.headers["If-None-Match"] = "*" }
+        request.patience = Self.copyPatience
+        return request
+    }
+
+    private static func isKept(_ name: String) -> Bool {
+        name.lowercased().hasPrefix(S3Metadata.headerPrefix)
+            || kept.contains { $0.lowercased() == name.lowercased() }
+    }
+}
+
+/// Requests whose body is an XML document. All of them carry its MD5: S3 demands it of most, and every store knows it.
+///
+/// Source: Amazon S3 API Reference, DeleteObjects, RestoreObject, PutBucketLifecycleConfiguration.
+extension S3Requests {
+    static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
+    static let minimumSizeHeader = "x-amz-transition-default-minimum-object-size"
+
+    /// DeleteObjects, whose reply tells only what failed.
+    /// - Parameter keys: at most 1,000.
+    package func delete(_ keys: [ObjectKey]) -> HTTPRequest {
+        let objects = keys.map { "<Object><Key>\((prefix + $0.rawValue).xmlEscaped)</Key></Object>" }.joined()
+        return sending(
+            .post, "<Delete xmlns=\"\(Self.namespace)\"><Quiet>true</Quiet>\(objects)</Delete>",
+            to: address.url(query: [HTTPQueryItem("delete")]))
+    }
+
+    /// RestoreObject.
+    /// - Parameter namesTier: without it the store takes its own.
+    package func restore(_ key: ObjectKey, _ request: RestoreRequest, namesTier: Bool) -> HTTPRequest {
+        let days = request.days.map { "<Days>\($0)</Days>" } ?? ""
+        let tier = "<GlacierJobParameters><Tier>\(request.tier.wireName)</Tier></GlacierJobParameters>"
+        return sending(
+            .post, "<RestoreRequest xmlns=\"\(Self.namespace)\">\(days)\(namesTier ? tier : "")</RestoreRequest>",
+            to: url(key, query: [HTTPQueryItem("restore")]))
+    }
+
+    /// GetBucketLifecycleConfiguration.
+    package func lifecycle() -> HTTPRequest {
+        HTTPRequest(.get, address.url(query: [HTTPQueryItem("lifecycle")]))
+    }
+
+    /// PutBucketLifecycleConfiguration, which replaces the whole document.
+    /// - Parameter minimumSize: what the reply to ``lifecycle()`` said of it.
+    package func setLifecycle(_ document: String, minimumSize: String?) -> HTTPRequest {
+        var request = sending(.put, document, to: address.url(query: [HTTPQueryItem("lifecycle")]))
+        request.headers[Self.minimumSizeHeader] = minimumSize
+        return request
+    }
+
+    private func sending(_ method: HTTPRequest.Method, _ document: String, to url: HTTPURL) -> HTTPRequest {
+        let body = HTTPBody(bytes: Array(document.utf8))
+        return HTTPRequest(
+            method, url, headers: ["Content-Type": "application/xml", "Content-MD5": body.digest.md5.base64], body: body
+        )
+    }
+}
+
+extension RestoreTier {
+    /// As RestoreObject writes it.
+    fileprivate var wireName: String {
+        switch self {
+        case .bulk: "Bulk"
+        case .standard: "Standard"
+        case .expedited: "Expedited"
+        }
+    }
+}
+
+/// Source: Amazon S3 API Reference, CreateMultipartUpload and its companions.
+extension S3Requests {
+    /// How long a store may think about an upload's parts without a word.
+    private static let completionPatience = Duration.seconds(300)
+    /// How long tidying up may hold up the end of the program.
+    private static let abortPatience = Duration.seconds(10)
+
+    /// CreateMultipartUpload. It is not cancelled on its way: nobody would know the name of what it began.
+    package func createUpload(
+        at key: ObjectKey, attributes: ObjectAttributes, features: PutFeatures
+    ) throws(StoreError) -> HTTPRequest {
+        let headers = try headers(of: attributes, at: key, features: features)
+        var request = HTTPRequest(
+            .post, url(key, query: [HTTPQueryItem("uploads")]), headers: headers, body: HTTPBody(bytes: []))
+        request.isCancellable = false
+        return request
+    }
+
+    /// UploadPart.
+    /// - Parameter number: from 1.
+    package func part(_ body: HTTPBody, number: Int, of upload: MultipartID) -> HTTPRequest {
+        HTTPRequest(
+            .put,
+            url(
+                upload.key,
+                query: [HTTPQueryItem("partNumber", "\(number)"), HTTPQueryItem("uploadId", upload.rawValue)]),
+            headers: ["Content-MD5": body.digest.md5.base64], body: body)
+    }
+
+    /// CompleteMultipartUpload.
+    /// - Parameter tags: the ETag of each part, in their order, as the store wrote it.
+    package func complete(_ upload: MultipartID, tags: [String], features: PutFeatures) -> HTTPRequest {
+        let parts = tags.enumerated().map { index, tag in
+            "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(tag.xmlEscaped)</ETag></Part>"
+        }
+        let document =
+            "<CompleteMultipartUpload xmlns=\"\(Self.namespace)\">\(parts.joined())"
+            + "</CompleteMultipartUpload>"
+        var headers: HTTPHeaders = ["Content-Type": "application/xml"]
+        if features.contains(.condition) { headers["If-None-Match"] = "*" }
+        var request = HTTPRequest(
+            .post, url(upload.key, query: [HTTPQueryItem("uploadId", upload.rawValue)]), headers: headers,
+            body: HTTPBody(bytes: Array(document.utf8)))
+        request.patience = Self.completionPatience
+        return request
+    }
+
+    /// AbortMultipartUpload. It has to happen when the task was cancelled, too.
+    package func abort(_ upload: MultipartID) -> HTTPRequest {
+        var request = HTTPRequest(.delete, url(upload.key, query: [HTTPQueryItem("uploadId", upload.rawValue)]))
+        request.patience = Self.abortPatience
+        request.isCancellable = false
+        return request
+    }
+
+    /// ListMultipartUploads, one page of them.
+    package func listUploads(prefix: String) -> HTTPRequest {
+        HTTPRequest(
+            .get,
+            address.url(query: [
+                HTTPQueryItem("uploads"), HTTPQueryItem("encoding-type", "url"),
+                HTTPQueryItem("prefix", self.prefix + prefix),
+            ]))
+    }
+}

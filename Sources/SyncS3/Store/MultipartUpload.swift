@@ -181,3 +181,66 @@ extension S3Client {
         return true
     }
 }
+
+/// Reads a file part by part, ahead of the upload, for the digests that each part is signed with and that of the whole.
+/// Blocks.
+final class PartHasher: Sendable {
+    private static let bufferSize = 1 << 20
+
+    private let path: FilePath
+    private let stamp: FileStamp
+    private let file: SourceFile
+    private let whole = Mutex(ContentHasher())
+
+    init(_ path: FilePath, stamp: FileStamp) throws(TransportError) {
+        self.path = path
+        self.stamp = stamp
+        file = try SourceFile(path, stamp: stamp)
+    }
+
+    /// The next part. They have to be asked for in their order.
+    func body(of range: Range<Int64>) throws -> HTTPBody {
+        var hasher = ContentHasher()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 1)
+        defer { buffer.deallocate() }
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try PooledWork.checkCancellation()
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
+            let count = try file.read(at: offset, into: .init(rebasing: buffer[..<wanted]))
+            let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            hasher.update(bytes)
+            whole.withLock { $0.update(bytes) }
+            offset += Int64(count)
+        }
+        return HTTPBody(file: path, stamp: stamp, range: range, digest: hasher.finalize())
+    }
+
+    /// Of all parts that were read.
+    func finish() -> ContentDigest {
+        whole.withLock { $0.finalize() }
+    }
+}
+
+/// How a large file is cut. S3 takes at most 10,000 parts, each of 5 MiB to 5 GiB, and in one piece no more than 5 GiB (S3
+/// User Guide, "Amazon S3 multipart upload limits").
+package struct PartSizes: Hashable, Sendable {
+    private static let maximumParts: Int64 = 10_000
+
+    /// Bytes of the smallest file that is sent in parts.
+    package var threshold: Int64
+    /// Bytes of a part, where 10,000 of them are enough.
+    package var smallestPart: Int64
+
+    package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20) {
+        self.threshold = threshold
+        self.smallestPart = smallestPart
+    }
+
+    /// All parts in their order: equal ones, and a last one that may be shorter.
+    package func parts(of size: Int64) -> [Range<Int64>] {
+        let needed = (size + Self.maximumParts - 1) / Self.maximumParts
+        let part = max(smallestPart, needed)
+        return stride(from: 0, to: size, by: Int64.Stride(part)).map { $0..<min($0 + part, size) }
+    }
+}

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import SyncCore
 import SyncSystem
 
@@ -125,5 +125,19 @@ private struct StoredFact {
         guard parts.count == 2, let seconds = Int64(parts[0]) else { return nil }
         let age = now.timeIntervalSince1970 - Double(seconds)
         return (0...lifetime).contains(age) ? String(parts[1]) : nil
+    }
+}
+
+/// What a store learns of its endpoint on the way. Only the capabilities outlive it.
+package struct S3Knowledge: Hashable, Sendable {
+    /// Where the bucket is: as it was configured, until a redirect told better.
+    package internal(set) var address: S3Address
+    /// What has to be added to our clock to get the store's, in seconds. 0 until a request was refused for it.
+    package internal(set) var clockOffset: TimeInterval = 0
+    package internal(set) var capabilities: S3Capabilities
+
+    package init(address: S3Address, capabilities: S3Capabilities? = nil) {
+        self.address = address
+        self.capabilities = capabilities ?? S3Capabilities(isAmazon: address.isAmazon)
     }
 }

@@ -1,4 +1,5 @@
 import CSyncCurl
+import SyncCore
 
 /// One request on its way: curl's handle, and the exchange that its callbacks feed. Belongs to the transport's thread.
 final class CurlTransfer {
@@ -107,5 +108,95 @@ extension TransportError {
         }
         guard let start, let end = text[start...].lastIndex(of: "@") else { return text }
         return text[..<start] + "***" + text[end...]
+    }
+}
+
+extension CurlTransfer {
+    /// Below it a body goes out at once. Above it curl asks first (`Expect: 100-continue`), so that a refusal costs no
+    /// upload; it does not wait for ever for a server that knows no such thing. Bytes.
+    private static let expectThreshold: Int64 = 1 << 20
+    /// Bytes: how much of a file is read at a time. curl's own is 64 KiB, eight times the calls for the same file.
+    private static let uploadBuffer: Int64 = 512 << 10
+    /// Bytes: curl takes no less.
+    private static let smallestUploadBuffer: Int64 = 16 << 10
+
+    /// Below a limit the buffer is what goes out between two pauses. A pause has to end before it passes for a stall.
+    private static func uploadBuffer(_ settings: TransportSettings) -> Int64 {
+        guard let limit = settings.uploadBytesPerSecond else { return uploadBuffer }
+        return min(max(Int64(limit) / 8, smallestUploadBuffer), uploadBuffer)
+    }
+
+    /// Sets the handle up: curl_easy_setopt(3).
+    func configure(for request: HTTPRequest, settings: TransportSettings) throws(TransportError) {
+        try configureConnection(settings, patience: request.patience)
+        if let limit = request.limit { try set(.timeoutMilliseconds, Int64(max(limit / .milliseconds(1), 1))) }
+        if request.isDirect { try configureDirect(patience: request.patience ?? settings.connectTimeout) }
+        try set(.URL, "\(request.url)")
+        switch request.method {
+        case .get: try set(.httpGet, 1)
+        case .head: try set(.noBody, 1)
+        case .put, .post, .delete: try set(.customRequest, request.method.rawValue)
+        }
+        if let body = request.body {
+            // The size is always known: without it curl would send chunks, which S3 refuses.
+            try set(.upload, 1)
+            try set(.uploadSize, body.size)
+            try set(.uploadBufferSize, Self.uploadBuffer(settings))
+            if body.size <= Self.expectThreshold { try add(header: "Expect:") }
+        }
+        for field in request.headers.fields where field.name.lowercased() != "host" {
+            guard !field.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+                throw TransportError(.failed, "the header \(field.name) has control characters in its value")
+            }
+            // "name;" is how curl spells a header without a value.
+            try add(header: field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+        }
+    }
+
+    private func configureConnection(
+        _ settings: TransportSettings, patience: Duration?
+    ) throws(TransportError) {
+        try set(.httpOneOnly, 1)
+        // A signature is made for one host and path: following a redirect would only leak it.
+        try set(.followLocation, 0)
+        try set(.protocols, "http,https")
+        try set(.verifyPeer, 1)
+        try set(.verifyHost, 2)
+        if let bundle = settings.caBundle { try set(.caBundle, bundle) }
+        // Without it curl squeezes "a/../b", and a valid signature lands on another key.
+        try set(.pathAsIs, 1)
+        try set(.suppressConnectHeaders, 1)
+        try set(.noSignal, 1)
+        try set(.tcpKeepAlive, 1)
+        try set(.maximumConnectionAge, settings.idleConnectionAge.components.seconds)
+        try set(.connectTimeoutMilliseconds, Int64(settings.connectTimeout / .milliseconds(1)))
+        try set(.continueTimeoutMilliseconds, Int64(settings.continueTimeout / .milliseconds(1)))
+        try set(.lowSpeedLimit, Int64(settings.stallSpeed))
+        try set(.lowSpeedTime, Int64(max((patience ?? settings.stallTimeout).components.seconds, 1)))
+        try add(header: "User-Agent: sync-agent")
+    }
+
+    /// A link-local endpoint answers at once or is not there; a proxy would ask its own, and see the reply.
+    private func configureDirect(patience: Duration) throws(TransportError) {
+        // Empty is how curl is told to use none, whatever the environment says.
+        try set(.proxy, "")
+        try set(.connectTimeoutMilliseconds, Int64(patience / .milliseconds(1)))
+    }
+
+    private func set(_ option: CSyncCurl_NumberOption, _ value: Int64) throws(TransportError) {
+        try check(CSyncCurl_TransferSetNumber(handle, option, value), "option \(option)")
+    }
+
+    private func set(_ option: CSyncCurl_TextOption, _ value: String) throws(TransportError) {
+        try check(CSyncCurl_TransferSetText(handle, option, value), value)
+    }
+
+    private func add(header: String) throws(TransportError) {
+        try check(CSyncCurl_TransferAddHeader(handle, header), "a header")
+    }
+
+    private func check(_ code: Int32, _ what: String) throws(TransportError) {
+        guard code != 0 else { return }
+        throw TransportError(.failed, "curl refused \(what): \(String(cString: CSyncCurl_CodeText(code)))")
     }
 }

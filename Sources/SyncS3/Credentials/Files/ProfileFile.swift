@@ -1,3 +1,6 @@
+import FoundationEssentials
+import SyncCore
+
 /// A file of AWS profiles: `~/.aws/credentials` or `~/.aws/config`.
 ///
 /// Source: AWS SDKs and Tools Reference Guide, "Shared config and credentials files". Lines are `[section]`,
@@ -109,5 +112,52 @@ extension StringProtocol {
     fileprivate func trimmingQuotes() -> String {
         guard count > 1, let first, first == last, first == "\"" || first == "'" else { return String(self) }
         return String(dropFirst().dropLast())
+    }
+}
+
+/// Reads the shared files of the AWS tools: small, local, and read when a store is made or its keys were refused.
+enum SharedFile {
+    /// `nil` when there is no such file.
+    /// - Throws: `StoreError` `.credentialsMissing` when it cannot be read.
+    @Sendable static func read(_ path: String) throws(StoreError) -> String? {
+        do {
+            return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            return nil
+        } catch let error as CocoaError where error.code == .fileReadNoPermission {
+            throw StoreError(
+                .credentialsMissing, operation: "read", message: "\(path) cannot be read: permission denied")
+        } catch {
+            throw StoreError(.credentialsMissing, operation: "read", message: "\(path) cannot be read: \(error)")
+        }
+    }
+}
+
+/// The two files that all AWS tools share, wherever the environment puts them. Read anew with each call.
+struct SharedFiles: Sendable {
+    let credentialsPath: String
+    let configPath: String
+    private let readFile: AWSEnvironment.FileReader
+
+    init(variables: [String: String], readFile: @escaping AWSEnvironment.FileReader) {
+        func path(_ variable: String, _ usual: String) -> String {
+            let path = variables[variable] ?? usual
+            guard path.hasPrefix("~/"), let home = variables["HOME"] else { return path }
+            return home + path.dropFirst()
+        }
+        credentialsPath = path("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
+        configPath = path("AWS_CONFIG_FILE", "~/.aws/config")
+        self.readFile = readFile
+    }
+
+    /// Both paths, for messages.
+    var description: String { "\(credentialsPath.escapingControls) and \(configPath.escapingControls)" }
+
+    func credentials() throws(StoreError) -> ProfileFile {
+        ProfileFile(try readFile(credentialsPath) ?? "", kind: .credentials)
+    }
+
+    func config() throws(StoreError) -> ProfileFile {
+        ProfileFile(try readFile(configPath) ?? "", kind: .config)
     }
 }

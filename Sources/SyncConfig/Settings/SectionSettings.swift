@@ -1,0 +1,209 @@
+package import FoundationEssentials
+package import SyncCore
+package import SystemPackage
+
+/// The pace of the work.
+package struct UploadSettings: Hashable, Sendable {
+    /// Objects in flight.
+    package var batchSize: Int
+    /// How long a file has to be quiet.
+    package var settle: Duration
+    /// Time between two scans of everything.
+    package var rescan: Duration
+    /// Bytes a second, for all uploads together; `nil` for no limit.
+    package var bandwidthLimit: Int?
+}
+
+extension UploadSettings {
+    init(from reader: inout SettingsReader) {
+        batchSize = reader.value(ConfigKeys.batchSize)
+        settle = reader.value(ConfigKeys.settle)
+        rescan = reader.value(ConfigKeys.rescan)
+        bandwidthLimit = reader.value(ConfigKeys.bandwidthLimit)
+    }
+}
+
+/// What is stored of a photo.
+package struct PhotoSettings: Hashable, Sendable {
+    package var reduce: ReducePolicy
+}
+
+extension PhotoSettings {
+    init(from reader: inout SettingsReader) {
+        reduce = ReducePolicy(
+            maximumDimension: reader.value(ConfigKeys.maximumDimension), quality: reader.value(ConfigKeys.quality),
+            stripLocation: reader.value(ConfigKeys.stripLocation))
+    }
+}
+
+/// When photos move to the archive.
+package struct TierSettings: Hashable, Sendable {
+    package var mode: TierMode
+    /// 0: at the next pass.
+    package var archiveAfterDays: Int
+    package var minimumArchiveBytes: Int
+}
+
+extension TierSettings {
+    init(from reader: inout SettingsReader) {
+        mode = reader.value(ConfigKeys.tierMode)
+        archiveAfterDays = reader.value(ConfigKeys.archiveAfterDays)
+        minimumArchiveBytes = reader.value(ConfigKeys.minimumArchiveBytes)
+    }
+}
+
+/// How archived photos come back.
+package struct RestoreSettings: Hashable, Sendable {
+    /// How long the copy stays.
+    package var days: Int
+    package var tier: RestoreTier
+    package var poll: Duration
+    /// US dollars; `nil` for no limit.
+    package var maximumCostUSD: Double?
+}
+
+extension RestoreSettings {
+    init(from reader: inout SettingsReader) {
+        days = reader.value(ConfigKeys.restoreDays)
+        tier = reader.value(ConfigKeys.restoreTier)
+        poll = reader.value(ConfigKeys.restorePoll)
+        maximumCostUSD = reader.value(ConfigKeys.maximumCost)
+    }
+}
+
+/// When gallery events are archived, and their text deleted.
+package struct RetentionSettings: Hashable, Sendable {
+    package var eventDays: Int
+    /// Events in one pass.
+    package var batchSize: Int
+    /// Of the daily pass, in ``timeZone``.
+    package var at: TimeOfDay
+    package var timeZone: TimeZone
+    /// Whether the title of an event stays with its archived photo.
+    package var keepTitles: Bool
+}
+
+extension RetentionSettings {
+    init(from reader: inout SettingsReader) {
+        eventDays = reader.value(ConfigKeys.eventDays)
+        batchSize = reader.value(ConfigKeys.retentionBatch)
+        at = reader.value(ConfigKeys.retentionTime)
+        timeZone = reader.value(ConfigKeys.retentionZone)
+        keepTitles = reader.value(ConfigKeys.keepTitles)
+    }
+}
+
+/// A time on the 24-hour clock, to the minute.
+package struct TimeOfDay: Hashable, Sendable, CustomStringConvertible {
+    package let hour: Int
+    package let minute: Int
+
+    init(hour: Int, minute: Int) {
+        self.hour = hour
+        self.minute = minute
+    }
+
+    /// Reads `HH:MM`; `nil` for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2,
+            parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (48...57).contains($0) } }),
+            let hour = Int(parts[0]), let minute = Int(parts[1]), hour < 24, minute < 60
+        else { return nil }
+        self.init(hour: hour, minute: minute)
+    }
+
+    package var description: String {
+        [hour, minute].map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: ":")
+    }
+}
+
+/// What is stored of projects.
+package struct ProjectSettings: Hashable, Sendable {
+    /// How many versions of an image stay reachable.
+    package var versions: Int
+}
+
+extension ProjectSettings {
+    init(from reader: inout SettingsReader) {
+        versions = reader.value(ConfigKeys.projectVersions)
+    }
+}
+
+/// The bounds of a share.
+package struct ShareSettings: Hashable, Sendable {
+    package var maximumPhotos: Int
+    package var expireDays: Int
+    /// Where everybody can read the shares; `nil` when links have to be signed.
+    package var publicBaseURL: URL?
+    /// Two letters (ISO 3166-1): whose telephone numbers need no country code.
+    package var phoneRegion: String?
+}
+
+extension ShareSettings {
+    init(from reader: inout SettingsReader) {
+        maximumPhotos = reader.value(ConfigKeys.sharePhotos)
+        expireDays = reader.value(ConfigKeys.shareDays)
+        publicBaseURL = reader.value(ConfigKeys.shareBaseURL)
+        phoneRegion = reader.value(ConfigKeys.shareRegion)
+    }
+}
+
+/// Who is told of restores that are ready, have failed, or end soon.
+package struct NotifySettings: Hashable, Sendable {
+    /// Program and arguments; empty for none.
+    package var command: [String]
+    package var webhook: SecretURL?
+}
+
+/// An address that is a secret: whoever knows it can use it. Printing it, or what holds it, does not tell it.
+package struct SecretURL: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The address itself, for the request.
+    package let revealed: URL
+
+    package init(_ url: URL) {
+        self.revealed = url
+    }
+
+    package var description: String { "(redacted)" }
+    package var debugDescription: String { description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension NotifySettings {
+    init(from reader: inout SettingsReader) {
+        command = reader.value(ConfigKeys.notifyCommand)
+        webhook = reader.value(ConfigKeys.notifyWebhook).map(SecretURL.init)
+    }
+}
+
+/// What estimates are made from.
+package struct CostSettings: Hashable, Sendable {
+    /// A price file in place of the one in the program; absolute.
+    package var prices: FilePath?
+
+    package init(prices: FilePath? = nil) {
+        self.prices = prices
+    }
+}
+
+extension CostSettings {
+    init(from reader: inout SettingsReader) {
+        prices = reader.optionalPath(ConfigKeys.prices)
+    }
+}
+
+/// How much of what is stored is read back by the agent itself.
+package struct VerifySettings: Hashable, Sendable {
+    /// Of all objects; 0 for none.
+    package var percentPerDay: Double
+    /// US dollars, where reading is billed.
+    package var maximumUSDPerMonth: Double
+}
+
+extension VerifySettings {
+    init(from reader: inout SettingsReader) {
+        percentPerDay = reader.value(ConfigKeys.verifyPercent)
+        maximumUSDPerMonth = reader.value(ConfigKeys.verifyBudget)
+    }
+}

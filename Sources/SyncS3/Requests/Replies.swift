@@ -1,0 +1,176 @@
+package import FoundationEssentials
+package import SyncCore
+
+/// The `<Error>` of S3 (S3 API Reference, "REST error responses"). Every field may be missing. What a server says is
+/// bounded here, cleaned and without secrets, so that whoever prints a field may.
+package struct ErrorReply: Hashable, Sendable {
+    package var code: String?
+    package var message: String?
+    package var requestID: String?
+    /// In `PermanentRedirect` and `AuthorizationHeaderMalformed`: where the bucket is.
+    package var region: String?
+    package var endpoint: String?
+    /// In `NotImplemented`: the header that is not known.
+    package var header: String?
+    /// In `InvalidArgument`: the header or query item.
+    package var argument: String?
+
+    /// An error within a reply.
+    package init(code: String?, message: String?) {
+        self.code = code.map { Redaction.quote($0, limit: Self.longestName) }
+        self.message = message.map { Redaction.quote($0) }
+    }
+
+    /// Characters of a code, a header's name or a region; and of a host.
+    private static let longestName = 80
+    private static let longestHost = 255
+
+    /// Headers fill in what the body does not say: the reply to a HEAD has none.
+    package init(_ response: HTTPResponse) {
+        let error = try? XMLElement(document: response.body, root: "Error")
+        func name(_ text: String?) -> String? { text.map { Redaction.quote($0, limit: Self.longestName) } }
+        code = name(error?["Code"])
+        message = error?["Message"].map { Redaction.quote($0) }
+        endpoint = error?["Endpoint"].map { Redaction.quote($0, limit: Self.longestHost) }
+        header = name(error?["Header"])
+        argument = name(error?["ArgumentName"])
+        region = name(error?["Region"] ?? response.headers["x-amz-bucket-region"])
+        requestID = name(error?["RequestId"] ?? response.headers["x-amz-request-id"])
+    }
+}
+
+/// `<ListBucketResult>` of ListObjectsV2.
+package struct ListReply: Hashable, Sendable {
+    package let page: ObjectPage
+    /// Whether it says of any object that it is or was being restored.
+    package let tellsRestores: Bool
+
+    /// - Parameter prefix: the store's own, which the keys of the page do not have.
+    /// - Throws: ``InvalidReply``.
+    package init(_ body: [UInt8], prefix: String) throws(InvalidReply) {
+        let reply = try XMLElement(document: body, root: "ListBucketResult")
+        let isEncoded = reply["EncodingType"]?.lowercased() == "url"
+        var objects: [ObjectInfo] = []
+        var tellsRestores = false
+        for content in reply.all("Contents") {
+            tellsRestores = tellsRestores || content.first("RestoreStatus") != nil
+            let written = try content.required("Key")
+            guard let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written else {
+                throw InvalidReply(reason: "the key \"\(written.escapingControls)\" cannot be decoded")
+            }
+            guard let size = Int64(try content.required("Size")) else {
+                throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is no number")
+            }
+            // Keys that we could not have written, such as the "folder/" of a console, are not ours to see.
+            guard let rest = name.below(prefix), let key = try? ObjectKey(rest) else { continue }
+            objects.append(Self.object(key, size: size, content))
+        }
+        let next = reply["NextContinuationToken"].flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
+        let isTruncated = reply["IsTruncated"]?.lowercased() == "true"
+        if isTruncated, next == nil {
+            throw InvalidReply(reason: "it is cut off and has no token to go on with")
+        }
+        self.tellsRestores = tellsRestores
+        page = ObjectPage(objects: objects, next: isTruncated ? next : nil)
+    }
+
+    private static func object(_ key: ObjectKey, size: Int64, _ content: XMLElement) -> ObjectInfo {
+        let eTag = content["ETag"]
+        let storageClass = content["StorageClass"].flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) }
+        return ObjectInfo(
+            key: key, size: size, md5: eTag.flatMap(ObjectReply.md5(eTag:)), etag: eTag.flatMap(ObjectReply.etag),
+            storageClass: storageClass ?? .standard, restore: content.first("RestoreStatus").map(restore) ?? .none,
+            modified: content["LastModified"].flatMap(S3Date.iso8601))
+    }
+
+    private static func restore(_ status: XMLElement) -> RestoreState {
+        status["IsRestoreInProgress"]?.lowercased() == "true"
+            ? .inProgress : .restored(until: status["RestoreExpiryDate"].flatMap(S3Date.iso8601))
+    }
+}
+
+/// An upload in parts, by the name that the store gave it.
+package struct MultipartID: Hashable, Sendable {
+    package let key: ObjectKey
+    package let rawValue: String
+
+    package init(key: ObjectKey, rawValue: String) {
+        self.key = key
+        self.rawValue = rawValue
+    }
+}
+
+/// What the store says of uploads in parts.
+package enum MultipartReply {
+    /// `<InitiateMultipartUploadResult>`; rclone's server leaves the "Result" out.
+    /// - Throws: ``InvalidReply``.
+    package static func created(_ body: [UInt8], key: ObjectKey) throws(InvalidReply) -> MultipartID {
+        let reply = try XMLElement(
+            document: body, root: "InitiateMultipartUploadResult", or: "InitiateMultipartUpload")
+        let id = try reply.required("UploadId")
+        guard !id.isEmpty else { throw InvalidReply(reason: "it does not name the upload") }
+        return MultipartID(key: key, rawValue: id)
+    }
+
+    /// `<CompleteMultipartUploadResult>`: only with it the object is there, whatever the status said before.
+    /// - Throws: ``InvalidReply``.
+    package static func completed(_ body: [UInt8]) throws(InvalidReply) {
+        _ = try completedTag(body)
+    }
+
+    /// As ``completed(_:)``.
+    /// - Returns: the object's ETag, as it is written.
+    package static func completedTag(_ body: [UInt8]) throws(InvalidReply) -> String {
+        try XMLElement(document: body, root: "CompleteMultipartUploadResult").required("ETag")
+    }
+
+    /// `<ListMultipartUploadsResult>`: those that began before a moment.
+    /// - Parameter prefix: the store's own, which the keys do not have.
+    /// - Throws: ``InvalidReply``.
+    package static func uploads(
+        _ body: [UInt8], prefix: String, before: Date
+    ) throws(InvalidReply) -> [MultipartID] {
+        let reply = try XMLElement(document: body, root: "ListMultipartUploadsResult")
+        let isEncoded = reply["EncodingType"]?.lowercased() == "url"
+        var uploads: [MultipartID] = []
+        for upload in reply.all("Upload") {
+            let (written, id) = (try upload.required("Key"), try upload.required("UploadId"))
+            guard let begun = S3Date.iso8601(try upload.required("Initiated")), begun < before,
+                let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written,
+                let rest = name.below(prefix), let key = try? ObjectKey(rest)
+            else { continue }
+            uploads.append(MultipartID(key: key, rawValue: id))
+        }
+        return uploads
+    }
+}
+
+/// `<CopyObjectResult>`: only with it the copy is there, whatever the status said before.
+package enum CopyReply {
+    /// - Throws: ``InvalidReply``.
+    package static func check(_ body: [UInt8]) throws(InvalidReply) {
+        _ = try XMLElement(document: body, root: "CopyObjectResult")
+    }
+}
+
+/// `<DeleteResult>`: what DeleteObjects could not remove.
+package struct DeleteReply: Hashable, Sendable {
+    package struct Failure: Hashable, Sendable {
+        /// With the store's own prefix.
+        package let key: String
+        package let error: ErrorReply
+    }
+
+    package let failures: [Failure]
+
+    /// - Throws: ``InvalidReply``, also where it does not tell what failed.
+    package init(_ body: [UInt8]) throws(InvalidReply) {
+        let reply = try XMLElement(document: body, root: "DeleteResult")
+        var failures: [Failure] = []
+        for entry in reply.all("Error") {
+            guard let key = entry["Key"] else { throw InvalidReply(reason: "an error in it names no key") }
+            failures.append(Failure(key: key, error: ErrorReply(code: entry["Code"], message: entry["Message"])))
+        }
+        self.failures = failures
+    }
+}

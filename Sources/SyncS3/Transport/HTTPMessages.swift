@@ -1,0 +1,189 @@
+package import SyncCore
+import SyncDigest
+package import SystemPackage
+
+/// Sends requests. The fake one of the tests answers from a script.
+package protocol HTTPTransport: Sendable {
+    /// Sends one request and waits for the end of the reply. Redirects are not followed, nothing is repeated.
+    ///
+    /// When this returns or throws, the transfer is over: no file of the request is open, no sink is called any more.
+    /// - Throws: ``TransportError``; what a sink threw; `CancellationError`, after the connection was closed.
+    func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse
+
+    /// Ends all transfers and waits until threads and connections are gone. Later requests throw `.closed`.
+    func close() async
+}
+
+/// One request to a store.
+package struct HTTPRequest: Hashable, Sendable {
+    package enum Method: String, Hashable, Sendable {
+        case get = "GET"
+        case head = "HEAD"
+        case put = "PUT"
+        case post = "POST"
+        case delete = "DELETE"
+    }
+
+    package var method: Method
+    package var url: HTTPURL
+    package var headers: HTTPHeaders
+    /// Sent with its `Content-Length`, never in chunks. `nil` sends no body at all.
+    package var body: HTTPBody?
+    /// How long the store may be silent, where the transport's own stall timeout does not fit.
+    package var patience: Duration?
+    /// How long the whole of it may take; `nil`: as long as something comes.
+    package var limit: Duration?
+    /// Whether it goes past any proxy, to a neighbour. Its patience is also that for the connection then.
+    package var isDirect = false
+    /// Whether it ends when its task is cancelled. What tidies up after a cancellation is not to be cancelled by it.
+    package var isCancellable = true
+
+    package init(_ method: Method, _ url: HTTPURL, headers: HTTPHeaders = [:], body: HTTPBody? = nil) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// The parts of a URL that S3 signs. Path and query go out exactly as they were signed.
+package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
+    /// `https` or `http`.
+    package var scheme: String
+    /// A name, an IPv4 address, or an IPv6 address in brackets.
+    package var host: String
+    /// `nil` for the scheme's own.
+    package var port: Int?
+    /// Percent-encoded, from its first `/`.
+    package var path: String
+    /// Not encoded.
+    package var query: [HTTPQueryItem]
+
+    package init(scheme: String, host: String, port: Int? = nil, path: String, query: [HTTPQueryItem] = []) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port == (scheme == "https" ? 443 : 80) ? nil : port
+        self.path = path
+        self.query = query
+    }
+
+    /// What the `Host` header says: curl derives the same from the URL.
+    package var authority: String { port.map { "\(host):\($0)" } ?? host }
+
+    package var description: String {
+        let text = "\(scheme)://\(authority)\(path)"
+        return query.isEmpty ? text : "\(text)?\(CanonicalRequest.canonicalQuery(query))"
+    }
+}
+
+package struct HTTPQueryItem: Hashable, Sendable {
+    package var name: String
+    /// Empty for a name without a value, such as `?lifecycle`.
+    package var value: String
+
+    package init(_ name: String, _ value: String = "") {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// The bytes of one request, with the digests that prove them: an object whole, or a part of a file.
+package struct HTTPBody: Hashable, Sendable {
+    package enum Source: Hashable, Sendable {
+        case bytes([UInt8])
+        /// From the disk, without a copy in memory, beginning at a byte of the file. The file has to have the stamp.
+        case file(FilePath, FileStamp, from: Int64)
+    }
+
+    package let source: Source
+    package let size: Int64
+    package let digest: ContentDigest
+
+    package init(_ body: ObjectBody) {
+        source =
+            switch body.source {
+            case .bytes(let bytes): .bytes(bytes)
+            case .file(let path, let stamp): .file(path, stamp, from: 0)
+            }
+        size = body.size
+        digest = body.digest
+    }
+
+    package init(bytes: [UInt8]) {
+        source = .bytes(bytes)
+        size = Int64(bytes.count)
+        digest = ContentDigest(of: bytes)
+    }
+
+    /// - Parameter digest: of the part alone.
+    package init(file: FilePath, stamp: FileStamp, range: Range<Int64>, digest: ContentDigest) {
+        source = .file(file, stamp, from: range.lowerBound)
+        size = range.upperBound - range.lowerBound
+        self.digest = digest
+    }
+}
+
+/// Header fields in their order. Names are compared without case (RFC 9110, 5.1).
+package struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    package struct Field: Hashable, Sendable {
+        package var name: String
+        package var value: String
+    }
+
+    package private(set) var fields: [Field] = []
+
+    package init() {}
+
+    package init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: $0.0, value: $0.1) }
+    }
+
+    /// The first value of that name. Setting replaces all of them; `nil` removes them.
+    package subscript(name: String) -> String? {
+        get {
+            let name = name.lowercased()
+            return fields.first { $0.name.lowercased() == name }?.value
+        }
+        set {
+            let lowered = name.lowercased()
+            fields.removeAll { $0.name.lowercased() == lowered }
+            if let newValue { fields.append(Field(name: name, value: newValue)) }
+        }
+    }
+
+    package mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+}
+
+/// The reply to a request, whatever its status.
+package struct HTTPResponse: Hashable, Sendable {
+    package var status: Int
+    package var headers: HTTPHeaders
+    /// Empty where the bytes went to a sink.
+    package var body: [UInt8]
+    /// Connections that had to be opened for it: 0 when one was reused.
+    package var newConnections: Int
+    /// Bytes of the request's body that went out, in all tries of curl's.
+    package var sentBytes: Int64 = 0
+
+    package init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], newConnections: Int = 0) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.newConnections = newConnections
+    }
+}
+
+/// Where the bytes of a reply go.
+package enum HTTPResponseTarget: Sendable {
+    /// Into memory, at most so many bytes; more is an error.
+    case memory(limit: Int)
+    /// To a closure on the transport's thread, in order, when `accepts` says yes to the reply's head; what it throws ends
+    /// the transfer. The body of any other reply goes to memory, up to ``errorLimit``.
+    case sink(
+        accepts: @Sendable (HTTPResponse) -> Bool, @Sendable (UnsafeRawBufferPointer) throws -> Void)
+
+    /// Bytes. An S3 error is below 2 KB.
+    package static let errorLimit = 1 << 20
+}
