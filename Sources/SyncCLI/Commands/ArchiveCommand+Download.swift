@@ -21,7 +21,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
             """
     )
 
-    @OptionGroup var which: MemoryOptions
+    @OptionGroup var which: ArchiveOptions
 
     @Option(help: ArgumentHelp("The maximum number of photos, the newest first (default: all).", valueName: "n"))
     var limit: Int?
@@ -74,28 +74,28 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let parts = try MemoryParts(workspace)
+        let parts = try ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         let archived = page.photos.filter { $0.standing == .archived }
         var restored: RestoreReport?
         if restore, !archived.isEmpty {
-            let wish = MemoryRestore.Wish(tier: tier, days: days, maximumCost: maximumCost, isAgreed: yes)
-            restored = try await MemoryRestore(workspace: workspace, wish: wish).run(archived)
+            let wish = ArchiveRestore.Wish(tier: tier, days: days, maximumCost: maximumCost, isAgreed: yes)
+            restored = try await ArchiveRestore(workspace: workspace, wish: wish).run(archived)
         }
         return Answer(try await save(page, from: parts.store, workspace, restored))
     }
 
     private func save(
-        _ page: MemoryPage, from store: any ObjectStore, _ workspace: Workspace, _ restored: RestoreReport?
-    ) async throws -> MemoryDownloadReport {
+        _ page: ArchivePage, from store: any ObjectStore, _ workspace: Workspace, _ restored: RestoreReport?
+    ) async throws -> ArchiveDownloadReport {
         let memories = page.photos.filter(\.isReadable)
-        let download = MemoryDownload(
+        let download = ArchiveDownload(
             from: store, pool: BlockingPool(name: "downloads", threads: 3), time: workspace.time)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let show = { progress.count($0, of: memories.count, "photo") }
         let destination = ProcessEnvironment.absolute(zip ?? output ?? "")
-        var outcomes: [MemoryDownload.Outcome] = []
+        var outcomes: [ArchiveDownload.Outcome] = []
         if zip == nil {
             try FolderMaker().makeFolder(
                 destination, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
@@ -106,6 +106,6 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
             defer { archive.cancel() }
             outcomes = try await download.save(memories, into: archive, at: destination, finished: show)
         }
-        return MemoryDownloadReport(destination, memories, outcomes, of: page, restore: restored)
+        return ArchiveDownloadReport(destination, memories, outcomes, of: page, restore: restored)
     }
 }

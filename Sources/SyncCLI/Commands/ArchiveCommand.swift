@@ -41,7 +41,7 @@ struct ArchiveListCommand: WorkspaceCommand {
             """
     )
 
-    @OptionGroup var which: MemoryOptions
+    @OptionGroup var which: ArchiveOptions
 
     @Option(help: ArgumentHelp("The maximum number of results.", valueName: "n"))
     var limit = 50
@@ -66,13 +66,13 @@ struct ArchiveListCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let file = try html.map { try SheetFile(ProcessEnvironment.absolute($0), overwrites: force) }
-        let parts = try MemoryParts(workspace)
+        let parts = try ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         var failures = 0
         if let file { failures = try await draw(page, file, parts, workspace) }
         let status: ExitStatus = failures > 0 || !page.problems.isEmpty ? .partlyDone : .done
-        return Answer(MemoryReport(page), status: status) { output in
-            guard let file else { return MemoryView(terminal: output, names: parts.book.names).list(page) }
+        return Answer(ArchiveReport(page), status: status) { output in
+            guard let file else { return ArchiveView(terminal: output, names: parts.book.names).list(page) }
             let count = Quantities.counted(page.photos.count, "photo")
             return ["\(count) on \(file.path.string.escapingControls)"]
                 + (page.next == nil ? [] : ["There are more: raise --limit."])
@@ -81,11 +81,11 @@ struct ArchiveListCommand: WorkspaceCommand {
 
     /// - Returns: of how many photos there is no picture that should be one.
     private func draw(
-        _ page: MemoryPage, _ file: SheetFile, _ parts: MemoryParts, _ workspace: Workspace
+        _ page: ArchivePage, _ file: SheetFile, _ parts: ArchiveServices, _ workspace: Workspace
     ) async throws -> Int {
         let errors = workspace.console.errors
         let pool = BlockingPool(name: "thumbnails", threads: ProcessEnvironment.processorCount)
-        let sheet = MemorySheet(store: parts.store, maker: SharedPhotoMaker(), pool: pool, time: workspace.time)
+        let sheet = ArchiveSheet(store: parts.store, maker: SharedPhotoMaker(), pool: pool, time: workspace.time)
         let progress = ProgressLine(errors, time: workspace.time)
         defer { progress.finish() }
         let result = try await sheet.make(title: title(parts), of: page.photos, profiles: parts.book.names) {
@@ -103,7 +103,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     }
 
     /// `Memories of Grandma, from 2025-01-01 to 2025-03-31`
-    private func title(_ parts: MemoryParts) -> String {
+    private func title(_ parts: ArchiveServices) -> String {
         var title = "Memories"
         if let profile = which.profile {
             title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.names[$0.inBytes] } ?? profile)"

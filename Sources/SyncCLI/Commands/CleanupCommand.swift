@@ -58,7 +58,7 @@ struct CleanupCommand: WorkspaceCommand {
         let (ledger, now) = (try workspace.ledger, workspace.time.now())
         let days = daysOld ?? workspace.settings.retention.eventDays
         if report {
-            let parts = try RetentionParts(workspace.installation, lookingAt: ledger)
+            let parts = try RetentionServices(workspace.installation, lookingAt: ledger)
             let report = try await OverdueReport(parts, daysOld: days, now: now)
             return Answer(report) { _ in report.lines(now: now) }
         }
@@ -67,7 +67,7 @@ struct CleanupCommand: WorkspaceCommand {
         }
         let summary =
             dryRun
-            ? try await RetentionParts(workspace.installation, lookingAt: ledger).retention.preview(olderThan: days)
+            ? try await RetentionServices(workspace.installation, lookingAt: ledger).retention.preview(olderThan: days)
             : try await cleanUp(days, workspace)
         return Answer(CleanupReport(summary, daysOld: days, dryRun: dryRun), failure: summary.outage)
     }
@@ -93,10 +93,10 @@ struct CleanupCommand: WorkspaceCommand {
     }
 
     /// Looks at the galleries. Where an agent is at work, it does so; a lock is held no longer than that takes.
-    private func takeIn(_ workspace: Workspace) async throws -> (RetentionParts, unclear: [RetentionSummary.Issue]) {
+    private func takeIn(_ workspace: Workspace) async throws -> (RetentionServices, unclear: [RetentionSummary.Issue]) {
         let agent = try workspace.installation.takeLockIfFree()
         defer { withExtendedLifetime(agent) {} }
-        let parts = try RetentionParts(
+        let parts = try RetentionServices(
             workspace.installation, ledger: try workspace.ledger, writes: true, scans: agent != nil)
         return (parts, try await parts.retention.takeIn())
     }

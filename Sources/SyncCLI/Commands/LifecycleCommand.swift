@@ -29,7 +29,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
-            let desk = try LifecycleDesk(workspace)
+            let desk = try LifecycleInspector(workspace)
             let report = try await desk.standing().report
             return Answer(report) { output in
                 LifecycleView(terminal: output).rules(report, of: desk.policy, in: desk.store.identity)
@@ -60,7 +60,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
-            let desk = try LifecycleDesk(workspace)
+            let desk = try LifecycleInspector(workspace)
             let standing = try await desk.standing()
             // Nobody is asked about what was not shown.
             let people = workspace.console.people
@@ -71,7 +71,7 @@ struct LifecycleCommand: AsyncParsableCommand {
 
         /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.
         private func write(
-            _ standing: LifecycleDesk.Standing, _ desk: LifecycleDesk, _ terminal: Terminal
+            _ standing: LifecycleInspector.Standing, _ desk: LifecycleInspector, _ terminal: Terminal
         ) async throws -> [String]? {
             guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
             guard yes || Question.confirm("Write these rules?", on: terminal) else {
@@ -82,7 +82,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             return notes
         }
 
-        private func end(_ standing: LifecycleDesk.Standing, notes: [String]?) -> String {
+        private func end(_ standing: LifecycleInspector.Standing, notes: [String]?) -> String {
             guard let plan = standing.inStore?.plan else {
                 return
                     "Nothing to write: the store keeps no rules. sync-agent lifecycle show tells who carries them out."

@@ -56,7 +56,7 @@ struct MirrorCommand: AsyncParsableCommand {
                 console.errors.writeLine(
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
-            let parts = try MirrorParts(
+            let parts = try MirrorServices(
                 reference, to: ProcessEnvironment.absolute(destination),
                 options: ShareMirror.Options(isPreview: preview, isForced: force), options.global)
             return Answer(

@@ -28,7 +28,7 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let parts = ProjectParts(workspace.installation, ledger: try workspace.ledger)
+        let parts = ProjectServices(workspace.installation, ledger: try workspace.ledger)
         try parts.requireFolder()
         let remover = try parts.makeRemover()
         var targets: [ProjectRemover.Target] = []

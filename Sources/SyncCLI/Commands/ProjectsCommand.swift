@@ -144,7 +144,7 @@ struct ProjectsStatsCommand: WorkspaceCommand {
 extension Workspace {
     /// All of them, the newest first.
     func projects() throws -> [ProjectEntry] {
-        try ProjectParts(installation, ledger: try ledger).entries()
+        try ProjectServices(installation, ledger: try ledger).entries()
     }
 }
 

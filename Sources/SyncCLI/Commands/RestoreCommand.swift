@@ -95,7 +95,7 @@ struct RestoreCommand: WorkspaceCommand {
 
     // MARK: An order
 
-    private func order(_ workspace: Workspace, _ parts: RestoreParts) async throws -> Answer {
+    private func order(_ workspace: Workspace, _ parts: RestoreServices) async throws -> Answer {
         let installation = workspace.installation
         let prices = try installation.prices()
         let isFree = parts.store.capabilities.lifecycle == .byAgent
@@ -124,7 +124,7 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     private func carryOut(
-        _ proposal: RestoreProposal, _ workspace: Workspace, _ parts: RestoreParts, _ view: RestoreView
+        _ proposal: RestoreProposal, _ workspace: Workspace, _ parts: RestoreServices, _ view: RestoreView
     ) async throws -> Answer {
         let (output, errors) = (workspace.console.output, workspace.console.errors)
         let (job, collided) = try await parts.desk.accept(proposal)
@@ -181,8 +181,8 @@ struct RestoreCommand: WorkspaceCommand {
 
     /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
     private func save(
-        _ job: RestoreJob, _ parts: RestoreParts, _ workspace: Workspace
-    ) async throws -> RestoreDelivery.Result {
+        _ job: RestoreJob, _ parts: RestoreServices, _ workspace: Workspace
+    ) async throws -> RestoreDownloader.Result {
         do {
             let delivered = try await parts.service.delivery.run(job: job.id)
             let errors = workspace.console.errors
@@ -200,7 +200,7 @@ struct RestoreCommand: WorkspaceCommand {
     /// - Returns: how the last of the jobs ended.
     @discardableResult
     private func wait(
-        for jobs: [RestoreJobID], _ parts: RestoreParts, _ workspace: Workspace
+        for jobs: [RestoreJobID], _ parts: RestoreServices, _ workspace: Workspace
     ) async throws -> RestoreJobSummary? {
         let waiting = RestoreWait(parts, time: workspace.time, terminal: workspace.console.errors)
         var last: RestoreJobSummary?
@@ -214,7 +214,7 @@ struct RestoreCommand: WorkspaceCommand {
         return last
     }
 
-    private func proposal(_ installation: Installation, _ parts: RestoreParts) async throws -> RestoreProposal {
+    private func proposal(_ installation: Installation, _ parts: RestoreServices) async throws -> RestoreProposal {
         let settings = installation.settings
         let order = RestoreOrder(
             names: try await names(installation, parts), wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
@@ -228,7 +228,7 @@ struct RestoreCommand: WorkspaceCommand {
         }
     }
 
-    private func names(_ installation: Installation, _ parts: RestoreParts) async throws -> [String] {
+    private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {
         guard let wanted = version.flatMap(RestoreVersion.init) else { return paths }
         let (paths, locator) = (paths, installation.pathLocator)
         return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
@@ -237,7 +237,7 @@ struct RestoreCommand: WorkspaceCommand {
     /// What is not sent because the store is away stays in the job, and the agent sends it.
     /// - Returns: for what reasons items failed.
     private func send(
-        _ job: RestoreJob, _ parts: RestoreParts, _ workspace: Workspace
+        _ job: RestoreJob, _ parts: RestoreServices, _ workspace: Workspace
     ) async throws -> Set<StoreError.Code> {
         let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
@@ -255,8 +255,8 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     private func change(
-        _ proposal: RestoreProposal, _ job: RestoreJob?, _ parts: RestoreParts
-    ) async throws -> [RestoreChanger.Change] {
+        _ proposal: RestoreProposal, _ job: RestoreJob?, _ parts: RestoreServices
+    ) async throws -> [RestoreUpgrader.Change] {
         do {
             return try await parts.changer.run(proposal)
         } catch let error as StoreError {
@@ -275,7 +275,7 @@ struct RestoreCommand: WorkspaceCommand {
 
     // MARK: Suggestions
 
-    private func suggestions(_ workspace: Workspace, _ parts: RestoreParts) async throws -> Answer {
+    private func suggestions(_ workspace: Workspace, _ parts: RestoreServices) async throws -> Answer {
         let settings = workspace.settings.restore
         let found = try await RestoreSuggestions(
             ledger: parts.ledger, prices: try workspace.installation.prices(), tier: settings.tier, days: settings.days

@@ -30,7 +30,7 @@ struct RunCommand: AsyncParsableCommand {
     private func serve(_ workspace: Workspace) async throws -> Answer {
         let (installation, logger) = (workspace.installation, workspace.logger)
         try workspace.takeLock()
-        let parts = try AgentParts(installation, ledger: try workspace.ledger) { event in
+        let parts = try AgentServices(installation, ledger: try workspace.ledger) { event in
             if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
         }
         let systemd = SystemdNotifier(environment: installation.environment)

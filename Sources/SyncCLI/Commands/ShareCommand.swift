@@ -74,8 +74,8 @@ struct ShareCommand: WorkspaceCommand {
         try check(end, now: workspace.time.now())
         // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
         let ledger = dryRun ? try workspace.ledger.copyInMemory() : try workspace.ledger
-        let parts = ShareParts(
-            installation, try RestoreParts(installation, ledger: ledger, access: dryRun ? .reads : .founds))
+        let parts = ShareServices(
+            installation, try RestoreServices(installation, ledger: ledger, access: dryRun ? .reads : .founds))
         var order = ShareOrder(
             vacation: try await current(parts.finder, ledger, installation), selection: photos, quality: quality)
         order.expiresAt = end
@@ -112,7 +112,7 @@ struct ShareCommand: WorkspaceCommand {
     // MARK: Sharing
 
     private func share(
-        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareParts, _ workspace: Workspace
+        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices, _ workspace: Workspace
     ) async throws -> Answer {
         let outcome = try await ShareSession(
             parts: parts, workspace: workspace, order: order, asks: !yes, recipient: recipient
@@ -130,7 +130,7 @@ struct ShareCommand: WorkspaceCommand {
         }
     }
 
-    private func show(_ order: ShareOrder, _ parts: ShareParts, _ workspace: Workspace) async throws -> Answer {
+    private func show(_ order: ShareOrder, _ parts: ShareServices, _ workspace: Workspace) async throws -> Answer {
         let view = ShareView(terminal: workspace.console.output, now: workspace.time.now())
         do {
             let proposal = try await parts.desk.propose(order)

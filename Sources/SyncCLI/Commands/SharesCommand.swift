@@ -61,7 +61,7 @@ struct SharesCommand: WorkspaceCommand {
             terminal.writeLine("Share \(share.id) is \(share.state.rawValue) already; nothing of it is in the store.")
             return Answer()
         }
-        let parts = ShareParts(workspace.installation, try workspace.restores(.writes))
+        let parts = ShareServices(workspace.installation, try workspace.restores(.writes))
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
@@ -73,7 +73,7 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     /// A process that is publishing it notices within seconds, and is waited for.
-    private func remove(_ share: ShareRecord, _ parts: ShareParts, _ workspace: Workspace) async throws {
+    private func remove(_ share: ShareRecord, _ parts: ShareServices, _ workspace: Workspace) async throws {
         let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
         while true {

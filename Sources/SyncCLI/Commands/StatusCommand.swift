@@ -89,7 +89,7 @@ struct StatusCommand: WorkspaceCommand {
         try ledger.expireRestores(at: now)
         var reports: [PhotoReport] = []
         let unknown = try workspace.installation.pathLocator.photos(at: paths, in: ledger) { photo in
-            let standing = try PhotoStanding(photo, policy: policy, in: ledger, now: now)
+            let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
             let versions = try ledger.versions(of: photo)
             if options.json {
                 reports.append(PhotoReport(standing, versions: versions))

@@ -38,7 +38,7 @@ struct SyncCommand: WorkspaceCommand {
         try workspace.takeLock()
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let parts = try AgentParts(workspace.installation, ledger: ledger, observe: progress.note)
+        let parts = try AgentServices(workspace.installation, ledger: ledger, observe: progress.note)
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         try await ServiceGroup.run(
             [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
@@ -55,13 +55,13 @@ struct SyncCommand: WorkspaceCommand {
 
 /// One pass as a service, so that signals end it as they end the agent.
 private final class PassService: Service {
-    private let parts: AgentParts
+    private let parts: AgentServices
     private let progress: PassProgress
     private let logger: Logger
     private let found = Mutex(SyncPass.Intake())
     private let upkeep = Mutex(TierMover.Result())
 
-    init(parts: AgentParts, progress: PassProgress, logger: Logger) {
+    init(parts: AgentServices, progress: PassProgress, logger: Logger) {
         self.parts = parts
         self.logger = logger
         self.progress = progress

@@ -107,7 +107,7 @@ struct VerifyCommand: WorkspaceCommand {
         let ledger = try workspace.ledger
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let parts = try AgentParts(workspace.installation, ledger: ledger, observe: progress.note)
+        let parts = try AgentServices(workspace.installation, ledger: ledger, observe: progress.note)
         progress.expect(try ledger.overview().totals.waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         try await parts.vacations.round()

@@ -64,8 +64,8 @@ final class Workspace: Sendable {
         try installation.openStore(try ledger, access: access)
     }
 
-    func restores(_ access: LocalStoreAccess) throws -> RestoreParts {
-        try RestoreParts(installation, ledger: try ledger, access: access)
+    func restores(_ access: LocalStoreAccess) throws -> RestoreServices {
+        try RestoreServices(installation, ledger: try ledger, access: access)
     }
 
     /// Takes the one agent's lock until the end.

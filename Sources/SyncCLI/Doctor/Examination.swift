@@ -131,7 +131,7 @@ struct Examination: Sendable {
         _ section: S3StoreSettings, _ installation: Installation, _ ledger: Ledger?
     ) -> S3Store? {
         do {
-            return try installation.makeStore(section, memory: ledger.map(UnbelievingMemory.init))
+            return try installation.makeStore(section, memory: ledger.map(IgnoringStoredFacts.init))
         } catch {
             let message = (error as? StoreError)?.message ?? "\(error)"
             checks.add(
@@ -168,10 +168,10 @@ struct Examination: Sendable {
 
 /// The memory of a store that is examined: what earlier runs learned is not believed, so that all is tried anew, and what
 /// is found is remembered as ever.
-struct UnbelievingMemory: StoreMemory {
-    let base: any StoreMemory
+struct IgnoringStoredFacts: EndpointFactStore {
+    let base: any EndpointFactStore
 
-    init(_ base: any StoreMemory) {
+    init(_ base: any EndpointFactStore) {
         self.base = base
     }
 

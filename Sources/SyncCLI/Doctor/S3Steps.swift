@@ -10,7 +10,7 @@ struct S3Steps: Sendable {
 
     private var examiner: S3Examiner { S3Examiner(store) }
 
-    func run(_ probe: StoreProbe) async throws {
+    func run(_ probe: StoreChecks) async throws {
         try await add("conditional-puts") { try await conditionalPuts(probe, $0) }
         try await add("integrity", integrity)
         try await add("checksums", checksums)
@@ -28,7 +28,7 @@ struct S3Steps: Sendable {
         }
     }
 
-    private func conditionalPuts(_ probe: StoreProbe, _ name: String) async throws -> Finding {
+    private func conditionalPuts(_ probe: StoreChecks, _ name: String) async throws -> Finding {
         let kept = try await probe.conditionalPuts()
         let configured = store.knowledge.capabilities.configuredCondition
         // Where the configuration says that the server is to be relied on, what it does tells more than what became of it.
@@ -105,7 +105,7 @@ struct S3Steps: Sendable {
         return .ok(name, "only with the right signature")
     }
 
-    private func deleteMany(_ probe: StoreProbe) async throws -> Finding {
+    private func deleteMany(_ probe: StoreChecks) async throws -> Finding {
         let finding = try await probe.deleteMany()
         guard finding.state == .ok, !store.knowledge.capabilities.deletesMany else { return finding }
         return .limited(

@@ -25,7 +25,7 @@ struct StoreExamination: Sendable {
             store, user: installation.settings.user, id: .random(in: .min ... .max))
         do {
             let end = try await Interruptible.run(until: .sigint, .sigterm, .sighup) { [steps, store] in
-                try await steps.run(StoreProbe(store, scratch: scratch), scratch)
+                try await steps.run(StoreChecks(store, scratch: scratch), scratch)
             }
             if case .interrupted = end { throw Interrupted() }
         } catch {

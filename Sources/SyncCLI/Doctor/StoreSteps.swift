@@ -12,7 +12,7 @@ struct StoreSteps: Sendable {
     let triesArchive: Bool
 
     /// - Throws: `CancellationError`; `InvalidName`.
-    func run(_ probe: StoreProbe, _ scratch: ScratchFolder) async throws {
+    func run(_ probe: StoreChecks, _ scratch: ScratchFolder) async throws {
         let first = try await probe.objects()
         checks.add(first)
         // Where nothing can be stored or read back, all else would fail in the same way.
@@ -33,7 +33,7 @@ struct StoreSteps: Sendable {
     }
 
     /// - Returns: the storage classes that were tried and are there; `nil` when none was tried.
-    private func archive(_ probe: StoreProbe) async throws -> [StorageClass]? {
+    private func archive(_ probe: StoreChecks) async throws -> [StorageClass]? {
         guard triesArchive else {
             checks.add(try await probe.copies(into: []))
             for name in ["storage-classes", "restores"] {

@@ -8,10 +8,10 @@ import UnixSignals
 /// One call of `mirror`, from its first request to its exit code: runs the mirror once or until the share ends, and says
 /// what comes of it.
 struct MirrorSession: Sendable {
-    private let parts: MirrorParts
+    private let parts: MirrorServices
     private let console: Console
 
-    init(_ parts: MirrorParts, _ console: Console) {
+    init(_ parts: MirrorServices, _ console: Console) {
         self.parts = parts
         self.console = console
     }
@@ -145,7 +145,7 @@ extension ExitStatus {
 
 /// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, no configuration
 /// is read either.
-struct MirrorParts: Sendable {
+struct MirrorServices: Sendable {
     let mirror: ShareMirror
     let time: TimeSource
 

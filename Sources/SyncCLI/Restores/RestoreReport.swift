@@ -35,7 +35,7 @@ struct RestoreReport: Encodable {
 
     init(
         _ proposal: RestoreProposal, job: RestoreJob?, taken: [ObjectKey], items: [RestoreItem],
-        changes: [RestoreChanger.Change], hours: Double?
+        changes: [RestoreUpgrader.Change], hours: Double?
     ) {
         jobId = job.map { "\($0.id)" }
         tier = proposal.tier.rawValue

@@ -7,11 +7,11 @@ import UnixSignals
 /// Waits for a restore job, with a bar, and saves what it brings. The agent may work on the same job meanwhile: what it
 /// has noted counts. Ctrl-C ends the waiting, not the job.
 struct RestoreWait: Sendable {
-    private let parts: RestoreParts
+    private let parts: RestoreServices
     private let time: TimeSource
     private let terminal: Terminal
 
-    init(_ parts: RestoreParts, time: TimeSource, terminal: Terminal) {
+    init(_ parts: RestoreServices, time: TimeSource, terminal: Terminal) {
         self.parts = parts
         self.time = time
         self.terminal = terminal

@@ -134,7 +134,7 @@ struct OverdueReport: Encodable, Sendable {
     let nextRun: Date
     let signedOff: [SignedOff]
 
-    init(_ parts: RetentionParts, daysOld: Int, now: Date) async throws {
+    init(_ parts: RetentionServices, daysOld: Int, now: Date) async throws {
         let cutoff = parts.retention.cutoff(days: daysOld)
         let age = Double(daysOld) * 86_400
         self.daysOld = daysOld

@@ -49,7 +49,7 @@ struct ShareIntake {
         let terminal = Terminal.standardError(installation.environment)
         let progress = PassProgress(terminal: terminal, time: installation.time)
         defer { progress.finish() }
-        let parts = try AgentParts(installation, ledger: ledger, observe: progress.note)
+        let parts = try AgentServices(installation, ledger: ledger, observe: progress.note)
         let intake = try await parts.makePass().takeIn(only: folder)
         for problem in intake.problems { terminal.writeLine("\(problem)") }
         let writing = intake.stillChanging.filter { $0.starts(with: folder) }

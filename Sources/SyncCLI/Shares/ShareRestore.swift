@@ -5,7 +5,7 @@ import SyncEngine
 
 /// The restore of photos that are to be shared and are only in the archive.
 struct ShareRestore {
-    let parts: ShareParts
+    let parts: ShareServices
     let installation: Installation
 
     /// - Returns: `nil` when nothing has to be asked for.

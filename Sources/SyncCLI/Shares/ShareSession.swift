@@ -18,7 +18,7 @@ struct ShareSession {
 
     private static let lookEvery = Duration.seconds(1)
 
-    let parts: ShareParts
+    let parts: ShareServices
     let workspace: Workspace
     let order: ShareOrder
     let asks: Bool

@@ -50,7 +50,7 @@ struct PhotoReport: Encodable {
         }
     }
 
-    init(_ photo: PhotoStanding, versions: [PhotoVersion] = []) {
+    init(_ photo: PhotoStatusText, versions: [PhotoVersion] = []) {
         self.versions = versions.map(Version.init)
         let (badge, expected) = (photo.badge, photo.expected)
         let photo = photo.photo
@@ -95,7 +95,7 @@ extension ExpectedClass.Reason {
 }
 
 /// One photo as `status` tells of it: what the ledger knows, and what is expected.
-struct PhotoStanding {
+struct PhotoStatusText {
     let photo: PhotoStatus
     /// `nil` for a photo that is not stored as it is.
     let expected: ExpectedClass?
@@ -168,7 +168,7 @@ struct PhotoListView {
     let terminal: Terminal
 
     /// `uploaded   4.6 MiB → 512 KiB  2048×1536  archived  DEEP_ARCHIVE  ~/Pictures/a.jpg`
-    func lines(_ standing: PhotoStanding) -> [String] {
+    func lines(_ standing: PhotoStatusText) -> [String] {
         let photo = standing.photo
         var cells = [TextLayout.fitted(photo.state.rawValue, to: 9)]
         let local = photo.bytesLocal.map(Quantities.bytes) ?? "–"

@@ -111,7 +111,7 @@ struct StatusReport: Encodable {
         var damaged: Int
         var missing: Int
 
-        init(_ standing: VerificationStanding) {
+        init(_ standing: VerificationStatus) {
             oldest = standing.oldest
             checked = standing.checked
             damaged = standing.damaged
@@ -168,7 +168,7 @@ extension StatusReport {
         _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
         vacations: [VacationRecord] = [], sharedVacations: [FilePath: SharedVacation] = [:],
         delayed: [PhotoStatus] = [],
-        verification: VerificationStanding = VerificationStanding(),
+        verification: VerificationStatus = VerificationStatus(),
         watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {

@@ -114,7 +114,7 @@ struct LifecycleEditor {
 }
 
 /// How the rules stand in the configured store.
-struct LifecycleDesk {
+struct LifecycleInspector {
     struct Standing {
         /// `nil` for a store that keeps no rules.
         let inStore: (current: LifecycleConfiguration, plan: LifecyclePlan)?

@@ -36,7 +36,7 @@ package struct RestoreCandidate: Hashable, Sendable {
 }
 
 /// How fast the objects are wanted.
-package enum TierWish: Hashable, Sendable {
+package enum TierChoice: Hashable, Sendable {
     case tier(RestoreTier)
     /// The fastest tier that each class has.
     case rush

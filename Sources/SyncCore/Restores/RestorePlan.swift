@@ -48,7 +48,7 @@ package struct RestorePlan: Hashable, Sendable {
     ///   - extends: whether what is readable already, and for less than `days` from `now`, is to stay longer.
     /// - Throws: ``TierNotOffered`` when one of the objects still to be restored is of a class without the wanted tier.
     package init(
-        for candidates: [RestoreCandidate], wish: TierWish, days: Int, extends: Bool = false, now: Date
+        for candidates: [RestoreCandidate], wish: TierChoice, days: Int, extends: Bool = false, now: Date
     ) throws(TierNotOffered) {
         var groups: [Group] = []
         var places: [GroupKey: Int] = [:]
@@ -87,7 +87,7 @@ package struct RestorePlan: Hashable, Sendable {
     }
 
     private static func decide(
-        _ candidate: RestoreCandidate, wish: TierWish, days: Int, extends: Bool, now: Date
+        _ candidate: RestoreCandidate, wish: TierChoice, days: Int, extends: Bool, now: Date
     ) throws(TierNotOffered) -> Decision {
         if let original = candidate.original { return .skip(.originalThere(original)) }
         guard candidate.isArchived else { return .skip(.notArchived(candidate.storageClass)) }

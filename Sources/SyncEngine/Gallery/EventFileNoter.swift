@@ -23,7 +23,7 @@ struct EventFileNoter: Sendable {
         let file = GalleryEventFile(text, profile: claim.folder.profile, name: claim.file.lastComponent)
         guard let file else {
             // What a cleanup leaves of a file is the cleanup's to remove.
-            if EventShelf.holdsNothing(text.bytes) { return .noEvents }
+            if EventFileReader.holdsNothing(text.bytes) { return .noEvents }
             if let damage = text.damage ?? JSONElements(of: text.bytes).damage.map({ "is damaged at \($0)" }) {
                 return .unreadable(damage)
             }

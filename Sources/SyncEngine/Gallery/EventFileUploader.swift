@@ -28,7 +28,7 @@ struct EventFileUploader: Sendable {
     let sender: PhotoSender
     let pool: BlockingPool
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
-    private let events = KeyGuard<Int64>()
+    private let events = KeyedLock<Int64>()
 
     init(ledger: Ledger, preparer: Preparer, sender: PhotoSender, pool: BlockingPool) {
         self.ledger = ledger

@@ -9,7 +9,7 @@ enum MirrorStep: Hashable, Sendable {
 }
 
 /// How a file is now, against what was put there.
-enum MirrorStanding: Hashable, Sendable {
+enum MirrorStatus: Hashable, Sendable {
     case missing, same, changed
 }
 
@@ -23,7 +23,7 @@ struct MirrorPlan: Sendable {
     ///   - noted: what was put there for this place in the share.
     ///   - standing: of that file.
     func step(
-        for photo: CheckedShare.Photo, noted: (name: FilePath.Component, sha256: String)?, standing: MirrorStanding
+        for photo: CheckedShare.Photo, noted: (name: FilePath.Component, sha256: String)?, standing: MirrorStatus
     ) -> MirrorStep {
         // The state lies in a folder that may come from anywhere: it cannot make us write to files of other names.
         guard let noted, MirrorName.admits(noted.name, of: photo) else {

@@ -97,7 +97,7 @@ struct MirrorRound {
 
     private static func standing(
         of note: MirrorState.File, in folder: MirrorFolder, _ flag: CancellationFlag
-    ) throws -> MirrorStanding {
+    ) throws -> MirrorStatus {
         guard let name = note.component else { return .missing }
         do {
             guard let found = try folder.look(at: name) else { return .missing }
@@ -192,7 +192,7 @@ struct MirrorRound {
         let noted = state.manifest
         let name = MirrorFolder.manifestName
         let (standing, isNew) = try await pool.runChecking { [folder] flag in
-            guard Self.isTaken(name, in: folder) else { return (MirrorStanding.missing, true) }
+            guard Self.isTaken(name, in: folder) else { return (MirrorStatus.missing, true) }
             // What is larger than any manifest is none, and is not read to see that.
             let size = try? folder.look(at: name)?.size
             let found =

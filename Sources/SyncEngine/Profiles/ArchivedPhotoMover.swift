@@ -32,10 +32,10 @@ struct ArchivedPhotoMover: Sendable {
     }
 
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
-    func move(_ place: MemoryPlace, to profile: ProfileRecord, isDryRun: Bool) async throws -> Outcome {
+    func move(_ place: ArchivedPhotoPlace, to profile: ProfileRecord, isDryRun: Bool) async throws -> Outcome {
         do {
             guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
-            guard ArchivedMemory(old, at: place).isReadable else {
+            guard ArchivedGalleryPhoto(old, at: place).isReadable else {
                 return .left("it is archived: bring it back with sync-agent restore, and migrate again")
             }
             return isDryRun ? .moved : try await move(old, at: place, to: profile)
@@ -46,7 +46,9 @@ struct ArchivedPhotoMover: Sendable {
         }
     }
 
-    private func move(_ old: ObjectInfo, at place: MemoryPlace, to profile: ProfileRecord) async throws -> Outcome {
+    private func move(_ old: ObjectInfo, at place: ArchivedPhotoPlace, to profile: ProfileRecord) async throws
+        -> Outcome
+    {
         let bytes = try await reader.read(place.key)
         let body = ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes))
         if let noted = old.metadata[MetadataName.sha256], noted != "\(body.digest.sha256)" {

@@ -36,7 +36,7 @@ package struct OrphanRemover: Sendable {
     ) {
         self.ledger = ledger
         self.store = store
-        let shelf = EventShelf(scanner: scanner, reducer: reducer)
+        let shelf = EventFileReader(scanner: scanner, reducer: reducer)
         cleaner = EventCleaner(
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
     }

@@ -106,9 +106,9 @@ package struct ProfileMigration: Sendable {
     }
 
     private struct Archived {
-        var known: [(MemoryPlace, ProfileRecord)] = []
-        var ownerless: [(MemoryPlace, PhoneNumber)] = []
-        var unread: [MemoryPlace] = []
+        var known: [(ArchivedPhotoPlace, ProfileRecord)] = []
+        var ownerless: [(ArchivedPhotoPlace, PhoneNumber)] = []
+        var unread: [ArchivedPhotoPlace] = []
         var problems: [ObjectProblem] = []
     }
 
@@ -120,12 +120,12 @@ package struct ProfileMigration: Sendable {
         var last: (profile: String, owner: ProfileBook.Owner)?
         for try await page in store.listing(prefix: keys.galleryArchive) {
             found.problems += page.problems.filter { problem in
-                guard let place = MemoryPlace(problem.key, of: keys) else { return false }
+                guard let place = ArchivedPhotoPlace(problem.key, of: keys) else { return false }
                 if case .id = book.owner(of: place.profile) { return false }
                 return true
             }
             for object in page.objects {
-                guard let place = MemoryPlace(object.key, of: keys) else { continue }
+                guard let place = ArchivedPhotoPlace(object.key, of: keys) else { continue }
                 let owner =
                     last?.profile.inBytes == place.profile.inBytes ? last?.owner ?? .id : book.owner(of: place.profile)
                 last = (place.profile, owner)

@@ -75,10 +75,10 @@ package struct ProjectEntry: Hashable, Sendable {
 /// All projects of some folders, put together from the ledger.
 package struct ProjectCatalogue: Sendable {
     private let ledger: Ledger
-    private let shelf: ProjectShelf
+    private let shelf: ProjectListSync
     private let now: @Sendable () -> Date
 
-    package init(ledger: Ledger, shelf: ProjectShelf, now: @escaping @Sendable () -> Date) {
+    package init(ledger: Ledger, shelf: ProjectListSync, now: @escaping @Sendable () -> Date) {
         self.ledger = ledger
         self.shelf = shelf
         self.now = now

@@ -28,12 +28,12 @@ package struct ProjectRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
-    private let shelf: ProjectShelf
+    private let shelf: ProjectListSync
     private let scanner: any TreeScanner
     private let time: TimeSource
 
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, shelf: ProjectShelf, scanner: any TreeScanner,
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, shelf: ProjectListSync, scanner: any TreeScanner,
         time: TimeSource
     ) {
         self.store = store

@@ -8,7 +8,7 @@ package struct ProjectService: Service {
     private static let interval = Duration.seconds(600)
 
     private let folders: [FolderRecord]
-    private let shelf: ProjectShelf
+    private let shelf: ProjectListSync
     private let pool: BlockingPool
     private let work: Wakeup
     private let loop: ServiceLoop
@@ -17,7 +17,7 @@ package struct ProjectService: Service {
     ///   - pool: that of the intake.
     ///   - work: signalled when files may have come due.
     package init(
-        folders: [FolderRecord], shelf: ProjectShelf, pool: BlockingPool, work: Wakeup, patience: LedgerPatience,
+        folders: [FolderRecord], shelf: ProjectListSync, pool: BlockingPool, work: Wakeup, patience: LedgerPatience,
         time: TimeSource
     ) {
         self.folders = folders.filter { $0.kind == .projects }

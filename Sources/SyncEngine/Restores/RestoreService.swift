@@ -12,15 +12,15 @@ package struct RestoreService: Service {
     /// How often copies are looked through for those that end soon, and what could not be saved is tried again.
     private static let thoroughEvery = Duration.seconds(900)
 
-    package let follower: RestoreFollower
-    package let delivery: RestoreDelivery
+    package let follower: RestorePoller
+    package let delivery: RestoreDownloader
     private let announcer: RestoreAnnouncer
     private let loop: ServiceLoop
     private let time: TimeSource
     private let logger: Logger
 
     package init(
-        follower: RestoreFollower, delivery: RestoreDelivery, announcer: RestoreAnnouncer, patience: LedgerPatience,
+        follower: RestorePoller, delivery: RestoreDownloader, announcer: RestoreAnnouncer, patience: LedgerPatience,
         time: TimeSource, logger: Logger
     ) {
         self.follower = follower

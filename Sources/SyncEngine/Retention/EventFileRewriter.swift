@@ -25,7 +25,7 @@ struct EventFileRewriter: Sendable {
     /// What is left of a file whose events are all gone, until the ledger knows that it may be removed.
     private static let nothing = Array("[]".utf8)
 
-    let shelf: EventShelf
+    let shelf: EventFileReader
     let calls: FileRewriteCalls
 
     private var scanner: any TreeScanner { shelf.scanner }
@@ -52,11 +52,11 @@ struct EventFileRewriter: Sendable {
         var result = Result()
         if bytes == Self.nothing { result.emptied = stamp }
         let file = GalleryEventFile(text, profile: place.profile, name: place.file.lastComponent)
-        let doubtful = EventShelf.doubtful(targets.map(\.event), in: file, bytes)
+        let doubtful = EventFileReader.doubtful(targets.map(\.event), in: file, bytes)
         result.left = targets.compactMap { target in doubtful[target.event.id].map { (target.event, $0) } }
         let targets = targets.filter { doubtful[$0.event.id] == nil }
         guard let file else {
-            if EventShelf.holdsNothing(bytes) {
+            if EventFileReader.holdsNothing(bytes) {
                 result.clean = targets.map(\.event)
             } else {
                 result.left += targets.map { ($0.event, Self.edited) }

@@ -37,7 +37,7 @@ package struct RetentionPass: Sendable {
     private let ledger: LedgerQueue
     private let rules: Rules
     private let planner: EventPlanner
-    private let shelf: EventShelf
+    private let shelf: EventFileReader
     private let archiver: EventArchiver
     private let cleaner: EventCleaner
     private let pool: BlockingPool
@@ -57,7 +57,7 @@ package struct RetentionPass: Sendable {
         self.ledger = ledger
         self.rules = rules
         planner = EventPlanner(keys: rules.keys, phones: phones, region: rules.phoneRegion)
-        shelf = EventShelf(scanner: scanner, reducer: reducer)
+        shelf = EventFileReader(scanner: scanner, reducer: reducer)
         archiver = EventArchiver(
             store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
             keepsTitles: rules.keepsTitles, time: time)

@@ -21,7 +21,7 @@ package struct SharePublisher: Sendable {
     private let ledger: LedgerQueue
     private let sender: SharePhotoSender
     private let writer: SharePageWriter
-    private let hands: ShareHands
+    private let hands: ShareLease
     private let time: TimeSource
 
     /// - Parameters:
@@ -30,7 +30,7 @@ package struct SharePublisher: Sendable {
     package init(
         store: any ObjectStore, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
         maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter,
-        hands: ShareHands, time: TimeSource
+        hands: ShareLease, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
@@ -76,7 +76,7 @@ package struct SharePublisher: Sendable {
     package func wantsNewLinks(_ share: ShareRecord) -> Bool {
         guard share.state == .live, share.step != .publish else { return false }
         let now = time.now()
-        let agenda = ShareAgenda(for: share, now: now)
+        let agenda = ShareSchedule(for: share, now: now)
         return agenda?.action == .renew && agenda.map { $0.dueAt <= now } == true || !writer.links.fit(share)
     }
 

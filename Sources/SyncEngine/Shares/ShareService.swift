@@ -22,7 +22,7 @@ package struct ShareService: Service {
     private static let sweepEvery: TimeInterval = 60
 
     private let publisher: SharePublisher
-    private let ender: ShareEnder
+    private let ender: ShareRemover
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let pool: BlockingPool
@@ -33,7 +33,8 @@ package struct ShareService: Service {
 
     /// - Parameter pool: for looking at files, on a disk that may hang.
     package init(
-        publisher: SharePublisher, ender: ShareEnder, ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
+        publisher: SharePublisher, ender: ShareRemover, ledger: LedgerQueue, scanner: any TreeScanner,
+        pool: BlockingPool,
         notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
@@ -76,7 +77,7 @@ package struct ShareService: Service {
     /// A share is left alone until then, or until something else is due or something else is to be had.
     private struct Rest {
         let until: Date
-        let action: ShareAgenda.Action
+        let action: ShareSchedule.Action
         let sources: Sources
     }
 
@@ -121,7 +122,7 @@ package struct ShareService: Service {
         try await sweep(&rounds)
     }
 
-    private func attempt(_ action: ShareAgenda.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
+    private func attempt(_ action: ShareSchedule.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
         let now = time.now()
         let sources = action == .publish ? try await sources(of: share, at: now) : Sources()
         // A rest that ends later than one that began now is of a clock that was set back since.
@@ -177,14 +178,14 @@ package struct ShareService: Service {
         rounds.sweptAt = now
     }
 
-    private func dueAction(for share: ShareRecord, at now: Date) -> ShareAgenda.Action? {
-        guard let agenda = ShareAgenda(for: share, now: now) else { return nil }
+    private func dueAction(for share: ShareRecord, at now: Date) -> ShareSchedule.Action? {
+        guard let agenda = ShareSchedule(for: share, now: now) else { return nil }
         if agenda.dueAt <= now { return agenda.action }
         return publisher.wantsNewLinks(share) ? .renew : nil
     }
 
     /// - Returns: whether nothing is left to be done.
-    private func carryOut(_ action: ShareAgenda.Action, _ share: ShareRecord) async throws -> Bool {
+    private func carryOut(_ action: ShareSchedule.Action, _ share: ShareRecord) async throws -> Bool {
         switch action {
         case .end(let end):
             try await ender.run(share.id, end)

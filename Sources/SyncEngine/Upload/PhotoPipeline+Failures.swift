@@ -56,7 +56,7 @@ extension PhotoPipeline {
     }
 
     /// - Parameter closing: `nil` when the gate was closed before.
-    func tell(_ closing: StoreGate.Closing?, _ mode: Mode) async throws {
+    func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
         guard let closing else { return }
         try await noteStore(closing.error)
         guard case .untilStopped = mode else {

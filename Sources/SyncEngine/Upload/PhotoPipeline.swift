@@ -31,15 +31,15 @@ package final class PhotoPipeline: Sendable {
     let largePool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
-    let gate: StoreGate
+    let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
     private let observe: @Sendable (PipelineEvent) -> Void
     let inHand = Mutex<[Int64: Claim]>([:])
     let isStopping = Mutex(false)
     /// One failure at a time is judged, so that each verdict is written down before the next one.
-    let judging = KeyGuard<Bool>()
-    let suspects = KeyGuard<Bool>()
+    let judging = KeyedLock<Bool>()
+    let suspects = KeyedLock<Bool>()
     private let deadline = Mutex(PassDeadline())
     let rounds = Mutex(PassRounds())
     /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
@@ -77,7 +77,7 @@ package final class PhotoPipeline: Sendable {
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
         self.work = work
-        self.gate = StoreGate(time: time)
+        self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
         self.observe = observe

@@ -10,7 +10,7 @@ package struct PhotoSender: Sendable {
     private let examiner: ObjectExaminer
     private let pool: BlockingPool
     private let now: @Sendable () -> Date
-    private let keys = KeyGuard<ObjectKey>()
+    private let keys = KeyedLock<ObjectKey>()
     private let underWay = ObjectsUnderWay()
 
     package init(

@@ -15,7 +15,7 @@ package struct Preparer: Sendable {
     private let scanner: any TreeScanner
     private let reducer: any PhotoReducer
     private let planner: UploadPlanner
-    private let projects: ProjectGate?
+    private let projects: ProjectUploadPolicy?
     private let policy: ReducePolicy
     private let settle: Duration
     let now: @Sendable () -> Date
@@ -23,7 +23,7 @@ package struct Preparer: Sendable {
 
     package init(
         ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer, planner: UploadPlanner,
-        projects: ProjectGate? = nil,
+        projects: ProjectUploadPolicy? = nil,
         policy: ReducePolicy, settle: Duration, now: @escaping @Sendable () -> Date
     ) {
         self.ledger = ledger
@@ -67,7 +67,7 @@ package struct Preparer: Sendable {
     }
 
     private func prepare(
-        _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectGate.Decision
+        _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectUploadPolicy.Decision
     ) throws -> Result {
         let plan = try planner.plan(
             kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)

@@ -4,20 +4,20 @@ import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
 
-/// ``VacationKeeper`` as a service: it looks when photos were stored, and now and then for what was renamed or deleted.
+/// ``VacationManifestSync`` as a service: it looks when photos were stored, and now and then for what was renamed or deleted.
 package struct VacationService: Service {
     /// How long a vacation has to stay as it is before it is stored: a folder that is being filled is stored once.
     private static let quiet = Duration.seconds(10)
     private static let interval = Duration.seconds(60)
 
-    private let keeper: VacationKeeper
+    private let keeper: VacationManifestSync
     private let work: Wakeup
     private let loop: ServiceLoop
     private let logger: Logger
 
     /// - Parameter work: signalled when a photo is done with.
     package init(
-        _ keeper: VacationKeeper, work: Wakeup, patience: LedgerPatience, time: TimeSource, logger: Logger
+        _ keeper: VacationManifestSync, work: Wakeup, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.keeper = keeper
         self.work = work

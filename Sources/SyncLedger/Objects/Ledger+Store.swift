@@ -81,7 +81,7 @@ struct KeyRange {
 
 /// The ledger is the memory of the one store that it is tied to. What it cannot note or read at the moment is forgotten,
 /// as the protocol allows; whatever is wrong with the file, the queue meets it too, and tells.
-extension Ledger: StoreMemory {
+extension Ledger: EndpointFactStore {
     package func noteUpload(_ upload: StoredUpload) {
         try? write("note an upload in parts", isDurable: true) { db in
             try db.run(

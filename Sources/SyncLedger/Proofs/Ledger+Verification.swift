@@ -10,7 +10,7 @@ package enum ObjectCheck: Hashable, Sendable {
 }
 
 /// Where verification stands.
-package struct VerificationStanding: Hashable, Sendable {
+package struct VerificationStatus: Hashable, Sendable {
     /// When the bytes of the object that waits longest were proved, or looked at, last; `nil` when there is none.
     package var oldest: Date?
     /// Objects that were looked at, ever; one that was looked at twice counts twice.
@@ -75,9 +75,9 @@ extension Ledger {
         }
     }
 
-    package func verificationStanding(at time: Date) throws(LedgerError) -> VerificationStanding {
+    package func verificationStanding(at time: Date) throws(LedgerError) -> VerificationStatus {
         try read("read where verification stands") { db in
-            var standing = VerificationStanding()
+            var standing = VerificationStatus()
             standing.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
             standing.checked = Int(try db.number("SELECT SUM(objects) FROM verified_objects") ?? 0)
             standing.missing = Int(

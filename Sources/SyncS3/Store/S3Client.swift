@@ -10,7 +10,7 @@ final class S3Client: Sendable {
     private static let replyLimit = 16 << 20
 
     private struct Learned {
-        var knowledge: S3Knowledge
+        var knowledge: EndpointFacts
         /// Whether it has what earlier runs learned.
         var isRecalled: Bool
         /// Counts the changes, so that an older state is not remembered over a newer one.
@@ -23,13 +23,13 @@ final class S3Client: Sendable {
     let now: @Sendable () -> Date
     let credentials: CredentialCache
     /// `nil` where nobody keeps anything.
-    let memory: S3Memory?
+    let memory: S3FactStore?
     let transport: any HTTPTransport
     private let learned: Mutex<Learned>
 
     init(
-        knowledge: S3Knowledge, prefix: String, encryption: S3Encryption, credentials: CredentialCache,
-        transport: any HTTPTransport, memory: (any StoreMemory)?, now: @escaping @Sendable () -> Date
+        knowledge: EndpointFacts, prefix: String, encryption: S3Encryption, credentials: CredentialCache,
+        transport: any HTTPTransport, memory: (any EndpointFactStore)?, now: @escaping @Sendable () -> Date
     ) {
         self.prefix = prefix
         self.encryption = encryption
@@ -37,7 +37,7 @@ final class S3Client: Sendable {
         self.transport = transport
         self.now = now
         self.memory = memory.map {
-            S3Memory(
+            S3FactStore(
                 $0, of: "\(knowledge.address.endpoint)/\(knowledge.address.bucket)",
                 initial: knowledge.capabilities.facts, now: now)
         }
@@ -49,7 +49,7 @@ final class S3Client: Sendable {
     }
 
     /// What is known by now; ``capabilities()`` has earlier runs in it from the first.
-    var knowledge: S3Knowledge { learned.withLock { $0.knowledge } }
+    var knowledge: EndpointFacts { learned.withLock { $0.knowledge } }
 
     /// What the store can do, as far as this run or an earlier one knows.
     func capabilities() async -> S3Capabilities {
@@ -64,18 +64,18 @@ final class S3Client: Sendable {
     }
 
     /// Changes what is known, and remembers what of it outlives the process.
-    func learn(_ change: (inout S3Knowledge) -> Void) async {
+    func learn(_ change: (inout EndpointFacts) -> Void) async {
         let (facts, version) = changed(change)
         await memory?.remember(facts, version: version)
     }
 
     /// Remembers all that is known in place of what earlier runs learned.
-    func rememberAll(_ change: (inout S3Knowledge) -> Void) async {
+    func rememberAll(_ change: (inout EndpointFacts) -> Void) async {
         let (facts, version) = changed(change)
         await memory?.rewrite(facts, version: version)
     }
 
-    private func changed(_ change: (inout S3Knowledge) -> Void) -> (facts: [String: String], version: Int) {
+    private func changed(_ change: (inout EndpointFacts) -> Void) -> (facts: [String: String], version: Int) {
         learned.withLock { learned in
             change(&learned.knowledge)
             learned.version += 1
@@ -147,7 +147,7 @@ final class S3Client: Sendable {
     // MARK: Once
 
     private func transmit(
-        _ request: HTTPRequest, _ knowledge: S3Knowledge, _ credentials: AWSCredentials, _ context: S3RequestContext,
+        _ request: HTTPRequest, _ knowledge: EndpointFacts, _ credentials: AWSCredentials, _ context: S3RequestContext,
         _ target: HTTPResponseTarget
     ) async throws -> HTTPResponse {
         let signature = SignatureV4(credentials: credentials, region: knowledge.address.region)
@@ -161,7 +161,7 @@ final class S3Client: Sendable {
 
     /// - Returns: whether the request can be sent again.
     private func apply(
-        _ correction: S3Correction, _ knowledge: S3Knowledge, _ credentials: AWSCredentials,
+        _ correction: S3Correction, _ knowledge: EndpointFacts, _ credentials: AWSCredentials,
         _ context: S3RequestContext
     ) async throws -> Bool {
         switch correction {
@@ -183,7 +183,7 @@ final class S3Client: Sendable {
 
     /// HeadBucket names the region also where it is refused or redirected.
     private func bucketRegion(
-        _ knowledge: S3Knowledge, _ credentials: AWSCredentials, _ context: S3RequestContext
+        _ knowledge: EndpointFacts, _ credentials: AWSCredentials, _ context: S3RequestContext
     ) async throws -> String? {
         let request = requests(knowledge.address).headBucket()
         let response = try await transmit(

@@ -25,7 +25,7 @@ package enum S3Correction: Hashable, Sendable {
     /// - Parameters:
     ///   - knowledge: with which the request was sent.
     ///   - date: our clock's.
-    package init?(_ response: HTTPResponse, sentWith knowledge: S3Knowledge, at date: Date) {
+    package init?(_ response: HTTPResponse, sentWith knowledge: EndpointFacts, at date: Date) {
         guard response.status >= 300 else { return nil }
         let reply = ErrorReply(response)
         if Self.isRedirect(reply, response, from: knowledge.address) {
@@ -61,7 +61,7 @@ package enum S3Correction: Hashable, Sendable {
     }
 
     private static func offset(
-        _ reply: ErrorReply, _ response: HTTPResponse, _ knowledge: S3Knowledge, _ date: Date
+        _ reply: ErrorReply, _ response: HTTPResponse, _ knowledge: EndpointFacts, _ date: Date
     ) -> TimeInterval? {
         guard let there = response.headers["Date"].flatMap(S3Date.http) else { return nil }
         let offset = there.timeIntervalSince(date)

@@ -23,7 +23,7 @@ package final class S3Store: ObjectStore {
     /// - Throws: ``StoreError`` when a setting cannot be used. Missing credentials are found only by a request.
     package convenience init(
         settings: S3Settings, environment variables: [String: String], uploadBytesPerSecond: Int? = nil,
-        memory: (any StoreMemory)? = nil, now: @escaping @Sendable () -> Date
+        memory: (any EndpointFactStore)? = nil, now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let environment = AWSEnvironment(
             variables: variables, profile: settings.profile, readFile: SharedFile.read)
@@ -41,7 +41,8 @@ package final class S3Store: ObjectStore {
 
     package init(
         settings: S3Settings, environment: AWSEnvironment, transport: any HTTPTransport,
-        memory: (any StoreMemory)? = nil, parts sizes: PartSizes = PartSizes(), now: @escaping @Sendable () -> Date
+        memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes = PartSizes(),
+        now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let address = try settings.address(in: environment)
         let prefix = try Self.prefix(settings.prefix)
@@ -55,7 +56,7 @@ package final class S3Store: ObjectStore {
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
             encryption: settings.encryption != .byBucket)
         client = S3Client(
-            knowledge: S3Knowledge(address: address, capabilities: capabilities), prefix: prefix,
+            knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
             encryption: settings.encryption, credentials: CredentialCache(chain: chain, now: now),
             transport: transport, memory: memory, now: now)
         self.sizes = sizes
@@ -63,7 +64,7 @@ package final class S3Store: ObjectStore {
     }
 
     /// What the store has learned so far of its endpoint.
-    package var knowledge: S3Knowledge { client.knowledge }
+    package var knowledge: EndpointFacts { client.knowledge }
 
     package var capabilities: StoreCapabilities {
         StoreCapabilities(

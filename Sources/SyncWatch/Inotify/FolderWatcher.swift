@@ -9,7 +9,7 @@ package import SystemPackage
 /// start, consume, stop.
 package final class FolderWatcher: ChangeSource {
     private struct Session {
-        var board: WatchBoard
+        var board: WatcherState
         var thread: OwnedThread
     }
 
@@ -96,7 +96,7 @@ package final class FolderWatcher: ChangeSource {
     }
 
     private func session(_ roots: [FilePath], ready: @escaping @Sendable () -> Void) throws(Errno) -> Session {
-        let board = try WatchBoard(mailbox: mailbox)
+        let board = try WatcherState(mailbox: mailbox)
         let (calls, pollInterval, checkInterval) = (calls, pollInterval, checkInterval)
         let thread = try calls.startThread("sync-watch") {
             let loop = WatchLoop(

@@ -10,13 +10,13 @@ struct WatchLoop {
     private static let writingPause = Duration.milliseconds(20)
     private static let bufferSize = 65_536
 
-    private let board: WatchBoard
+    private let board: WatcherState
     private let calls: WatchCalls
     private let roots: [RootWatch]
     private let mountEvents: MountEvents?
     private let mountTable: Mutex<[UInt8]>
 
-    init(roots: [FilePath], calls: WatchCalls, pollInterval: Duration, checkInterval: Duration, board: WatchBoard) {
+    init(roots: [FilePath], calls: WatchCalls, pollInterval: Duration, checkInterval: Duration, board: WatcherState) {
         self.board = board
         self.calls = calls
         // Before the table is read: what comes in between is told.

@@ -18,7 +18,7 @@ struct ProjectBench {
     let ledger: Ledger
     let clock = JumpingClock()
     let words = Words()
-    let shelf: ProjectShelf
+    let shelf: ProjectListSync
     let queue: LedgerQueue
     private let record: FolderRecord
     private let keys: KeyLayout
@@ -31,7 +31,7 @@ struct ProjectBench {
         queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
         record = try ledger.register([WatchedFolder(kind: .projects, path: folder)])[0]
         keys = try KeyLayout(user: "ana")
-        shelf = ProjectShelf(ledger: ledger, time: clock.source, logger: words.logger)
+        shelf = ProjectListSync(ledger: ledger, time: clock.source, logger: words.logger)
     }
 
     // MARK: The folder
@@ -69,7 +69,7 @@ struct ProjectBench {
         _ = try scan.run(record, from: folder, at: clock.now)
         let preparer = Preparer(
             ledger: ledger, scanner: FileTreeScanner(), reducer: PlainReducer(), planner: UploadPlanner(keys: keys),
-            projects: ProjectGate(shelf: shelf, ledger: ledger, now: { clock.now }), policy: ReducePolicy(),
+            projects: ProjectUploadPolicy(shelf: shelf, ledger: ledger, now: { clock.now }), policy: ReducePolicy(),
             settle: .zero, now: { clock.now })
         let pipeline = PhotoPipeline(
             ledger: ledger, store: store, preparer: preparer,

@@ -14,8 +14,8 @@ struct ShareWorkshop: Sendable {
     let ledger: LedgerQueue
     let time: ManualTime
 
-    private var hands: ShareHands { ShareHands(ledger: ledger, owner: "me", time: time.source) }
-    var ender: ShareEnder { ShareEnder(store: store, ledger: ledger, hands: hands, time: time.source) }
+    private var hands: ShareLease { ShareLease(ledger: ledger, owner: "me", time: time.source) }
+    var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, hands: hands, time: time.source) }
 
     /// Photos of a folder that no pass has stored yet.
     func order(
@@ -39,7 +39,7 @@ struct ShareWorkshop: Sendable {
         result: SharePublisher.Result, proposal: ShareProposal, id: ShareID
     ) {
         let pool = BlockingPool(name: "share", threads: 3)
-        let desk = ShareDesk(
+        let desk = SharePlanner(
             store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
             expireDays: 30, time: time.source)
         let publisher = SharePublisher(

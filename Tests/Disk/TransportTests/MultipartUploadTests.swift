@@ -20,7 +20,7 @@ import Testing
     /// Runs `work` with a store that sends 2.5 MB in three parts, and ends both whatever happens.
     private func withStore(
         _ serve: @escaping @Sendable (LoopbackConnection) -> Void, smallestPart: Int64 = 1_000_000,
-        memory: (any StoreMemory)? = nil, encryption: S3Encryption = .byBucket,
+        memory: (any EndpointFactStore)? = nil, encryption: S3Encryption = .byBucket,
         work: (S3Store) async throws -> Void
     ) async throws {
         let server = try LoopbackServer(serve)

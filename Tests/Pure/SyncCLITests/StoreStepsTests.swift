@@ -13,7 +13,7 @@ import Testing
             user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
             shareExpireDays: 30)
         try await StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: triesArchive)
-            .run(StoreProbe(store, scratch: scratch), scratch)
+            .run(StoreChecks(store, scratch: scratch), scratch)
         return checks
     }
 

@@ -20,7 +20,7 @@ import Testing
             ], as: ArchiveListCommand.self)
         #expect(
             command.which.filter(ProfileBook([], phones: NoPhones(), region: nil))
-                == MemoryFilter(
+                == ArchiveFilter(
                     profiles: ["grandma"], ignoresCase: true, from: CalendarDay("2025-01-01"),
                     to: CalendarDay("2025-03-31"),
                     type: .taskResponse))

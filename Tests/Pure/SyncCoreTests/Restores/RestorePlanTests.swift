@@ -16,7 +16,7 @@ import Testing
     }
 
     private func plan(
-        _ candidates: [RestoreCandidate], _ wish: TierWish = .tier(.standard), days: Int = 7, extends: Bool = false
+        _ candidates: [RestoreCandidate], _ wish: TierChoice = .tier(.standard), days: Int = 7, extends: Bool = false
     ) throws -> RestorePlan {
         try RestorePlan(for: candidates, wish: wish, days: days, extends: extends, now: Self.now)
     }

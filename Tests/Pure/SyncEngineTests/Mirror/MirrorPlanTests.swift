@@ -14,7 +14,7 @@ import Testing
     private static let share = try? ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)
 
     private func step(
-        _ noted: String?, _ standing: MirrorStanding, isForced: Bool = false,
+        _ noted: String?, _ standing: MirrorStatus, isForced: Bool = false,
         name: FilePath.Component = "001_old.jpg"
     ) throws -> MirrorStep {
         let share = try #require(Self.share)
@@ -42,8 +42,8 @@ import Testing
         #expect(try step(Self.sha256, .missing, isForced: true) == .download("001_old.jpg", overwrites: true))
     }
 
-    @Test(arguments: [MirrorStanding.same, .changed, .missing])
-    func `Another photo in the same place comes beside the first`(standing: MirrorStanding) throws {
+    @Test(arguments: [MirrorStatus.same, .changed, .missing])
+    func `Another photo in the same place comes beside the first`(standing: MirrorStatus) throws {
         let other = String(repeating: "cd", count: 32)
         #expect(try step(other, standing) == .download("001_2024-06-15_Paris_abababab.jpg", overwrites: false))
     }
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: ["notes.txt", "002_old.jpg", "001_old.txt", "0001_old.jpg", ".bashrc"])
     func `A note of a name that this photo never had is none`(name: String) throws {
         let name = try #require(FilePath.Component(name))
-        for standing in [MirrorStanding.same, .changed, .missing] {
+        for standing in [MirrorStatus.same, .changed, .missing] {
             let step = try step(Self.sha256, standing, isForced: true, name: name)
             #expect(step == .download("001_2024-06-15_Paris.jpg", overwrites: true))
         }

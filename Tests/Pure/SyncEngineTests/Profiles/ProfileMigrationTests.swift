@@ -16,12 +16,12 @@ import Testing
     private static let uuidKey = "gallery-archive/ana/\(uuid)/2025/03/old.jpg"
 
     private let bench: Bench
-    private let archive: MemoryBench
+    private let archive: ArchiveBench
     private let queue: LedgerQueue
 
     init() throws {
         bench = try Bench()
-        archive = try MemoryBench()
+        archive = try ArchiveBench()
         queue = LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1))
     }
 

@@ -133,7 +133,7 @@ import Testing
         try await run()
         try await run(after: 60)
         try await run(beforeExpiry: 3_600)
-        let changer = RestoreChanger(store: bench.store, ledger: bench.queue, time: bench.time.source)
+        let changer = RestoreUpgrader(store: bench.store, ledger: bench.queue, time: bench.time.source)
         _ = try await changer.run(bench.propose(["Paris"], days: 10, extends: true))
         try await run()
         #expect(bench.listener.kinds == [.restoreReady, .restoreExpiring])

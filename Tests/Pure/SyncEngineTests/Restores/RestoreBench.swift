@@ -148,16 +148,16 @@ final class RestoreBench: Sendable {
 
     var sender: RestoreSender { RestoreSender(store: store, ledger: queue, time: time.source) }
 
-    var follower: RestoreFollower {
-        RestoreFollower(store: store, ledger: queue, interval: Self.interval, time: time.source)
+    var follower: RestorePoller {
+        RestorePoller(store: store, ledger: queue, interval: Self.interval, time: time.source)
     }
 
     var announcer: RestoreAnnouncer {
         RestoreAnnouncer(ledger: queue, notifiers: Notifiers([listener], logger: logger), time: time.source)
     }
 
-    var desk: RestoreDesk {
-        RestoreDesk(
+    var desk: RestorePlanner {
+        RestorePlanner(
             store: store, ledger: queue, prices: Self.prices,
             pool: BlockingPool(name: "originals", threads: 1), time: time.source)
     }
@@ -165,7 +165,7 @@ final class RestoreBench: Sendable {
     var service: RestoreService {
         RestoreService(
             follower: follower,
-            delivery: RestoreDelivery(
+            delivery: RestoreDownloader(
                 store: store, ledger: queue, pool: BlockingPool(name: "downloads", threads: 1), time: time.source),
             announcer: announcer, patience: patience, time: time.source, logger: logger)
     }
@@ -195,7 +195,7 @@ final class RestoreBench: Sendable {
         ], egressPerGB: 0.09)
 
     func propose(
-        _ names: [String], _ wish: TierWish = .tier(.bulk), days: Int = 7, extends: Bool = false,
+        _ names: [String], _ wish: TierChoice = .tier(.bulk), days: Int = 7, extends: Bool = false,
         output: FilePath? = nil
     ) async throws -> RestoreProposal {
         try await desk.propose(

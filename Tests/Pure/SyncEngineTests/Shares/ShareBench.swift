@@ -120,12 +120,12 @@ final class ShareBench: Sendable {
     // MARK: Parts
 
     /// An owner whose name begins with "late" has ended.
-    func hands(_ owner: String = "me") -> ShareHands {
-        ShareHands(ledger: queue, owner: owner, hasEnded: { $0.hasPrefix("late") }, time: time.source)
+    func hands(_ owner: String = "me") -> ShareLease {
+        ShareLease(ledger: queue, owner: owner, hasEnded: { $0.hasPrefix("late") }, time: time.source)
     }
 
-    func desk(_ owner: String = "me") -> ShareDesk {
-        ShareDesk(
+    func desk(_ owner: String = "me") -> SharePlanner {
+        SharePlanner(
             store: store, ledger: queue, reducer: disk, pool: BlockingPool(name: "desk", threads: 1),
             hands: hands(owner), maximumPhotos: maximumPhotos, expireDays: 30, time: time.source)
     }
@@ -139,8 +139,8 @@ final class ShareBench: Sendable {
             hands: hands(owner), time: time.source)
     }
 
-    func ender(_ owner: String = "me") -> ShareEnder {
-        ShareEnder(store: store, ledger: queue, hands: hands(owner), time: time.source)
+    func ender(_ owner: String = "me") -> ShareRemover {
+        ShareRemover(store: store, ledger: queue, hands: hands(owner), time: time.source)
     }
 
     func service(_ owner: String = "agent") -> ShareService {

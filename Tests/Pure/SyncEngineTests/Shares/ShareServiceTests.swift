@@ -20,7 +20,7 @@ import Testing
         let bench = try ShareBench()
         try await bench.add("a.jpg")
         let ahead = ManualTime(start: bench.time.now + 3_650 * 86_400)
-        let desk = ShareDesk(
+        let desk = SharePlanner(
             store: bench.store, ledger: bench.queue, reducer: bench.disk, pool: BlockingPool(name: "desk", threads: 1),
             hands: bench.hands(), maximumPhotos: 50, expireDays: 30, time: ahead.source)
         let id = try await desk.accept(try await desk.propose(bench.order()))

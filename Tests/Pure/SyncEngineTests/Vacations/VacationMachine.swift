@@ -49,8 +49,8 @@ struct VacationMachine {
         folders = try ledger.register([WatchedFolder(kind: .vacations, path: Self.root)])
     }
 
-    func makeKeeper() throws -> VacationKeeper {
-        VacationKeeper(
+    func makeKeeper() throws -> VacationManifestSync {
+        VacationManifestSync(
             ledger: queue, store: store, keys: try KeyLayout(user: "ana"), pool: pool,
             descriptions: descriptions.source,
             now: time.source.now)
@@ -110,7 +110,7 @@ struct VacationMachine {
 
     /// A pass, and the look at the vacations that follows it.
     @discardableResult
-    func pass() async throws -> VacationKeeper.Result {
+    func pass() async throws -> VacationManifestSync.Result {
         try store()
         return try await makeKeeper().run()
     }

@@ -45,7 +45,7 @@ import Testing
         let body = row.code.map { "<Error><Code>\($0)</Code>\(row.inside)</Error>" } ?? ""
         let response = HTTPResponse(status: row.status, headers: row.headers, body: Array(body.utf8))
         let correction = S3Correction(
-            response, sentWith: S3Knowledge(address: address), at: ScriptedStore.start)
+            response, sentWith: EndpointFacts(address: address), at: ScriptedStore.start)
         #expect(correction == row.expected)
     }
 

@@ -14,7 +14,7 @@ struct ScriptedStore {
 
     init(
         _ answers: [ScriptedTransport.Answer], endpoint: String? = nil, variables: [String: String] = keys,
-        memory: (any StoreMemory)? = nil, change: (inout S3Settings) -> Void = { _ in },
+        memory: (any EndpointFactStore)? = nil, change: (inout S3Settings) -> Void = { _ in },
         readFile: @escaping AWSEnvironment.FileReader = { _ throws(StoreError) in nil },
         now: @escaping @Sendable () -> Date = { start }
     ) throws {

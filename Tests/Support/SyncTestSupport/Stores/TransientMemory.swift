@@ -2,7 +2,7 @@ package import SyncCore
 import SyncSystem
 
 /// A memory that lives as long as the test, for several stores one after the other.
-package final class TransientMemory: StoreMemory {
+package final class TransientMemory: EndpointFactStore {
     private struct State {
         var uploads: [StoredUpload] = []
         var facts: [String: [String: String]] = [:]

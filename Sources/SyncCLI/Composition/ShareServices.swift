@@ -1,0 +1,65 @@
+import FoundationEssentials
+import Glibc
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPhotos
+import SyncSystem
+import SyncWatch
+
+/// The parts of shares, put together from the configuration: for the agent, and for the commands.
+struct ShareServices: Sendable {
+    let restores: RestoreServices
+    let finder: VacationFinder
+    let desk: SharePlanner
+    let publisher: SharePublisher
+    let ender: ShareRemover
+    let service: ShareService
+
+    var ledger: LedgerQueue { restores.ledger }
+
+    /// - Parameter restores: whose store and ledger these parts use too.
+    init(_ installation: Installation, _ restores: RestoreServices) {
+        let (settings, time) = (installation.settings, installation.time)
+        let (store, ledger) = (restores.store, restores.ledger)
+        let pool = BlockingPool(name: "shares", threads: ProcessEnvironment.processorCount)
+        let owners = ShareOwners(
+            at: installation.sharesLockFile, pid: getpid(), number: .random(in: 1...ShareOwners.largestNumber))
+        let hands = ShareLease(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
+        let reducer = PhotoFileReducer()
+        self.restores = restores
+        finder = VacationFinder(
+            ledger: ledger, pool: pool, places: installation.restorePlaces, scanner: FileTreeScanner())
+        desk = SharePlanner(
+            store: store, ledger: ledger, reducer: reducer, pool: pool, hands: hands,
+            maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
+        publisher = SharePublisher(
+            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer, maker: SharedPhotoMaker(),
+            pool: pool, policy: settings.photos.reduce,
+            writer: SharePageWriter(
+                store: store,
+                links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
+            hands: hands, time: time)
+        ender = ShareRemover(store: store, ledger: ledger, hands: hands, time: time)
+        service = ShareService(
+            publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
+            notifiers: Notifiers(
+                settings.notify, environment: installation.environment, time: time, logger: installation.logger),
+            patience: restores.patience, time: time, logger: installation.logger)
+    }
+}
+
+extension Installation {
+    /// Whether an agent, or a pass, is at work at this moment.
+    func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
+
+    /// Where names of photos and vacations are looked up.
+    var restorePlaces: RestoreSelection.Places {
+        let locator = pathLocator
+        return RestoreSelection.Places(
+            workingFolder: ProcessEnvironment.workingFolder,
+            vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),
+            candidates: { locator.candidates(for: $0) })
+    }
+}

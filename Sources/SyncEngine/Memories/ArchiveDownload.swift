@@ -1,0 +1,84 @@
+package import SyncCore
+package import SyncSystem
+package import SystemPackage
+
+/// Downloads archived photos that can be read, into a folder or a ZIP file.
+package struct ArchiveDownload: Sendable {
+    package typealias Outcome = DownloadBatch.Outcome
+
+    private let store: any ObjectStore
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameter store: its reads are written where they arrive, on the store's own thread.
+    package init(from store: any ObjectStore, pool: BlockingPool, time: TimeSource) {
+        self.store = store
+        self.pool = pool
+        self.time = time
+    }
+
+    /// Files have the time of their events. What is there already is not fetched again, and nothing is replaced.
+    /// - Parameter finished: called as photos are done, with how many.
+    /// - Returns: an outcome for each photo, in their order.
+    package func save(
+        _ memories: [ArchivedGalleryPhoto], to folder: FilePath, finished: (Int) -> Void
+    ) async -> [Outcome] {
+        let tasks = memories.map {
+            DownloadTask(
+                $0.key, to: folder, name: ArchiveFileName.name(of: $0), sha256: $0.sha256, modified: $0.createdAt)
+        }
+        var done = 0
+        let outcomes = await DownloadBatch(ObjectDownload(from: store, pool: pool, time: time)).run(
+            tasks,
+            finished: { _, _ in
+                done += 1
+                finished(done)
+            })
+        await DownloadBatch.tidy(folder, after: outcomes, pool)
+        return outcomes
+    }
+
+    /// One after the other: a photo that cannot be read is left out. The archive is finished, unless nothing is in it.
+    /// - Parameters:
+    ///   - path: of the archive. Beside it, a hidden folder holds one photo at a time.
+    ///   - finished: called as photos are done, with how many.
+    /// - Returns: an outcome for each photo, in their order.
+    /// - Throws: ``ZipError`` when the archive is lost, ``DownloadError`` about the scratch folder, `CancellationError`.
+    package func save(
+        _ memories: [ArchivedGalleryPhoto], into archive: any ZipWriter, at path: FilePath, finished: (Int) -> Void
+    ) async throws -> [Outcome] {
+        let download = try await ZipDownload(from: store, into: archive, at: path, pool: pool, time: time)
+        var outcomes: [Outcome] = []
+        do {
+            for memory in memories {
+                outcomes.append(try await save(memory, by: download, after: outcomes.last))
+                finished(outcomes.count)
+            }
+            if outcomes.contains(where: { (try? $0.get()) != nil }) { try await pool.run { try archive.finish() } }
+        } catch {
+            await download.cleanUp()
+            throw error
+        }
+        await download.cleanUp()
+        return outcomes
+    }
+
+    private func save(
+        _ memory: ArchivedGalleryPhoto, by download: ZipDownload, after last: Outcome?
+    ) async throws -> Outcome {
+        // The next photo would meet the same.
+        if case .failure(let error) = last, DownloadBatch.concernsAll(error) { return .failure(error) }
+        do {
+            return .success(
+                try await download.add(
+                    memory.key, as: ArchiveFileName.name(of: memory).string, sha256: memory.sha256,
+                    modified: memory.createdAt))
+        } catch let error as ZipError where !error.isAboutOneEntry {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return .failure(error)
+        }
+    }
+}

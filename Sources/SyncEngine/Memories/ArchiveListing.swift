@@ -1,0 +1,122 @@
+package import SyncCore
+
+/// A page of archived photos.
+package struct ArchivePage: Hashable, Sendable {
+    /// The newest first.
+    package let photos: [ArchivedGalleryPhoto]
+    /// The last photo of this page, when there are more: the next page is what comes after it.
+    package let next: ObjectKey?
+    /// What is in the archive, below the prefixes that were listed, and could not be looked at.
+    package var problems: [ObjectProblem] = []
+}
+
+/// Lists archived photos by what the store says alone, the newest first.
+///
+/// What it costs: a store lists keys in byte order, which is by profile first, and cannot begin with the newest month. So
+/// the keys are listed once, a thousand a request, below the longest prefix that the filter allows. A listing tells
+/// neither when an event was created nor of which type it is: all photos of the months that a page reaches into are asked
+/// for one by one (HEAD). With 10,000 photos of 20 months, a page of 50 takes 10 LIST and 500 HEAD requests, which is
+/// $0.0003 by Amazon's prices; with a profile and a month, 1 LIST and that month's HEADs. A type that is rare reaches into
+/// many months. Memory: the keys, and what is known of the page and of one month.
+package struct ArchiveListing: Sendable {
+    /// No photo has the key after which a page was to begin.
+    package struct UnknownPhoto: Error, CustomStringConvertible {
+        package let key: ObjectKey
+
+        package var description: String { "\(key.rawValue.escapingControls): no such photo is in the archive any more" }
+    }
+
+    /// Requests under way at once.
+    private static let headsInFlight = 8
+    private static let progressStep = 200
+
+    private let store: any ObjectStore
+    private let keys: KeyLayout
+
+    /// - Parameter store: with retries.
+    package init(store: any ObjectStore, keys: KeyLayout) {
+        self.store = store
+        self.keys = keys
+    }
+
+    /// - Parameters:
+    ///   - last: the last photo of the page before; `nil` for the first page.
+    ///   - limit: at most so many; `nil` for all.
+    ///   - progress: how many photos were looked at by now.
+    /// - Throws: ``StoreError``, ``UnknownPhoto``, `CancellationError`.
+    package func page(
+        _ filter: ArchiveFilter, after last: ObjectKey? = nil, limit: Int?, progress: (Int) -> Void = { _ in }
+    ) async throws -> ArchivePage {
+        var start: ArchivedGalleryPhoto?
+        if let last { start = try await memory(at: last) }
+        let limit = limit ?? .max
+        let (months, listProblems) = try await months(filter, notAfter: start?.place.month)
+        var problems = listProblems
+        var photos: [ArchivedGalleryPhoto] = []
+        var seen = 0
+        for (month, places) in months {
+            if photos.count == limit, filter.acceptsAll(of: month) {
+                return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
+            }
+            let found = try await look(at: places, &seen, &problems, progress)
+                .filter { filter.accepts($0) && start?.precedes($0) ?? true }
+                .sorted { $0.precedes($1) }
+            let room = limit - photos.count
+            photos += found.prefix(room)
+            if found.count > room { return ArchivePage(photos: photos, next: photos.last?.key, problems: problems) }
+        }
+        return ArchivePage(photos: photos, next: nil, problems: problems)
+    }
+
+    private func memory(at key: ObjectKey) async throws -> ArchivedGalleryPhoto {
+        guard let place = ArchivedPhotoPlace(key, of: keys), let info = try await store.head(key) else {
+            throw UnknownPhoto(key: key)
+        }
+        return ArchivedGalleryPhoto(info, at: place)
+    }
+
+    /// The newest month first.
+    private func months(
+        _ filter: ArchiveFilter, notAfter newest: CalendarDay?
+    ) async throws -> ([(CalendarDay, [ArchivedPhotoPlace])], [ObjectProblem]) {
+        var months: [CalendarDay: [ArchivedPhotoPlace]] = [:]
+        var problems: [ObjectProblem] = []
+        for prefix in filter.prefixes(in: keys) {
+            for try await page in store.listing(prefix: prefix) {
+                problems += page.problems.filter { problem in
+                    ArchivedPhotoPlace(problem.key, of: keys).map(filter.mayAccept) ?? false
+                }
+                for object in page.objects {
+                    guard let place = ArchivedPhotoPlace(object.key, of: keys), filter.mayAccept(place),
+                        newest.map({ place.month <= $0 }) ?? true
+                    else { continue }
+                    months[place.month, default: []].append(place)
+                }
+            }
+        }
+        return (months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }, problems)
+    }
+
+    /// What was deleted since it was listed is left out; what cannot be looked at stops nothing.
+    private func look(
+        at places: [ArchivedPhotoPlace], _ seen: inout Int, _ problems: inout [ObjectProblem], _ progress: (Int) -> Void
+    ) async throws -> [ArchivedGalleryPhoto] {
+        var memories: [ArchivedGalleryPhoto] = []
+        for first in stride(from: 0, to: places.count, by: Self.progressStep) {
+            let some = Array(places[first..<min(first + Self.progressStep, places.count)])
+            let found: [(ArchivedGalleryPhoto?, ObjectProblem?)] = try await some.concurrently(Self.headsInFlight) {
+                place in
+                do {
+                    return (try await store.head(place.key).map { ArchivedGalleryPhoto($0, at: place) }, nil)
+                } catch let error as StoreError where !error.concernsWholeStore {
+                    return (nil, ObjectProblem(key: place.key, error: error))
+                }
+            }
+            memories += found.compactMap(\.0)
+            problems += found.compactMap(\.1)
+            seen += some.count
+            progress(seen)
+        }
+        return memories
+    }
+}

@@ -1,0 +1,163 @@
+import FoundationEssentials
+import Glibc
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Saves what restore jobs have brought back into their output folders, under the photos' own names and times.
+///
+/// What is saved is noted; killed at any point, a later run goes on.
+package struct RestoreDownloader: Sendable {
+    package struct Result: Hashable, Sendable {
+        package var saved = 0
+        /// What could not be saved, and why.
+        package var failures: [String] = []
+        /// Items that would meet the same if they were tried again now, by job.
+        package var unsaved: [RestoreJobID: Set<Int64>] = [:]
+        /// The disk takes nothing more.
+        fileprivate var isDiskFull = false
+
+        fileprivate mutating func fail(_ item: RestoreItem, _ reason: String) {
+            failures.append(reason)
+            unsaved[item.job, default: []].insert(item.id)
+        }
+    }
+
+    private static let pageSize = 100
+
+    private let ledger: LedgerQueue
+    private let batch: DownloadBatch
+    private let audit: ObjectAudit
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameter pool: for what waits for the disk.
+    package init(store: any ObjectStore, ledger: LedgerQueue, pool: BlockingPool, time: TimeSource) {
+        self.ledger = ledger
+        batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time))
+        audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        self.pool = pool
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - job: only what this one brought; `nil` for all.
+    ///   - held: items that are not tried: an earlier run could not save them.
+    /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`.
+    package func run(
+        job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []
+    ) async throws -> Result {
+        var result = Result()
+        var last: Int64 = 0
+        // Folders that are on the disk already.
+        var made: Set<FilePath> = []
+        while !result.isDiskFull {
+            let after = last
+            let page = try await ledger { try $0.unsavedRestoredItems(after: after, limit: Self.pageSize) }
+            guard let end = page.last?.id else { break }
+            last = end
+            let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
+            try await save(items, &result, &made)
+        }
+        if result.failures.isEmpty {
+            let folders = made
+            await pool.finish { for folder in folders { try? PartFile.discardAll(in: folder) } }
+        }
+        return result
+    }
+
+    private func save(
+        _ items: [RestoreItem], _ result: inout Result, _ made: inout Set<FilePath>
+    ) async throws {
+        var tasks: [(item: RestoreItem, task: DownloadTask)] = []
+        let outputs = try await outputs(of: Set(items.map(\.job)))
+        for item in items {
+            do {
+                if let task = try await task(for: item, in: outputs[item.job], &made) { tasks.append((item, task)) }
+            } catch let error as FolderError where error.concernsAll {
+                result.isDiskFull = true
+                result.fail(item, "\(error)")
+                return
+            } catch let error as FolderError {
+                result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
+            }
+        }
+        let (planned, now) = (tasks, time.now)
+        let outcomes = await batch.run(
+            planned.map(\.task),
+            finished: { index, outcome in
+                guard case .success(let done) = outcome, done != .kept else { return }
+                // Not noted is saved again, and found to be there already.
+                try? await ledger.finish { ledger in
+                    let item = planned[index].item.id
+                    if done == .originalThere {
+                        let note = "the original is there, and stays"
+                        try ledger.note(RestoreOutcome(state: .restored, note: note), of: [item], at: now())
+                    }
+                    try ledger.noteSaved(item, at: now())
+                }
+            })
+        for ((item, task), outcome) in zip(planned, outcomes) {
+            if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
+            switch outcome {
+            case .success(.kept):
+                result.fail(
+                    item,
+                    // What has the name may be the photo, edited since: nothing may tell to put a reduced copy there.
+                    "\(task.destination): another file has this name, and stays; restore into another folder (--output)"
+                )
+            case .success: result.saved += 1
+            case .failure(let error as StoreError) where error.concernsWholeStore: throw error
+            case .failure(is CancellationError): throw CancellationError()
+            // The agent and a command that waits save the same job; the other one has it.
+            case .failure(let error as DownloadError) where error.code == .inUse: continue
+            case .failure(let error as DownloadError) where error.concernsAll:
+                // What was not begun has the same error: told once.
+                if !result.isDiskFull { result.failures.append("\(error)") }
+                result.isDiskFull = true
+                result.unsaved[item.job, default: []].insert(item.id)
+            case .failure(let error as StoreError) where error.isTransient && error.code != .badDigest:
+                result.failures.append("\(error)")
+            case .failure(let error): result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
+            }
+        }
+    }
+
+    /// Asked for once for a page: a job is summed up over all its items.
+    private func outputs(of jobs: Set<RestoreJobID>) async throws -> [RestoreJobID: FilePath] {
+        try await ledger { ledger in
+            try jobs.reduce(into: [:]) { $0[$1] = try ledger.restoreJob($1)?.job.output }
+        }
+    }
+
+    /// - Parameter made: folders that are on the disk already.
+    /// - Throws: ``FolderError`` when the folder cannot be made.
+    private func task(
+        for item: RestoreItem, in output: FilePath?, _ made: inout Set<FilePath>
+    ) async throws -> DownloadTask? {
+        guard let output, let destination = item.destination, let name = destination.lastComponent else { return nil }
+        let folder = output.pushing(destination.removingLastComponent())
+        let (times, original) = try await ledger { ledger in
+            let object = try ledger.object(item.key)
+            let time = try item.path.flatMap { path in
+                var time: Date?
+                try ledger.photos(at: path) { time = $0.modified }
+                return time
+            }
+            let taken = object?.takenAt.map { CaptureOffsets([]).instant(of: $0, zone: .current) }
+            return (time ?? taken, object?.md5)
+        }
+        if made.insert(folder).inserted {
+            do {
+                let mode: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
+                _ = try await pool.run { try Folder.make(folder, permissions: mode) }
+            } catch {
+                made.remove(folder)
+                throw error
+            }
+        }
+        return DownloadTask(
+            item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times)
+    }
+}

@@ -1,0 +1,259 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// What a person wants restored, and how.
+package struct RestoreOrder: Hashable, Sendable {
+    /// Paths, wildcards, vacations, shares and object keys.
+    package var names: [String]
+    package var wish: TierChoice
+    /// How long the copies stay.
+    package var days: Int
+    /// Whether what is readable already is to stay for `days` from now.
+    package var extends: Bool
+    /// Where files are saved when they are there, absolute.
+    package var output: FilePath?
+    /// Who asks, for the history.
+    package var requestedBy: String
+
+    package init(
+        names: [String], wish: TierChoice, days: Int, extends: Bool = false, output: FilePath? = nil,
+        requestedBy: String
+    ) {
+        self.names = names
+        self.wish = wish
+        self.days = days
+        self.extends = extends
+        self.output = output
+        self.requestedBy = requestedBy
+    }
+}
+
+/// What an order would come to. Nothing has been asked of the store yet but how its objects stand.
+package struct RestoreProposal: Sendable {
+    package let order: RestoreOrder
+    package let plan: RestorePlan
+    /// Names of which nothing is known, and photos that are not stored yet.
+    package let problems: [RestoreSelection.Problem]
+    /// For the tiers as they were wished for.
+    package let estimate: RestoreEstimate
+    /// For every tier that all of the objects have, from the slowest to the fastest.
+    package let options: [RestoreOption]
+    /// Jobs that are bringing back some of the objects, the oldest first.
+    package let runningJobs: [RestoreJobID]
+    let objects: [ObjectKey: RestoreSelection.Object]
+
+    /// What is to be sent.
+    package var candidates: [RestoreCandidate] { plan.groups.flatMap(\.candidates) }
+    /// What can be read without a request.
+    var readable: [RestoreCandidate] {
+        plan.groups.filter { $0.purpose == .longer }.flatMap(\.candidates)
+            + plan.skipped.compactMap { skipped in
+                switch skipped.reason {
+                case .alreadyReadable, .notArchived: skipped.candidate
+                case .alreadyRetrieving, .originalThere: nil
+                }
+            }
+    }
+    /// The tier that most people would call that of the order: the one wished for, else the fastest that is taken.
+    package var tier: RestoreTier {
+        switch order.wish {
+        case .tier(let tier): tier
+        case .rush: plan.groups.map(\.request.tier).max() ?? .standard
+        }
+    }
+    package var hints: [WaitingHint] { WaitingHint.hints(for: estimate, tier: tier, among: options) }
+}
+
+/// Takes orders for restores: finds what is meant and what it would cost, and makes jobs of it.
+package struct RestorePlanner: Sendable {
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let prices: PriceTable
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameter pool: for what waits for the disk.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, prices: PriceTable, pool: BlockingPool, time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.prices = prices
+        self.pool = pool
+        self.time = time
+    }
+
+    /// Finds out what an order would come to. The storage class of what it names is asked of the store: a bucket's rules
+    /// may have moved it since it was last seen. A tier that a class does not have is refused before that, where the class
+    /// is known.
+    /// - Throws: ``TierNotOffered``, ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func propose(_ order: RestoreOrder, in places: RestoreSelection.Places) async throws -> RestoreProposal {
+        let now = time.now()
+        _ = try await ledger { try $0.expireRestores(at: now) }
+        let selection = try await RestoreSelection(of: order.names, in: places, ledger: ledger, store: store)
+        let originals = try await originals(where: selection.objects, wouldBeSavedIn: order.output)
+        let known = selection.objects.map { object in
+            var candidate = object.candidate(running: nil)
+            candidate.original = originals[candidate.key]
+            return candidate
+        }
+        _ = try RestorePlan(for: known, wish: order.wish, days: order.days, extends: order.extends, now: now)
+        var (candidates, missing, jobs) = try await weigh(selection.objects)
+        for index in candidates.indices { candidates[index].original = originals[candidates[index].key] }
+        let plan = try RestorePlan(
+            for: candidates, wish: order.wish, days: order.days, extends: order.extends, now: now)
+        let loads = Dictionary(grouping: plan.groups.filter { $0.purpose != .longer }, by: \.storageClass)
+            .map { storageClass, groups in
+                ArchivedLoad(
+                    storageClass: storageClass, objects: groups.reduce(0) { $0 + $1.candidates.count },
+                    bytes: groups.reduce(0) { $0 + $1.bytes })
+            }
+        return RestoreProposal(
+            order: order, plan: plan, problems: selection.problems + missing,
+            estimate: RestoreEstimate(of: plan.groups.map(\.load), days: order.days, prices: prices),
+            options: RestoreOption.all(for: loads, days: order.days, prices: prices), runningJobs: jobs,
+            objects: Dictionary(uniqueKeysWithValues: selection.objects.map { ($0.record.key, $0) }))
+    }
+
+    /// Writes the job down. From here on it is carried out whatever happens to this process. Where photos are to be saved,
+    /// those that can be read already belong to it too.
+    /// - Returns: the job, `nil` when there is nothing to do; and what other jobs have taken meanwhile.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func accept(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, collided: [ObjectKey]) {
+        let order = proposal.order
+        var items = proposal.plan.groups.filter { $0.purpose == .restore }.flatMap { group in
+            group.candidates.map { item($0, tier: group.request.tier, proposal) }
+        }
+        if order.output != nil {
+            items += proposal.readable.map { candidate in
+                var item = item(candidate, tier: proposal.tier, proposal)
+                var outcome = RestoreOutcome(state: .restored)
+                if case .restored(let end) = candidate.restoreState { outcome.expiresAt = end }
+                item.outcome = outcome
+                return item
+            }
+        }
+        guard !items.isEmpty else { return (nil, []) }
+        let draft = RestoreJobDraft(
+            requestedBy: order.requestedBy, tier: proposal.tier, isRush: order.wish == .rush, days: order.days,
+            output: order.output, estimatedCostUSD: proposal.estimate.totalUSD, estimatedHours: hours(of: proposal),
+            items: items)
+        let now = time.now()
+        return try await ledger { try $0.addRestoreJob(draft, at: now) }
+    }
+
+    /// How long it takes at most: the store's own word, else that of class and tier.
+    package func hours(of proposal: RestoreProposal) -> Double? {
+        store.capabilities.restoreDuration.map { $0 / .seconds(3_600) } ?? proposal.estimate.hours
+    }
+
+    private func item(
+        _ candidate: RestoreCandidate, tier: RestoreTier, _ proposal: RestoreProposal
+    ) -> RestoreJobDraft.Item {
+        RestoreJobDraft.Item(
+            key: candidate.key, path: candidate.path, destination: proposal.objects[candidate.key]?.destination,
+            size: candidate.size, sha256: candidate.sha256, storageClass: candidate.storageClass,
+            tier: tier)
+    }
+
+    /// Photos that stand where their copies would be saved: nothing is to be paid for a copy of what is there, and least of
+    /// all put in its place.
+    private func originals(
+        where objects: [RestoreSelection.Object], wouldBeSavedIn output: FilePath?
+    ) async throws -> [ObjectKey: FilePath] {
+        guard let output else { return [:] }
+        return try await pool.runChecking { flag in
+            var originals: [ObjectKey: FilePath] = [:]
+            for object in objects {
+                let place = output.pushing(object.destination)
+                do {
+                    let digest = try FileDigest.of(place, size: nil, flag)
+                    if let digest, digest.md5 == object.record.md5 { originals[object.record.key] = place }
+                } catch is Errno {
+                    // Nothing is there; or nobody can tell what, and whoever saves the copy will.
+                }
+            }
+            return originals
+        }
+    }
+
+    /// Asks the store how objects stand.
+    /// - Returns: those that are there, what is to be said of the others, and the jobs that they are in.
+    private func weigh(
+        _ objects: [RestoreSelection.Object]
+    ) async throws -> (
+        candidates: [RestoreCandidate], missing: [RestoreSelection.Problem], jobs: [RestoreJobID]
+    ) {
+        let keys = Set(objects.map(\.record.key))
+        let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
+        let askedAt = time.now()
+        let running = try await running(keys)
+        // Of what is being retrieved, as far as the ledger knows, the store may know more: it may be there by now.
+        let survey = ObjectStateQuery(store: store, knownObjects: known)
+        let findings = try await survey.look(at: keys.subtracting(running.keys), tellingRestores: false)
+            .merging(survey.look(at: Set(running.keys), tellingRestores: true)) { $1 }
+        let reports = findings.values.compactMap { finding in
+            if case .found(let info) = finding { info } else { nil as ObjectInfo? }
+        }
+        // Where listings tell of restores, their silence means that there is none.
+        let audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        for case (let key, .missing) in findings { try await audit.recheck(key) }
+        let tellsRestores = store.capabilities.restoresInLists == true
+        let open = try await ledger { ledger in
+            for page in stride(from: 0, to: reports.count, by: 1_000) {
+                let reports = Array(reports[page..<min(page + 1_000, reports.count)])
+                _ = try ledger.mergeReport(reports, tellsRestores: tellsRestores, at: askedAt)
+            }
+            for info in reports {
+                guard let item = running[info.key], item.state == .retrieving, case .restored(let end) = info.restore
+                else { continue }
+                try ledger.note(RestoreOutcome(state: .restored, expiresAt: end), of: [item.id], at: askedAt)
+            }
+            return try Self.running(keys, in: ledger)
+        }
+        var candidates: [RestoreCandidate] = []
+        var missing: [RestoreSelection.Problem] = []
+        for var object in objects {
+            switch findings[object.record.key] {
+            case .found(let info):
+                object.record.storageClass = info.storageClass
+                // A listing need not tell of restores, and the ledger knows of ours.
+                if tellsRestores || info.restore != .none { object.record.restore = info.restore }
+            case .missing:
+                let name = object.path?.string ?? object.record.key.rawValue
+                missing.append(
+                    RestoreSelection.Problem(
+                        name: name, reason: .notStored("the store no longer has \(object.record.key)")))
+                continue
+            case .failed, nil: break
+            }
+            var candidate = object.candidate(running: open[object.record.key])
+            if case .found(let info) = findings[object.record.key], info.isInArchiveTier { candidate.isArchived = true }
+            candidates.append(candidate)
+        }
+        return (candidates, missing, Set(open.values.map(\.job)).sorted())
+    }
+
+    /// The open items of jobs that are bringing objects back.
+    private func running(_ keys: Set<ObjectKey>) async throws -> [ObjectKey: RestoreItem] {
+        try await ledger { try Self.running(keys, in: $0) }
+    }
+
+    private static func running(_ keys: Set<ObjectKey>, in ledger: Ledger) throws -> [ObjectKey: RestoreItem] {
+        try keys.reduce(into: [:]) { $0[$1] = try ledger.openRestoreItem(for: $1) }
+    }
+}
+
+extension RestoreSelection.Object {
+    /// - Parameter item: of the job that is restoring it.
+    fileprivate func candidate(running item: RestoreItem?) -> RestoreCandidate {
+        RestoreCandidate(
+            key: record.key, storageClass: record.storageClass,
+            restoreState: item == nil ? record.restore : .inProgress,
+            running: item.map { RestoreRequest(days: $0.days, tier: $0.tier) }, size: record.size,
+            sha256: record.sha256, path: path)
+    }
+}

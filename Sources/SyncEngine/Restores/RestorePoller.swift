@@ -1,0 +1,133 @@
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+
+/// Follows restore jobs to their end: sends what is planned, asks the store how far it is, seldom at first and oftener
+/// near the end, and notes what can be read, has failed, or is archived again.
+///
+/// All that it knows is in the ledger, so that it goes on after a restart where it was, and several processes may follow
+/// the same jobs: a look that one has taken counts for all.
+package struct RestorePoller: Sendable {
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let sender: RestoreSender
+    private let interval: Duration
+    private let time: TimeSource
+
+    /// - Parameter interval: of the looks near the end of a restore.
+    package init(store: any ObjectStore, ledger: LedgerQueue, interval: Duration, time: TimeSource) {
+        self.store = store
+        self.ledger = ledger
+        sender = RestoreSender(store: store, ledger: ledger, time: time)
+        self.interval = interval
+        self.time = time
+    }
+
+    /// One round over all open jobs, or over one.
+    /// - Parameter isUrgent: looks at every job whether its time has come or not.
+    /// - Returns: when the next round is due; `nil` when no job is open.
+    /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`. A store that takes
+    ///   no requests is asked how far the others are all the same.
+    package func step(job: RestoreJobID? = nil, isUrgent: Bool = false) async throws -> Date? {
+        let now = time.now()
+        _ = try await ledger { try $0.expireRestores(at: now) }
+        let refusal = try await send(job)
+        let due = try await openJobs(job).filter { isUrgent || nextLook($0, at: now) <= now }
+        var items: [RestoreItem] = []
+        for job in due {
+            let open = try await ledger { try $0.retrievingItems(of: job.id) }
+            if isUrgent {
+                items += open
+            } else if try await isWorthALook(job, open) {
+                items += open
+            }
+        }
+        if !items.isEmpty { try await look(at: items) }
+        let looked = due.map(\.id)
+        if !looked.isEmpty {
+            try await ledger { ledger in
+                for job in looked { try ledger.noteLook(at: job, now) }
+            }
+        }
+        if let refusal { throw refusal }
+        return try await openJobs(job).map { min(nextLook($0, at: now), $0.claimableAt ?? .distantFuture) }.min()
+    }
+
+    /// - Returns: why what is left could not be sent.
+    private func send(_ job: RestoreJobID?) async throws -> StoreError? {
+        do {
+            try await sender.run(job: job)
+            return nil
+        } catch let error as StoreError {
+            return error
+        }
+    }
+
+    private func openJobs(_ job: RestoreJobID?) async throws -> [OpenRestoreJob] {
+        try await ledger { try $0.openRestoreJobs() }.filter { job == nil || $0.id == job }
+    }
+
+    // MARK: When
+
+    private func nextLook(_ job: OpenRestoreJob, at now: Date) -> Date {
+        schedule(job.slowest.tier, job.slowest.storageClass)
+            .nextPoll(requestedAt: job.requestedAt, lastPolled: job.lookedAt, now: now)
+    }
+
+    private func schedule(_ tier: RestoreTier, _ storageClass: StorageClass) -> PollSchedule {
+        store.capabilities.restoreDuration.map { PollSchedule(expected: $0, interval: interval) }
+            ?? PollSchedule(tier, of: storageClass, interval: interval)
+    }
+
+    /// Long before its usual time a job is looked at by one object of each class and tier: as long as none of them is
+    /// there, the others are not asked for.
+    private func isWorthALook(_ job: OpenRestoreJob, _ items: [RestoreItem]) async throws -> Bool {
+        let slowest = schedule(job.slowest.tier, job.slowest.storageClass)
+        guard slowest.isEarly(time.now(), requestedAt: job.requestedAt) else { return true }
+        let kinds = Dictionary(grouping: items) { OpenRestoreJob.Kind(storageClass: $0.storageClass, tier: $0.tier) }
+        let samples = kinds.values.compactMap(\.first)
+        let findings = try await ObjectStateQuery(store: store, knownObjects: 0).sample(samples.map(\.key))
+        let now = time.now()
+        return samples.contains { sample in
+            findings[sample.key].map { outcome(of: sample, $0, at: now) != nil } ?? false
+        }
+    }
+
+    // MARK: Looking
+
+    private func look(at items: [RestoreItem]) async throws {
+        let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
+        let findings = try await ObjectStateQuery(store: store, knownObjects: known)
+            .look(at: Set(items.map(\.key)), tellingRestores: true)
+        let now = time.now()
+        var outcomes: [RestoreOutcome: [Int64]] = [:]
+        for item in items {
+            guard let finding = findings[item.key], let outcome = outcome(of: item, finding, at: now) else { continue }
+            outcomes[outcome, default: []].append(item.id)
+        }
+        let audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        for case (let key, .missing) in findings { try await audit.recheck(key) }
+        let found = outcomes
+        try await ledger { ledger in
+            for (outcome, items) in found { try ledger.note(outcome, of: items, at: now) }
+        }
+    }
+
+    /// `nil` as long as there is nothing new.
+    private func outcome(of item: RestoreItem, _ finding: ObjectStateQuery.Finding, at now: Date) -> RestoreOutcome? {
+        let isOverdue =
+            item.requestedAt.map { schedule(item.tier, item.storageClass).isOverdue(now, requestedAt: $0) } ?? false
+        switch finding {
+        case .missing: return .failed("nothing is stored under \(item.key) any more")
+        case .failed(let error): return error.isTransient ? nil : .failed("\(error)")
+        case .found(let info):
+            switch info.restore {
+            case .restored(let until): return RestoreOutcome(state: .restored, expiresAt: until)
+            case .inProgress: return nil
+            case .none:
+                if !info.storageClass.isArchive, !info.isInArchiveTier { return RestoreOutcome(state: .restored) }
+                return isOverdue ? .failed("the store no longer knows of this restore; ask for it again") : nil
+            }
+        }
+    }
+}

@@ -1,0 +1,253 @@
+import FoundationEssentials
+package import SyncCore
+import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Takes orders for shares: finds what can be shared and what is shared already, and writes it down.
+package struct SharePlanner: Sendable {
+    private static let daySeconds: TimeInterval = 86_400
+    /// Of a location or a name.
+    private static let mostCharacters = 100
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let reducer: any PhotoReducer
+    private let pool: BlockingPool
+    private let hands: ShareLease
+    private let maximumPhotos: Int
+    private let expireDays: Int
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - pool: for reading photos.
+    ///   - expireDays: how long a share lasts unless told.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, pool: BlockingPool, hands: ShareLease,
+        maximumPhotos: Int, expireDays: Int, time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.reducer = reducer
+        self.pool = pool
+        self.hands = hands
+        self.maximumPhotos = maximumPhotos
+        self.expireDays = expireDays
+        self.time = time
+    }
+
+    /// Finds out what an order would come to. Photos that were not read yet are read.
+    /// - Throws: ``ShareError``, ``LedgerError``, `CancellationError`.
+    package func propose(_ order: ShareOrder) async throws -> ShareProposal {
+        let vacation = order.vacation
+        let (items, skipped) = try await choose(order)
+        let (folder, selection, quality) = (vacation.folder, order.selection, order.quality)
+        let now = time.now()
+        let found = try await ledger { try $0.openShare(of: folder, selection: selection, quality: quality) }
+        let existing = found.flatMap { $0.expiresAt > now ? $0 : nil }
+        let expiresAt =
+            order.expiresAt ?? existing?.expiresAt ?? now.addingTimeInterval(Double(expireDays) * Self.daySeconds)
+        let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
+        var notes = Self.notesOnGone(from: vacation)
+        notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
+        notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
+        let draft = ShareDraft(
+            folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
+            startDate: vacation.startDate, endDate: vacation.endDate,
+            sharedBy: (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line), expiresAt: expiresAt,
+            photos: items.map {
+                ShareDraft.Photo(
+                    md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
+                    isLocal: $0.photo.state.isOnDisk)
+            })
+        let rows = try await ledger { ledger in try existing.map { try ledger.sharePhotos($0.id) } ?? [] }
+        let stored = Set(rows.filter { $0.copy != nil || $0.isFinal }.map(\.md5))
+        let archived = items.filter { !stored.contains($0.md5) && $0.photo.state == .missing }.compactMap { item in
+            item.photo.object.flatMap { $0.isReadable(at: now) ? nil : $0.key }
+        }
+        return ShareProposal(
+            order: order, items: items, skipped: skipped, existing: existing,
+            change: Self.change(of: existing, rows, to: draft), archived: archived, notes: notes, draft: draft)
+    }
+
+    /// Writes a share down, or brings the one that there is up to the proposal, and takes it into our hands. From here on
+    /// it is carried out whatever happens to this process.
+    /// - Throws: ``ShareError/inOtherHands(_:)``, also when another process has just made the same; ``LedgerError``.
+    package func accept(_ proposal: ShareProposal) async throws -> ShareID {
+        let (draft, owner, now) = (proposal.draft, hands.owner, time.now())
+        if let existing = proposal.existing {
+            guard try await hands.claim(existing.id) != nil,
+                try await ledger({ try $0.reviseShare(existing.id, draft, by: owner) }) != nil
+            else { throw ShareError.inOtherHands(existing.id) }
+            return existing.id
+        }
+        var generator = SystemRandomNumberGenerator()
+        let id = ShareID(using: &generator)
+        let other = try await ledger { ledger -> ShareID? in
+            // One that has expired, and that nobody has cleared away yet, is in nobody's way.
+            if let old = try ledger.openShare(of: draft.folder, selection: draft.selection, quality: draft.quality),
+                old.expiresAt <= now
+            {
+                try ledger.endShare(old.id, .expired)
+            }
+            if try ledger.addShare(id, draft, by: owner, at: now) { return nil }
+            return try ledger.openShare(of: draft.folder, selection: draft.selection, quality: draft.quality)?.id ?? id
+        }
+        if let other { throw ShareError.inOtherHands(other) }
+        return id
+    }
+
+    // MARK: What is shared
+
+    private func choose(
+        _ order: ShareOrder
+    ) async throws -> (items: [ShareProposal.Item], skipped: [ShareProposal.Skipped]) {
+        let photos = order.vacation.photos
+        if let selection = order.selection, selection.last >= photos.count {
+            throw ShareError.noSuchNumber(selection.last, photos: photos.count)
+        }
+        let chosen = photos.enumerated().filter { order.selection?.contains($0.offset) ?? true }
+        // Known before anything is read: thousands of photos are not read to be refused.
+        let possible = chosen.count { $0.element.object.map(Self.isJPEG) ?? true }
+        guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
+        var items: [ShareProposal.Item] = []
+        // They have no numbers, and whoever chooses by numbers has not chosen them.
+        var skipped = (order.selection == nil ? order.vacation.failures : []).map { photo in
+            ShareProposal.Skipped(
+                number: nil, photo: photo, reason: "cannot be stored: sync-agent status and its path tell why")
+        }
+        var seen: [MD5Digest: String] = [:]
+        for (number, photo) in chosen {
+            switch try await look(at: photo) {
+            case .unfit(let reason): skipped.append(ShareProposal.Skipped(number: number, photo: photo, reason: reason))
+            case .jpeg(let md5):
+                if let other = seen.updateValue(photo.name, forKey: md5) {
+                    skipped.append(
+                        ShareProposal.Skipped(number: number, photo: photo, reason: "it is the same photo as \(other)"))
+                    continue
+                }
+                items.append(
+                    ShareProposal.Item(
+                        number: number, photo: photo, md5: md5, bytes: Self.bytes(of: photo, order.quality)))
+            }
+        }
+        return (items, skipped)
+    }
+
+    private enum Look {
+        case jpeg(MD5Digest)
+        case unfit(String)
+    }
+
+    private func look(at photo: VacationPhoto) async throws -> Look {
+        if let object = photo.object {
+            guard Self.isJPEG(object) else { return .unfit(Self.unfit(object.contentType)) }
+            if let md5 = photo.md5 ?? object.md5 { return .jpeg(md5) }
+        }
+        if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }
+        guard photo.state != .missing else { return .unfit("it is not on this machine, and not known to be a JPEG") }
+        do {
+            let examined = try await pool.run { [reducer] in try reducer.examine(photo.path) }
+            guard examined.type == .jpeg else { return .unfit(Self.unfit(examined.type.name)) }
+            return .jpeg(examined.digest.md5)
+        } catch let error as PhotoError {
+            return .unfit("\(error)")
+        }
+    }
+
+    /// A trip that was archived may be shared, and a folder that is empty by mistake must not pass for one that is not.
+    private static func notesOnGone(from vacation: Vacation) -> [String] {
+        guard vacation.gone > 0 else { return [] }
+        let (folder, count) = (vacation.folder.string, vacation.gone.counted("photo"))
+        return [
+            vacation.photos.allSatisfy { !$0.state.isOnDisk }
+                ? "No photo is left in \(folder). Shared is what the store has of those that were there: \(count)."
+                : "Gone from \(folder), and not shared: \(count)."
+        ]
+    }
+
+    private static func isJPEG(_ object: ObjectRecord) -> Bool { object.contentType == MediaType.jpeg.name }
+
+    private static func unfit(_ type: String) -> String {
+        "only JPEG photos are shared (this is \(type)): what others would tell of you cannot be taken out"
+    }
+
+    /// As others may see it: one line, which no reader of manifests refuses.
+    private static func line(_ text: String) -> String { String(ShareManifestRules.plain(text).prefix(mostCharacters)) }
+
+    private static func bytes(of photo: VacationPhoto, _ quality: ShareQuality) -> Int64 {
+        let stored = photo.object?.size
+        return quality == .full && photo.state.isOnDisk ? photo.stamp.size : stored ?? photo.stamp.size
+    }
+
+    private static func change(
+        of existing: ShareRecord?, _ rows: [SharePhoto], to draft: ShareDraft
+    ) -> ShareProposal.Change {
+        guard let existing else { return .new }
+        guard existing.state == .live else { return .goesOn }
+        let shared = rows.filter { $0.position != nil }
+        let isSame =
+            existing.step != .publish && shared.map(\.md5) == draft.photos.map(\.md5)
+            && !shared.contains { $0.failure != nil && !$0.isFinal }
+            && !zip(shared, draft.photos).contains { $0.isDatedAnew(by: $1.takenAt) }
+            && existing.location == draft.location && existing.startDate == draft.startDate
+            && existing.endDate == draft.endDate && existing.sharedBy == draft.sharedBy
+            && existing.expiresAt.isSameInLedger(as: draft.expiresAt)
+        if isSame { return .none }
+        let (before, after) = (Set(shared.map(\.md5)), Set(draft.photos.map(\.md5)))
+        return .update(added: after.subtracting(before).count, removed: before.subtracting(after).count)
+    }
+
+    // MARK: Other shares
+
+    /// A folder that was renamed, or copied, makes another share; the first one goes on to show what it shows.
+    private func notesOnOthers(of photos: Set<MD5Digest>, besides folder: FilePath) async throws -> [String] {
+        try await ledger { ledger in
+            try ledger.unendedShares().filter { $0.state.isOpen && $0.folder != folder }.compactMap { share in
+                let shown = try ledger.sharePhotos(share.id).filter { $0.position != nil }.map(\.md5)
+                let same = photos.intersection(shown).count
+                guard same > 0 else { return nil }
+                return
+                    "\(same.counted("of these photos is", "of these photos are")) shared already from another folder, "
+                    + "\(share.folder.string): share \(share.id) goes on until \(share.expiresAt.formatted(.iso8601)). When that folder was renamed, take it "
+                    + "back with sync-agent shares --revoke \(share.id)"
+            }
+        }
+    }
+
+    // MARK: The backstop
+
+    /// A rule of the bucket that removes shares earlier would break the link's word. What the configuration wants may not
+    /// have been applied, so that the rules themselves are asked.
+    /// - Returns: what a person should know when the rules cannot be read.
+    private func requireRulesAllow(_ end: Date, createdAt: Date) async throws -> [String] {
+        guard store.capabilities.lifecycle == .byRules else { return [] }
+        let rules: LifecycleConfiguration
+        do {
+            rules = try await store.lifecycle()
+        } catch let error as StoreError where error.code == .unsupported {
+            return []
+        } catch let error as StoreError {
+            return ["Whether a rule of the bucket removes the share earlier is not known: \(error)"]
+        }
+        let limits = rules.rules.compactMap(\.own).filter { ShareKeys.prefix.hasPrefix($0.prefix) }
+            .compactMap(\.expireAfterDays)
+        let days = Int((end.timeIntervalSince(createdAt) / Self.daySeconds).rounded(.up))
+        if let limit = limits.min(), days > limit { throw ShareError.endsTooLate(days: days, rule: limit) }
+        return []
+    }
+}
+
+extension Date {
+    /// Whether both are the same millisecond, as the ledger keeps times.
+    fileprivate func isSameInLedger(as other: Date) -> Bool { abs(timeIntervalSince(other)) < 0.001 }
+}
+
+extension ObjectRecord {
+    /// Whether its bytes can be read without a restore, as far as is known.
+    func isReadable(at now: Date) -> Bool {
+        if !storageClass.isArchive { return true }
+        if case .restored(let end) = restore { return end.map { $0 > now } ?? true }
+        return false
+    }
+}

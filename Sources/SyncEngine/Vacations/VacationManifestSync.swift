@@ -1,0 +1,224 @@
+package import FoundationEssentials
+package import SyncCore
+import SyncDigest
+package import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Keeps the manifests of vacations in the store as the folders are: written when all photos of a vacation are stored,
+/// again when they or their description change, and removed when they have another name.
+package struct VacationManifestSync: Sendable {
+    package struct Result: Hashable, Sendable {
+        /// Manifests that were written.
+        package var stored = 0
+        /// Vacations whose manifest another machine has written.
+        package var found = 0
+        /// Old manifests that were removed.
+        package var removed = 0
+        /// What of descriptions is ignored, and what was replaced in the store, for people.
+        package var notes: [String] = []
+        /// What has to be tried again.
+        package var failures: [String] = []
+        /// The revisions of vacations that were left for later.
+        package var left: [VacationID: Int64] = [:]
+
+        package init() {}
+    }
+
+    private let ledger: LedgerQueue
+    private let reader: VacationReader
+    private let shelf: ManifestStore
+    private let now: @Sendable () -> Date
+
+    /// - Parameter pool: for reading descriptions.
+    package init(
+        ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout, pool: BlockingPool,
+        descriptions: DescriptionSource = .disk, now: @escaping @Sendable () -> Date
+    ) {
+        self.ledger = ledger
+        self.now = now
+        reader = VacationReader(ledger: ledger, pool: pool, descriptions: descriptions)
+        shelf = ManifestStore(store: store, keys: keys)
+    }
+
+    /// One round over the vacations that changed since they were seen to, and of which no photo waits for its upload.
+    /// - Parameter isQuiet: whether a vacation's turn has come; the others are left.
+    /// - Throws: ``StoreError`` when the store cannot be used at all; ``LedgerError``, `CancellationError`.
+    package func run(
+        where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }
+    ) async throws -> Result {
+        var result = Result()
+        let changed = try await ledger { try $0.vacationsToLookAt() }
+        // A folder that was renamed is stored under its new name before the old one goes.
+        for record in changed.filter(\.isOnDisk) + changed.filter({ !$0.isOnDisk }) {
+            guard isQuiet(record) else {
+                result.left[record.id] = record.revision
+                continue
+            }
+            do {
+                try await look(at: record.id, &result)
+            } catch let error as VacationReadError {
+                result.failures.append("\(error)")
+            } catch let error as StoreError where !error.concernsWholeStore {
+                result.failures.append("the vacation \(record.folder.string.escapingControls): \(error)")
+            }
+        }
+        try await removeStale(&result)
+        return result
+    }
+
+    private func look(at id: VacationID, _ result: inout Result) async throws {
+        guard let content = try await ledger({ try $0.vacationContent(id) }), content.record.waiting == 0 else {
+            return
+        }
+        guard content.record.isOnDisk else { return try await lookAtGone(content, &result) }
+        guard let vacation = try await reader.read(content) else { return }
+        for problem in vacation.problems {
+            let file = vacation.folder.appending(VacationDescription.fileName)
+            result.notes.append("\(file.string.escapingControls) is not used as it is: \(problem)")
+        }
+        if vacation.photos.isEmpty {
+            return try await ledger { try $0.noteLooked(id, revision: vacation.revision, details: vacation.details) }
+        }
+        try await store(vacation, known: content.record.stored, &result)
+    }
+
+    // MARK: What is there
+
+    private func store(
+        _ vacation: Vacation, known: VacationRecord.Stored?, _ result: inout Result
+    ) async throws {
+        let photos = vacation.photos.compactMap(\.md5)
+        let fingerprint = SHA256Digest(of: VacationFingerprint.material(photos))
+        if let known, try await isCurrent(known, vacation, fingerprint) {
+            let (id, revision, details) = (vacation.id, vacation.revision, vacation.details)
+            return try await ledger { try $0.noteLooked(id, revision: revision, details: details) }
+        }
+        for number in 1... {
+            let cacheKey = VacationCacheKey.text(vacation.cacheKey, number: number)
+            guard try await isFree(cacheKey, for: vacation.id, fingerprint) else { continue }
+            let manifest = Self.manifest(of: vacation, as: cacheKey)
+            let bytes = try manifest.encoded()
+            let digest = SHA256Digest(of: bytes)
+            guard let isOwn = try await bring(manifest, bytes, digest, of: vacation.id, &result) else { continue }
+            let stored = VacationRecord.Stored(
+                cacheKey: cacheKey, photoCount: manifest.photoCount, fingerprint: fingerprint, manifest: digest,
+                isOwn: isOwn, at: now())
+            return try await ledger.finish {
+                try $0.noteStored(
+                    vacation.id, revision: vacation.revision, details: vacation.details, as: stored, photos: photos)
+            }
+        }
+    }
+
+    private static func manifest(of vacation: Vacation, as cacheKey: String) -> VacationManifest {
+        VacationManifest(
+            cacheKey: cacheKey, details: vacation.details, photos: vacation.photos.compactMap(\.inManifest))
+    }
+
+    /// Whether what is stored tells the vacation as it is, under a key that it would get today.
+    private func isCurrent(
+        _ known: VacationRecord.Stored, _ vacation: Vacation, _ fingerprint: SHA256Digest
+    ) async throws -> Bool {
+        guard VacationCacheKey.isText(known.cacheKey, numbering: vacation.cacheKey),
+            try await isFree(known.cacheKey, for: vacation.id, fingerprint)
+        else { return false }
+        return SHA256Digest(of: try Self.manifest(of: vacation, as: known.cacheKey).encoded()) == known.manifest
+    }
+
+    /// Brings a manifest into the store, unless one that tells the same is there.
+    /// - Returns: whether this machine has written it; `nil` where the key has another machine's manifest of another
+    ///   vacation, which stays.
+    private func bring(
+        _ manifest: VacationManifest, _ bytes: [UInt8], _ digest: SHA256Digest, of id: VacationID,
+        _ result: inout Result
+    ) async throws -> Bool? {
+        let cacheKey = manifest.cacheKey
+        let ours = try await ledger { try $0.manifestsWritten(as: cacheKey) }
+        switch try await shelf.find(cacheKey) {
+        case .manifest(let there, let thereDigest) where there.isEquivalent(to: manifest):
+            let isOwn = ours.contains(thereDigest)
+            // What another machine calls the photos is left to it.
+            if thereDigest == digest || !isOwn {
+                result.found += isOwn ? 0 : 1
+                return isOwn
+            }
+        case .manifest(_, let thereDigest) where !ours.contains(thereDigest):
+            return nil
+        case .damaged(let damage):
+            result.notes.append("the manifest of \(cacheKey) in the store was replaced: \(damage)")
+        case .manifest, .nothing:
+            break
+        }
+        // Noted before, so that an agent that is killed after the put knows the manifest as its own.
+        let writing = StaleManifest(cacheKey: cacheKey, digest: digest)
+        try await ledger { try $0.noteWriting(writing, of: id) }
+        try await shelf.put(bytes, as: cacheKey)
+        result.stored += 1
+        return true
+    }
+
+    /// Whether no other vacation of this machine, of other photos, has the key.
+    private func isFree(
+        _ cacheKey: String, for id: VacationID, _ fingerprint: SHA256Digest
+    ) async throws -> Bool {
+        try await ledger { ledger in
+            try !ledger.vacations(storedAs: cacheKey).contains { $0.id != id && $0.stored?.fingerprint != fingerprint }
+        }
+    }
+
+    // MARK: What is gone
+
+    private func lookAtGone(_ content: VacationContent, _ result: inout Result) async throws {
+        let record = content.record
+        let (id, revision) = (record.id, record.revision)
+        if record.stored != nil, !content.photos.contains(where: content.holds) {
+            if try await isSettled(record.successor) {
+                try await ledger { ledger in
+                    try ledger.noteMoved(id, revision: revision)
+                    try ledger.forgetEmptyVacation(id)
+                }
+            } else {
+                result.left[id] = revision
+            }
+        } else {
+            // It was deleted on this disk, and nothing changes in the store; or nothing was ever there.
+            try await ledger { ledger in
+                try ledger.noteLooked(id, revision: revision, details: record.lookedDetails)
+                try ledger.forgetEmptyVacation(id)
+            }
+        }
+    }
+
+    /// Whether the vacation that photos went to is stored with them; they may have gone on from there.
+    private func isSettled(_ successor: VacationID?) async throws -> Bool {
+        try await ledger { ledger in
+            var (next, met) = (successor, Set<VacationID>())
+            while let id = next, met.insert(id).inserted, let record = try ledger.vacation(id) {
+                if record.isOnDisk { return !record.isChanged }
+                next = record.successor
+            }
+            return true
+        }
+    }
+
+    private func removeStale(_ result: inout Result) async throws {
+        for manifest in try await ledger({ try $0.staleManifests() }) {
+            do {
+                if try await shelf.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
+                try await ledger.finish { try $0.forget(manifest) }
+            } catch let error as StoreError where !error.concernsWholeStore {
+                result.failures.append("the old manifest of \(manifest.cacheKey) is not removed: \(error)")
+            }
+        }
+    }
+}
+
+extension VacationPhoto {
+    fileprivate var inManifest: VacationManifest.Photo? {
+        guard let object, let md5 else { return nil }
+        return VacationManifest.Photo(
+            key: object.key, md5: md5, sha256: object.sha256, name: name, takenAt: object.takenAt, width: object.width,
+            height: object.height, size: object.size)
+    }
+}

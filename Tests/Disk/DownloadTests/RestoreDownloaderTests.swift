@@ -1,0 +1,234 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct RestoreDownloaderTests {
+    private static let trips: FilePath = "/pictures/trips"
+
+    private let tree: TemporaryTree
+    private let memory = InMemoryStore()
+    private let store: FaultyStore
+    private let ledger: Ledger
+    private let time = ManualTime()
+    private let folder: FolderRecord
+
+    init() throws {
+        tree = try TemporaryTree()
+        store = FaultyStore(memory)
+        ledger = try Ledger.inMemory()
+        folder = try ledger.register([WatchedFolder(kind: .vacations, path: Self.trips)])[0]
+    }
+
+    private var delivery: RestoreDownloader {
+        RestoreDownloader(
+            store: store, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            pool: BlockingPool(name: "disk", threads: 3), time: time.source)
+    }
+
+    private var output: FilePath { tree.path("out") }
+
+    private func bytes(_ name: String) -> [UInt8] { Array("bytes of \(name)".utf8) }
+
+    private func key(_ name: String) throws -> ObjectKey {
+        try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array(name.utf8)).md5))
+    }
+
+    /// A job that has brought back these, each named as its place in the output.
+    @discardableResult
+    private func restore(
+        _ names: [String], output: FilePath?, paths: Bool = true, digests: Bool = true
+    ) async throws -> RestoreJobID {
+        for name in names {
+            try await memory.store(bytes(name), at: key(name))
+            memory.setClass(.deepArchive, restore: .restored(until: nil), of: try key(name))
+        }
+        let items = try names.map { name in
+            RestoreJobDraft.Item(
+                key: try key(name), path: paths ? Self.trips.pushing(FilePath(name)) : nil,
+                destination: FilePath(name), size: Int64(bytes(name).count),
+                sha256: digests ? SHA256Digest(of: bytes(name)) : nil, storageClass: .deepArchive, tier: .bulk)
+        }
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: output, items: items)
+        let job = try #require(try ledger.addRestoreJob(draft, at: time.now).job)
+        let ids = try ledger.restoreItems(of: job.id, after: 0, limit: .max).map(\.id)
+        try ledger.note(RestoreOutcome(state: .restored), of: ids, at: time.now)
+        return job.id
+    }
+
+    private func saved(_ job: RestoreJobID) throws -> Int? { try ledger.restoreJob(job)?.saved }
+
+    @Test func `photos get their own names, folders and bytes, and are noted`() async throws {
+        let names = ["Paris/1.jpg", "Paris/day/2.jpg", "3 Zürich.jpg"]
+        let job = try await restore(names, output: output)
+        let result = try await delivery.run()
+        #expect(result.saved == 3)
+        #expect(result.failures == [])
+        #expect(try tree.files(below: "out") == ["3 Zürich.jpg", "Paris/1.jpg", "Paris/day/2.jpg"])
+        for name in names { #expect(try tree.read("out/\(name)") == bytes(name)) }
+        #expect(try saved(job) == 3)
+        let calls = store.calls.count
+        #expect(try await delivery.run().saved == 0)
+        #expect(store.calls.count == calls)
+    }
+
+    @Test func `a photo gets the time of its file, or else that at which it was taken`() async throws {
+        let (written, taken) = (Int64(1_500_000_000), CaptureTime(clock: 1_400_032_400_000, offset: 540))
+        let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: written * 1_000_000_000)
+        _ = try ledger.sight(folder.id, file: "a.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        for claim in try ledger.claim(limit: 1, at: time.now) {
+            try ledger.commit(
+                claim,
+                outcome: .uploaded(
+                    ContentDigest(of: [1]),
+                    ObjectRecord(
+                        key: try key("b.jpg"), size: 1, md5: nil, sha256: nil, contentType: "image/jpeg",
+                        storageClass: .deepArchive, takenAt: taken, storedAt: time.now)), at: time.now)
+        }
+        try await restore(["a.jpg", "b.jpg"], output: output)
+        _ = try await delivery.run()
+        #expect(try tree.stamp("out/a.jpg").modified == written * 1_000_000_000)
+        #expect(try tree.stamp("out/b.jpg").modified == 1_400_000_000 * 1_000_000_000)
+    }
+
+    @Test func `what nobody wants saved is left alone`() async throws {
+        try await restore(["1.jpg"], output: nil)
+        #expect(try await delivery.run().saved == 0)
+        #expect(store.calls == [])
+    }
+
+    @Test func `only the job that is named is saved`() async throws {
+        try await restore(["1.jpg"], output: output)
+        let job = try await restore(["2.jpg"], output: output)
+        #expect(try await delivery.run(job: job).saved == 1)
+        #expect(try tree.files(below: "out") == ["2.jpg"])
+    }
+
+    @Test func `killed between file and note, a later run finds the file and downloads nothing`() async throws {
+        let job = try await restore(["Paris/1.jpg"], output: output)
+        try tree.write(bytes("Paris/1.jpg"), to: "out/Paris/1.jpg")
+        #expect(try await delivery.run().saved == 1)
+        #expect(store.count(.get) == 0)
+        #expect(try saved(job) == 1)
+    }
+
+    @Test func `something else of that name is kept and told, and the others are saved`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output)
+        try tree.write("precious", to: "out/1.jpg")
+        let result = try await delivery.run()
+        #expect(result.saved == 1)
+        #expect(result.failures.count == 1)
+        #expect(
+            result.failures.first
+                == "\(output)/1.jpg: another file has this name, and stays; restore into another folder (--output)")
+        #expect(try tree.read("out/1.jpg") == Array("precious".utf8))
+        #expect(try saved(job) == 1)
+        // Who moves it away gets the photo.
+        let held = result.unsaved[job] ?? []
+        try tree.write("out of the way", to: "out/1.jpg")
+        #expect(try await delivery.run(leavingOut: held).failures == [])
+        #expect(try await delivery.run().failures.count == 1)
+    }
+
+    @Test func `the photo itself in the place of its copy stays, is told of, and is no failure`() async throws {
+        let original = Array("much more than the copy".utf8)
+        let object = ObjectRecord(
+            key: try key("1.jpg"), size: 1, md5: ContentDigest(of: original).md5, sha256: nil,
+            contentType: "image/jpeg", storageClass: .deepArchive, storedAt: time.now)
+        let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: 1)
+        _ = try ledger.sight(folder.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        for claim in try ledger.claim(limit: 1, at: time.now) {
+            try ledger.commit(claim, outcome: .uploaded(ContentDigest(of: original), object), at: time.now)
+        }
+        let job = try await restore(["1.jpg"], output: output)
+        try tree.write(original, to: "out/1.jpg")
+        let result = try await delivery.run()
+        #expect(result.failures == [])
+        #expect(try tree.read("out/1.jpg") == original)
+        #expect(store.count(.get) == 0)
+        #expect(try saved(job) == 1)
+        let item = try #require(try ledger.restoreItems(of: job, after: 0, limit: 1).first)
+        #expect(item.note == "the original is there, and stays")
+    }
+
+    @Test func `a file that another process is downloading is no failure`() async throws {
+        try await restore(["1.jpg"], output: output)
+        let gate = Gate()
+        store.add(StoreFault(.get, number: 1, .hold(gate)))
+        let delivery = delivery
+        async let first = delivery.run()
+        await gate.waitForArrivals(1)
+        let second = try await self.delivery.run()
+        #expect(second.saved == 0)
+        #expect(second.failures == [])
+        gate.open()
+        #expect(try await first.saved == 1)
+    }
+
+    @Test func `what was saved before a cancellation is noted`() async throws {
+        let job = try await restore((1...9).map { "\($0).jpg" }, output: output)
+        let gate = Gate()
+        store.add(StoreFault(.get, numbers: 4...(.max), .hold(gate)))
+        let delivery = delivery
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { _ = try await delivery.run() }
+            await gate.waitForArrivals(3)
+            group.cancelAll()
+            gate.open()
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+        #expect(try saved(job) == tree.files(below: "out").filter { !$0.contains("part") }.count)
+        #expect(try await self.delivery.run().saved == 9 - (saved(job) ?? 0) || saved(job) == 9)
+        #expect(try tree.files(below: "out").count == 9)
+    }
+
+    @Test func `an outage is thrown, and what is left is saved later`() async throws {
+        let job = try await restore((1...5).map { "\($0).jpg" }, output: output)
+        store.add(StoreFault(.get, numbers: 3...8, .failBefore(.accessDenied)))
+        await #expect(throws: StoreError.self) { try await delivery.run() }
+        #expect(try saved(job) == 2)
+        for _ in 0..<5 { _ = try? await delivery.run() }
+        #expect(try saved(job) == 5)
+    }
+
+    @Test func `a copy that has ended is told, and does not stop the others`() async throws {
+        try await restore(["1.jpg", "2.jpg"], output: output)
+        memory.setClass(.deepArchive, of: try key("1.jpg"))
+        let result = try await delivery.run()
+        #expect(result.saved == 1)
+        #expect(result.failures.count == 1)
+        #expect(result.unsaved.values.map(\.count) == [1])
+    }
+
+    @Test func `bytes that are not the photo's are not kept`() async throws {
+        try await restore(["1.jpg"], output: output)
+        try await memory.delete(key("1.jpg"))
+        try await memory.store(Array("another photo".utf8), at: key("1.jpg"))
+        let time = TimeSource(
+            now: { Date(timeIntervalSince1970: 0) }, monotonic: { .zero }, sleep: { _ in }, random: { 0 })
+        let delivery = RestoreDownloader(
+            store: store, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            pool: BlockingPool(name: "disk", threads: 3), time: time)
+        #expect(try await delivery.run().failures.count == 1)
+        #expect(try tree.files(below: "out").filter { !$0.contains("part") } == [])
+    }
+
+    @Test func `a folder that cannot be made is told, and the disk is asked once for each photo`() async throws {
+        try tree.write("a file", to: "blocked")
+        try await restore(["Paris/1.jpg"], output: tree.path("blocked/out"))
+        let result = try await delivery.run()
+        #expect(result.failures.count == 1)
+        #expect(store.count(.get) == 0)
+    }
+
+    @Test func `more items than a page are all saved`() async throws {
+        let job = try await restore((1...250).map { "Paris/\($0).jpg" }, output: output)
+        #expect(try await delivery.run().saved == 250)
+        #expect(try saved(job) == 250)
+    }
+}

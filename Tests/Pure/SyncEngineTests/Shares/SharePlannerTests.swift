@@ -1,0 +1,178 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct SharePlannerTests {
+    @Test func `a selection is shared by its numbers`() async throws {
+        let bench = try ShareBench()
+        for letter in "abcdefg" { try await bench.add("\(letter).jpg") }
+        let order = try bench.order { $0.selection = PhotoSelection("0,2-3,6") }
+        let proposal = try await bench.desk().propose(order)
+        #expect(proposal.items.map(\.number) == [0, 2, 3, 6])
+        #expect(proposal.bytes == 20)
+        let share = try await bench.share(order)
+        #expect(try bench.seen(share.id) == "0:shared A.JPG 1:shared C.JPG 2:shared D.JPG 3:shared G.JPG")
+        // The whole vacation is another share.
+        #expect(try await bench.share().id != share.id)
+        #expect(try await bench.share(order).id == share.id)
+    }
+
+    @Test(arguments: [("7", 7), ("0-9", 9), ("3", 3)])
+    func `a number that no photo has is refused`(selection: String, number: Int) async throws {
+        let bench = try ShareBench()
+        for letter in "abc" { try await bench.add("\(letter).jpg") }
+        await #expect(throws: ShareError.noSuchNumber(number, photos: 3)) {
+            try await bench.desk().propose(bench.order { $0.selection = PhotoSelection(selection) })
+        }
+    }
+
+    @Test func `more than a share may have is refused, with the way out`() async throws {
+        let bench = try ShareBench(maximumPhotos: 2)
+        for letter in "abc" { try await bench.add("\(letter).jpg") }
+        await #expect(throws: ShareError.tooMany(3, limit: 2)) { try await bench.desk().propose(bench.order()) }
+        #expect("\(ShareError.tooMany(3, limit: 2))".contains("--photos 0-1"))
+        let proposal = try await bench.desk().propose(bench.order { $0.selection = PhotoSelection("0,2") })
+        #expect(proposal.items.count == 2)
+    }
+
+    @Test func `what is no JPEG is left out and named, and does not count`() async throws {
+        let bench = try ShareBench(maximumPhotos: 2)
+        try await bench.add("a.jpg")
+        try await bench.add("b.heic", type: MediaType(.image, "image/heic"))
+        try await bench.add("c.jpg", "text", in: nil)
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.items.map(\.photo.name) == ["a.jpg"])
+        #expect(proposal.skipped.map(\.photo.name) == ["b.heic", "c.jpg"])
+        #expect(proposal.skipped.first?.reason.contains("image/heic") == true)
+    }
+
+    @Test func `photos that cannot be stored are named, unless photos were chosen`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let path = ShareBench.folder.appending("b.jpg")
+        let stamp = FileStamp(device: 1, inode: 7, size: 9, modified: 0)
+        let failure = VacationPhoto(path: path, name: "b.jpg", state: .failed, stamp: stamp, md5: nil, object: nil)
+        let order = try bench.order { $0.vacation.failures = [failure] }
+        let proposal = try await bench.desk().propose(order)
+        #expect(proposal.items.map(\.photo.name) == ["a.jpg"])
+        #expect(proposal.skipped.map(\.photo) == [failure])
+        #expect(proposal.skipped.first?.reason.hasPrefix("cannot be stored") == true)
+        var chosen = order
+        chosen.selection = PhotoSelection("0")
+        #expect(try await bench.desk().propose(chosen).skipped.isEmpty)
+    }
+
+    @Test func `equal photos are shared once`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg", "one")
+        try await bench.add("b.jpg", "one")
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.items.map(\.photo.name) == ["a.jpg"])
+        #expect(proposal.skipped.map(\.reason) == ["it is the same photo as a.jpg"])
+    }
+
+    @Test func `an open share keeps its end and its name unless told`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let end = bench.time.now + 7_200
+        let share = try await bench.share(bench.order { $0.expiresAt = end })
+        let again = try await bench.desk().propose(
+            bench.order {
+                $0.sharedBy = nil
+                $0.usualSharer = "Bo"
+            })
+        #expect(again.change == .none)
+        #expect(again.expiresAt == end)
+        let longer = try await bench.desk().propose(bench.order { $0.expiresAt = end + 60 })
+        #expect(longer.change == .update(added: 0, removed: 0))
+        #expect(longer.existing?.id == share.id)
+    }
+
+    @Test func `a share that has expired is not taken up again`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let old = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 60 })
+        await bench.time.advance(by: .seconds(60))
+        #expect(try await bench.desk().propose(bench.order()).change == .new)
+        let new = try await bench.share()
+        #expect(new.id != old.id)
+        #expect(try bench.record(old.id).state == .expiring)
+    }
+
+    @Test func `a share of the same photos from another folder is told, with what ends it`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let first = try await bench.share()
+        #expect(try await bench.desk().propose(bench.order()).notes == [])
+        let renamed = try await bench.desk().propose(
+            bench.order { $0.vacation.folder = ShareBench.folder.removingLastComponent().appending("Lyon") })
+        #expect(renamed.change == .new && renamed.notes.count == 1)
+        #expect(renamed.notes.first?.contains("sync-agent shares --revoke \(first.id)") == true)
+        try await bench.ender().run(first.id, .revoked)
+        let alone = try await bench.desk().propose(bench.order { $0.vacation.folder = "/pictures/trips/Lyon" })
+        #expect(alone.notes == [])
+    }
+
+    @Test func `hostile words become one plain line`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let share = try await bench.share(
+            bench.order {
+                $0.vacation.details.location = "<script>alert(1)</script>\n& \u{202E}Zürich"
+                $0.sharedBy = String(repeating: "x", count: 5_000)
+            })
+        #expect(share.location == "<script>alert(1)</script> & Zürich")
+        #expect(share.sharedBy?.count == 100)
+        #expect(try !bench.page(share.id).contains("<script>alert"))
+    }
+
+    @Test(arguments: [(31, 31, false), (32, 31, true), (365, nil, false)])
+    func `a share that a rule of the bucket would remove too early is refused`(
+        days: Int, rule: Int?, isRefused: Bool
+    ) async throws {
+        let bench = try ShareBench(lifecycle: .byRules)
+        try await bench.add("a.jpg")
+        if let rule {
+            try await bench.memory.setLifecycle(
+                LifecycleConfiguration(rules: [
+                    LifecycleRule(id: "shares", content: .own(TierRule(prefix: "shares/", expireAfterDays: rule)))
+                ]))
+        }
+        let order = try bench.order { $0.expiresAt = bench.time.now + Double(days) * 86_400 }
+        if isRefused {
+            await #expect(throws: ShareError.endsTooLate(days: days, rule: 31)) {
+                try await bench.desk().propose(order)
+            }
+        } else {
+            #expect(try await bench.desk().propose(order).change == .new)
+        }
+    }
+
+    /// share.expire_days was raised, and nobody has applied it.
+    @Test func `the rule counts for shares that last as long as the configuration says`() async throws {
+        let bench = try ShareBench(lifecycle: .byRules)
+        try await bench.add("a.jpg")
+        let rule = TierRule(prefix: "shares/", expireAfterDays: 8)
+        try await bench.memory.setLifecycle(
+            LifecycleConfiguration(rules: [LifecycleRule(id: "shares", content: .own(rule))]))
+        await #expect(throws: ShareError.endsTooLate(days: 30, rule: 8)) {
+            try await bench.desk().propose(bench.order())
+        }
+        let share = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 86_400 })
+        // One that is there already, and does not get longer, is not measured again.
+        #expect(try await bench.desk().propose(bench.order()).existing?.id == share.id)
+        #expect(bench.store.count(.lifecycle) == 2)
+    }
+
+    @Test func `rules that cannot be read keep nobody from sharing, and are told`() async throws {
+        let bench = try ShareBench(lifecycle: .byRules)
+        try await bench.add("a.jpg")
+        bench.store.add(StoreFault(.lifecycle, .failBefore(.accessDenied)))
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.change == .new && proposal.notes.count == 1)
+    }
+}

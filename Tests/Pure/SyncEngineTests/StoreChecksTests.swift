@@ -1,0 +1,182 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncSystem
+import SyncTestSupport
+import Testing
+
+@Suite struct StoreChecksTests {
+    private func probe(_ store: any ObjectStore) -> (StoreChecks, ScratchFolder) {
+        let scratch = ScratchFolder(store, user: "ana", id: 7)
+        return (StoreChecks(store, scratch: scratch), scratch)
+    }
+
+    private func keys(_ store: any ObjectStore) async throws -> [String] {
+        try await store.list(prefix: "", after: nil, limit: 1_000).objects.map(\.key.rawValue)
+    }
+
+    @Test func `A store that keeps its promises passes, and nothing stays in it`() async throws {
+        let store = InMemoryStore(lifecycle: .byRules)
+        let (probe, scratch) = probe(store)
+        let (classes, found) = try await probe.storageClasses()
+        let findings =
+            [
+                try await probe.objects(), try await probe.keys(), try await probe.ranges(),
+                try await probe.conditionalPuts(), try await probe.integrity(), try await probe.deleteMany(), classes,
+                try await probe.copies(into: found),
+            ] + (try await probe.restores(from: found))
+        for finding in findings { #expect(finding.state == .ok, "\(finding.name): \(finding.detail)") }
+        #expect(found == StoreChecks.classes)
+        #expect(findings.last?.name == "restore-status")
+        #expect(try await !keys(store).isEmpty)
+        #expect(try await scratch.empty() == [])
+        #expect(try await keys(store) == [])
+    }
+
+    @Test func `Everything that it stores lies in a folder of its own`() async throws {
+        let store = InMemoryStore()
+        let (probe, scratch) = probe(store)
+        _ = try await probe.ranges()
+        #expect(scratch.prefix == "users/ana/doctor-0000000000000007/")
+        #expect(try await keys(store).allSatisfy { $0.hasPrefix(scratch.prefix) })
+    }
+
+    @Test func `A failure of the store is wrong, with its reason apart from the remedy`() async throws {
+        let store = FaultyStore(InMemoryStore(), faults: [StoreFault(.put, .failBefore(.accessDenied))])
+        let finding = try await probe(store).0.objects()
+        #expect(finding.state == .wrong && finding.remedy != nil)
+        #expect((finding.cause as? StoreError)?.code == .accessDenied)
+    }
+
+    @Test func `A store without links is limited, whoever would read them`() async throws {
+        let finding = try await probe(InMemoryStore()).0.links { _ in [] }
+        #expect(finding.state == .limited)
+    }
+
+    @Test func `Our rules are compared with the configuration, and nothing is written`() async throws {
+        let policy = TierPolicy(
+            user: "ana", mode: .bucket, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
+            shareExpireDays: 30)
+        let store = FaultyStore(InMemoryStore(lifecycle: .byRules))
+        let others = LifecycleConfiguration(rules: [
+            LifecycleRule(id: "logs", content: .foreign("<Rule/>")),
+            LifecycleRule(id: "sync-agent-photos-bob", content: .foreign("<Rule/>")),
+        ])
+        try await store.setLifecycle(others)
+        let (probe, _) = probe(store)
+        let before = try await probe.lifecycle(policy)
+        #expect(
+            before.state == .limited
+                && before.detail.hasSuffix("\(policy.bucketRules.count) to add, beside 2 of others"))
+        #expect(try await store.lifecycle() == others)
+
+        try await store.setLifecycle(LifecyclePlan(from: others, policy: policy).configuration)
+        let after = try await probe.lifecycle(policy)
+        #expect(after.state == .ok && after.detail.hasSuffix("beside 2 of others"))
+        #expect(store.count(.setLifecycle) == 2)
+    }
+
+    @Test(arguments: [StoreError.Code.unsupported, .accessDenied])
+    func `Rules that cannot be had are limited, not wrong`(_ code: StoreError.Code) async throws {
+        let policy = TierPolicy(
+            user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
+            shareExpireDays: 30)
+        let store = FaultyStore(
+            InMemoryStore(lifecycle: .byRules), faults: [StoreFault(.lifecycle, .failBefore(code))])
+        #expect(try await probe(store).0.lifecycle(policy).state == .limited)
+    }
+
+    private static func lacking(_ classes: [StorageClass]) -> [StoreFault] {
+        classes.map {
+            StoreFault(.put, key: "users/ana/doctor-0000000000000007/class-\($0).txt", .failBefore(.invalidRequest))
+        }
+    }
+
+    @Test func `A class that is refused says nothing of the next one`() async throws {
+        let store = FaultyStore(InMemoryStore(), faults: Self.lacking([.intelligentTiering]))
+        let (finding, found) = try await probe(store).0.storageClasses()
+        #expect(finding.state == .limited)
+        #expect(found == StoreChecks.classes.filter { $0 != .intelligentTiering })
+        #expect(try await probe(store).0.restores(from: found).map(\.state) == [.ok, .ok])
+    }
+
+    @Test func `A store without classes is limited, and what follows for the archive is said`() async throws {
+        let policy = TierPolicy(
+            user: "ana", mode: .bucket, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
+            shareExpireDays: 30)
+        let store = FaultyStore(InMemoryStore(lifecycle: .byRules), faults: Self.lacking(StoreChecks.classes))
+        let (finding, found) = try await probe(store).0.storageClasses()
+        #expect(finding.state == .limited)
+        #expect(finding.remedy?.contains("archiving is not possible there") == true)
+        #expect(found == [])
+        let rules = try await probe(store).0.lifecycle(policy, classes: found)
+        #expect(rules.state == .limited)
+        #expect(rules.detail.contains("has no DEEP_ARCHIVE"))
+    }
+
+    @Test func `What earlier doctors left is removed when it is an hour old`() async throws {
+        let store = InMemoryStore()
+        let body = ObjectBody(bytes: [1], digest: ContentDigest(of: [1]))
+        for name in [
+            "users/ana/doctor-00000000000000aa/x", "users/ana/photos/x", "users/bob/doctor-00000000000000aa/x",
+        ] {
+            _ = try await store.put(
+                body, at: try ObjectKey(name), attributes: ObjectAttributes(contentType: "text/plain"),
+                condition: .ifAbsent)
+        }
+        let stored = try #require(try await store.list(prefix: "", after: nil, limit: 1).objects.first?.modified)
+        let scratch = ScratchFolder(store, user: "ana", id: 7)
+        #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_599)) == 0)
+        #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_601)) == 1)
+        #expect(try await keys(store) == ["users/ana/photos/x", "users/bob/doctor-00000000000000aa/x"])
+    }
+
+    @Test func `What cannot be removed is counted, and does not keep the rest`() async throws {
+        let store = HidingStore(keeping: "ranges.txt")
+        let scratch = ScratchFolder(store, user: "ana", id: 7)
+        _ = try await StoreChecks(store, scratch: scratch).ranges()
+        _ = try await StoreChecks(store, scratch: scratch).conditionalPuts()
+        #expect(store.count == 2)
+        #expect(try await scratch.empty().map(\.lastSegment) == ["ranges.txt"])
+        #expect(store.count == 1)
+    }
+
+    @Test func `What a listing hides is removed all the same`() async throws {
+        let store = HidingStore()
+        let scratch = ScratchFolder(store, user: "ana", id: 7)
+        _ = try await StoreChecks(store, scratch: scratch).ranges()
+        #expect(store.count == 1)
+        #expect(try await scratch.empty() == [])
+        #expect(store.count == 0)
+    }
+}
+
+/// A store whose listings are empty.
+private final class HidingStore: WrappedStore {
+    let base: any ObjectStore = InMemoryStore()
+    private let keys = Mutex<Set<ObjectKey>>([])
+    private let kept: String?
+
+    /// - Parameter name: the last part of a key that cannot be deleted.
+    init(keeping name: String? = nil) {
+        kept = name
+    }
+
+    var count: Int { keys.withLock { $0.count } }
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        keys.withLock { keys in _ = keys.insert(key) }
+        return try await base.put(body, at: key, attributes: attributes, condition: condition)
+    }
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage { ObjectPage(objects: []) }
+
+    func delete(_ key: ObjectKey) async throws {
+        if let kept, key.lastSegment == kept { throw StoreError(.conflict, operation: "delete", message: "it is kept") }
+        keys.withLock { keys in _ = keys.remove(key) }
+        try await base.delete(key)
+    }
+}
