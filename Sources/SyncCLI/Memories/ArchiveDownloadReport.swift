@@ -74,7 +74,7 @@ struct ArchiveDownloadReport: Report {
             rest.append("\(Quantities.counted(retrieving, "photo")) left out: on the way from the archive.")
         }
         if retrieving > 0 || restore != nil {
-            rest.append("Run the same command again when they are available; follow them with: sync-agent restores")
+            rest.append("When they are available, run the same command again; follow them with: sync-agent restores")
         }
         return lines + rest.flatMap { terminal.wrapped($0) }
     }
