@@ -85,7 +85,7 @@ let package = Package(
         // Floor 1: values, decisions, ports.
         module("SyncCore", [systemPackage]),
         module("SyncDigest", ["CSyncCrypto", "SyncCore"]),
-        module("SyncSystem", ["CSyncLinux", "SyncCore", systemPackage]),
+        module("SyncSystem", ["CSyncLinux", "SyncCore", "SyncDigest", systemPackage]),
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 const int32_t CSyncLinux_CurrentFolder = AT_FDCWD;
 
@@ -20,6 +23,9 @@ static int32_t look(int folder, const char *path, int flags, CSyncLinux_Status *
         .device = makedev(found.stx_dev_major, found.stx_dev_minor),
         .inode = found.stx_ino,
         .mode = found.stx_mode,
+        .links = found.stx_nlink,
+        .user = found.stx_uid,
+        .group = found.stx_gid,
         .size = (int64_t)found.stx_size,
         .modified = time_of(found.stx_mtime),
         .changed = time_of(found.stx_ctime),
@@ -33,6 +39,42 @@ int32_t CSyncLinux_StatusOf(int32_t descriptor, CSyncLinux_Status *status) {
     return look(descriptor, "", AT_EMPTY_PATH, status);
 }
 
-int32_t CSyncLinux_StatusAt(int32_t folder, const char *path, CSyncLinux_Status *status) {
-    return look(folder, path, AT_SYMLINK_NOFOLLOW, status);
+int32_t CSyncLinux_StatusAt(int32_t folder, const char *path, bool followsLinks, CSyncLinux_Status *status) {
+    return look(folder, path, followsLinks ? 0 : AT_SYMLINK_NOFOLLOW, status);
+}
+
+int32_t CSyncLinux_Exchange(const char *one, const char *other) {
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0 ? 0 : errno;
+}
+
+int32_t CSyncLinux_TakeReadLease(int32_t descriptor) {
+    return fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0 ? 0 : errno;
+}
+
+void CSyncLinux_DropLease(int32_t descriptor) {
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+}
+
+static struct flock write_lock(int64_t start, int64_t length) {
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+}
+
+int32_t CSyncLinux_LockBytes(int32_t descriptor, int64_t start, int64_t length) {
+    struct flock lock = write_lock(start, length);
+    return fcntl(descriptor, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+int32_t CSyncLinux_AreBytesLocked(int32_t descriptor, int64_t start, int64_t length, bool *isLocked) {
+    struct flock lock = write_lock(start, length);
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return errno;
+    *isLocked = lock.l_type != F_UNLCK;
+    return 0;
+}
+
+void CSyncLinux_NameThread(const char *name) {
+    prctl(PR_SET_NAME, name);
+}
+
+int32_t CSyncLinux_ThreadID(void) {
+    return gettid();
 }

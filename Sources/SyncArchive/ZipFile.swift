@@ -1,4 +1,3 @@
-import Glibc
 package import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -22,20 +21,20 @@ package final class ZipFile: ZipWriter {
     private static let pieceLength = 1 << 20
 
     private let path: FilePath
-    private let part: ZipPart
+    private let part: NewFile
     private let state: Mutex<State>
 
     /// - Throws: ``ZipError``; `.nameTaken` when something has the path, `.inUse` while another writes to it.
     package convenience init(at path: FilePath) throws(ZipError) {
-        try self.init(at: path) { (old, new) throws(Errno) in
-            guard Glibc.link(old.string, new.string) == 0 else { throw Errno(rawValue: errno) }
-        }
+        try self.init(at: path, link: NewFile.link)
     }
 
-    init(at path: FilePath, link: @escaping ZipPart.Link) throws(ZipError) {
+    init(at path: FilePath, link: @escaping NewFile.Link) throws(ZipError) {
         self.path = path
         do throws(Errno) {
-            part = try ZipPart(for: path, link: link)
+            if try FileStatus.find(path) != nil { throw Errno.fileExists }
+            // As the person's umask wants it: it becomes the archive.
+            part = try NewFile(for: path, permissions: FilePermissions(rawValue: 0o666), link: link)
             state = Mutex(State(stream: try ZipStream(to: part.descriptor)))
         } catch {
             throw error == .wouldBlock
@@ -98,7 +97,7 @@ package final class ZipFile: ZipWriter {
             guard state.missing == nil else { throw unfinished() }
             try call { () throws(Errno) in
                 try state.stream.finish()
-                try part.place()
+                guard try part.place(overwrites: false) else { throw Errno.fileExists }
             }
             state.isFinished = true
         }
@@ -113,7 +112,7 @@ package final class ZipFile: ZipWriter {
             if state.failure == nil, !state.isFinished { state.failure = error }
             return state.failure != nil
         }
-        if isOver { part.remove() }
+        if isOver { try? part.remove() }
     }
 
     /// Gives `body` the state, unless the archive is lost or finished; it is lost with the first error that is not about
@@ -127,7 +126,7 @@ package final class ZipFile: ZipWriter {
             } catch {
                 if !error.isAboutOneEntry {
                     state.failure = error
-                    part.remove()
+                    try? part.remove()
                 }
                 throw error
             }
@@ -146,5 +145,13 @@ package final class ZipFile: ZipWriter {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 4_096)
         defer { buffer.deallocate() }
         try body(buffer)
+    }
+}
+
+extension ZipError {
+    init(_ errno: Errno, _ path: FilePath) {
+        let fault = FileFault(
+            errno, or: "write the archive to another disk", nameTaken: "name another file, or move it away")
+        self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path.string, fault.message)
     }
 }

@@ -1,5 +1,5 @@
-import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// A file that is to be added to an archive, opened, and as long as was announced.
@@ -16,14 +16,13 @@ final class ZipSource {
         } catch {
             throw ZipError(.badSource, path.string, "it cannot be read: \(error)")
         }
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = try? FileStatus(of: descriptor), status.kind == .file else {
             try? descriptor.close()
             throw ZipError(.badSource, path.string, "it is no file")
         }
-        guard status.st_size == size else {
+        guard status.stamp.size == size else {
             try? descriptor.close()
-            throw ZipError(.badSource, path.string, "it has \(status.st_size) bytes, and \(size) were expected")
+            throw ZipError(.badSource, path.string, "it has \(status.stamp.size) bytes, and \(size) were expected")
         }
     }
 

@@ -11,7 +11,8 @@ package struct ContentHasher: ~Copyable {
 
     package init() {
         guard let handle = CSyncCrypto_HasherCreate() else {
-            preconditionFailure("libcrypto cannot make an MD5 and SHA-256 hasher: out of memory, or MD5 is switched off")
+            preconditionFailure(
+                "libcrypto cannot make an MD5 and SHA-256 hasher: out of memory, or MD5 is switched off")
         }
         self.handle = handle
     }

@@ -144,7 +144,7 @@ extension LocalStore {
 
     /// Whether a file that no record names has these bytes already: a record was lost, and the object is stored again.
     private func holdsSameBytes(_ path: FilePath, _ record: ObjectRecord, _ flag: CancellationFlag) -> Bool {
-        guard let status = try? Disk.fileStatus(path), status.st_size == record.size else { return false }
+        guard let stamp = try? Disk.stamp(path), stamp.size == record.size else { return false }
         return (try? digest(of: path, flag).digest.sha256.description) == record.sha256
     }
 

@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage
@@ -13,9 +12,8 @@ struct SyncedFolders: Sendable {
         let device: UInt64
         let inode: UInt64
 
-        init(_ status: stat) {
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
+        init(_ status: FileStatus) {
+            (device, inode) = (status.stamp.device, status.stamp.inode)
         }
     }
 
@@ -24,7 +22,7 @@ struct SyncedFolders: Sendable {
 
     private var folders: [FilePath: Identity] = [:]
 
-    func contains(_ path: FilePath, _ status: stat) -> Bool {
+    func contains(_ path: FilePath, _ status: FileStatus) -> Bool {
         folders[path] == Identity(status)
     }
 
@@ -32,7 +30,7 @@ struct SyncedFolders: Sendable {
         folders[path] = nil
     }
 
-    mutating func insert(_ path: FilePath, _ status: stat) {
+    mutating func insert(_ path: FilePath, _ status: FileStatus) {
         if folders.count >= Self.capacity { folders = [:] }
         folders[path] = Identity(status)
     }
@@ -87,7 +85,7 @@ extension LocalStore {
     }
 
     /// Syncs the folder above, unless this process has done so since the folder is there.
-    private func syncName(of path: FilePath, _ status: stat) throws {
+    private func syncName(of path: FilePath, _ status: FileStatus) throws {
         if syncedFolders.withLock({ $0.contains(path, status) }) { return }
         try syncFolder(path.removingLastComponent())
         syncedFolders.withLock { $0.insert(path, status) }
@@ -130,7 +128,7 @@ extension LocalStore {
     func requireReachable(_ path: FilePath, below top: FilePath) throws {
         for folder in [top] + folders(above: path, below: top) {
             if Disk.folderStatus(folder) != nil { continue }
-            guard try folder == top || Disk.status(folder).map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? false else {
+            guard try folder == top || Disk.status(folder)?.kind == .link else {
                 return
             }
             throw FileError(call: "stat", path: folder, errno: .noSuchFileOrDirectory)

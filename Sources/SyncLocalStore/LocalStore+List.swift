@@ -54,8 +54,8 @@ extension LocalStore {
         case .whole: break
         case .missing: return nil
         case .damaged, nil:
-            guard let status = try Disk.fileStatus(layout.content(record)) else { return nil }
-            info.size = Int64(status.st_size)
+            guard let stamp = try Disk.stamp(layout.content(record)) else { return nil }
+            info.size = stamp.size
             info.md5 = nil
             info.sha256 = nil
         }

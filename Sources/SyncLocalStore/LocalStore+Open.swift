@@ -19,9 +19,9 @@ extension LocalStore {
                 try? sweep()
             } catch let error as FileError where marker != nil && error.isReadOnly {}
         }
-        guard let marker, let status = try Disk.status(layout.marker) else { throw isAway(operation) }
+        guard let marker, let stamp = try Disk.status(layout.marker)?.stamp else { throw isAway(operation) }
         try bind(to: marker, operation)
-        knownMarker.withLock { $0 = KnownMarker(id: marker.id, stamp: KnownMarker.Stamp(status)) }
+        knownMarker.withLock { $0 = KnownMarker(id: marker.id, stamp: stamp) }
     }
 
     /// Tells "nothing is stored there" from "the disk is gone": called wherever something was not found.
@@ -119,8 +119,7 @@ extension LocalStore {
     /// - Throws: `.storeMissing` when its disk is gone, or another store is in its place.
     func requireSameStore(_ operation: String) throws {
         guard let known = knownMarker.withLock({ $0 }) else { return }
-        guard let status = try Disk.status(layout.marker) else { throw isAway(operation) }
-        let stamp = KnownMarker.Stamp(status)
+        guard let stamp = try Disk.status(layout.marker)?.stamp else { throw isAway(operation) }
         if stamp == known.stamp { return }
         guard let marker = try readMarker(operation) else { throw isAway(operation) }
         // Another process may have given an id to a store without one.
@@ -168,24 +167,10 @@ extension LocalStore {
 
 /// The marker as a process knows it.
 struct KnownMarker: Sendable {
-    /// What tells one file from another, also on a drive that has the device number of the one before.
-    struct Stamp: Hashable, Sendable {
-        let device: UInt64
-        let inode: UInt64
-        let modified: Int64
-        let changed: Int64
-
-        init(_ status: stat) {
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
-            modified = status.modifiedNanoseconds
-            changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
-        }
-    }
-
     /// `nil` in a store of an earlier version that was only read.
     let id: String?
-    let stamp: Stamp
+    /// Tells one file from another, also on a drive that has the device number of the one before.
+    let stamp: FileStamp
 }
 
 /// `sync-agent-store.json`.

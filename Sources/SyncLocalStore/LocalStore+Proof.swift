@@ -65,12 +65,12 @@ extension LocalStore {
     /// Whether the bytes are those of the record, by their size and time alone; `nil` when only reading them can tell.
     func glance(at record: ObjectRecord) throws -> ContentProof? {
         let path = layout.content(record)
-        guard let status = try Disk.fileStatus(path) else {
+        guard let stamp = try Disk.stamp(path) else {
             try requireReachable(path, below: layout.objects)
             return .missing
         }
-        let modified = status.modifiedNanoseconds
-        return status.st_size == record.size && modified == record.contentModified ? .whole(modified: modified) : nil
+        return stamp.size == record.size && stamp.modified == record.contentModified
+            ? .whole(modified: stamp.modified) : nil
     }
 
     /// Holds the bytes against the record. They are read where size and time do not tell.
@@ -140,9 +140,4 @@ extension LocalStore {
                 key, "the bytes of \(layout.content(record)) are not those that were stored", operation: operation)
         }
     }
-}
-
-extension stat {
-    /// Since 1970.
-    var modifiedNanoseconds: Int64 { Int64(st_mtim.tv_sec) * 1_000_000_000 + Int64(st_mtim.tv_nsec) }
 }

@@ -46,7 +46,7 @@ extension LocalStore {
         switch body.source {
         case .bytes(let bytes):
             try onStep(.writing)
-            try target.write(bytes)
+            try bytes.withUnsafeBytes { try target.write($0) }
             digest = ContentDigest(of: bytes)
         case .file(let source, let stamp):
             digest = try SourceFile.read(source, stamp: stamp, for: key) { piece in

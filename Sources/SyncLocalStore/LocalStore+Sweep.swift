@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension LocalStore {
@@ -15,27 +15,24 @@ extension LocalStore {
     /// Clears what crashes have left behind: syncs that are owed are made up, and the old entries of `staging/` go, with the
     /// files that only they name. What fails is left for the next time.
     func sweep() throws {
-        guard let reader = try FolderReader(layout.staging) else { return }
-        while let name = try reader.next() {
-            let path = layout.staging.appending(name)
-            guard let status = try? Disk.status(path) else { continue }
-            let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
-            guard isNote || isOld(status) else { continue }
-            do {
-                if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
-                    try removeUnlessLive(record)
-                    if isNote { continue }
-                }
-                // A record that cannot be read was never synced, so its bytes were never moved: there is no more to it.
-                if isOld(status) { try Disk.remove(path) }
-            } catch {
-                continue
-            }
-        }
+        _ = try Disk.forEachName(in: layout.staging) { name in try? sweep(name) }
     }
 
-    private func isOld(_ status: stat) -> Bool {
-        now().timeIntervalSince1970 - Double(status.st_mtim.tv_sec) > Self.sweepAge
+    private func sweep(_ name: String) throws {
+        let path = layout.staging.appending(name)
+        guard let stamp = try Disk.status(path)?.stamp else { return }
+        let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
+        guard isNote || isOld(stamp) else { return }
+        if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
+            try removeUnlessLive(record)
+            if isNote { return }
+        }
+        // A record that cannot be read was never synced, so its bytes were never moved: there is no more to it.
+        if isOld(stamp) { try Disk.remove(path) }
+    }
+
+    private func isOld(_ stamp: FileStamp) -> Bool {
+        now().timeIntervalSince1970 - Double(stamp.modified / 1_000_000_000) > Self.sweepAge
     }
 
     private func removeUnlessLive(_ staged: ObjectRecord) throws {

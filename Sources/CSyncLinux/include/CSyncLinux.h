@@ -23,6 +23,10 @@ typedef struct {
     uint64_t inode;
     /// Type and permissions, as in `st_mode`.
     uint32_t mode;
+    /// Names.
+    uint32_t links;
+    uint32_t user;
+    uint32_t group;
     /// Bytes.
     int64_t size;
     CSyncLinux_Time modified;
@@ -38,14 +42,45 @@ typedef struct {
 /// Returns 0, or an errno; then `status` is as it was.
 int32_t CSyncLinux_StatusOf(int32_t descriptor, CSyncLinux_Status *_Nonnull status);
 
-/// The status of what has a name, a symbolic link not followed.
+/// The status of what has a name.
 ///
 /// `folder` is the descriptor of the folder below which a relative `path` leads, or CSyncLinux_CurrentFolder. Returns 0,
 /// or an errno; then `status` is as it was.
-int32_t CSyncLinux_StatusAt(int32_t folder, const char *_Nonnull path, CSyncLinux_Status *_Nonnull status);
+int32_t CSyncLinux_StatusAt(
+    int32_t folder, const char *_Nonnull path, bool followsLinks, CSyncLinux_Status *_Nonnull status);
 
 /// `AT_FDCWD`.
 extern const int32_t CSyncLinux_CurrentFolder;
+
+/// Gives each of two files the name of the other, in one step: renameat2(2), RENAME_EXCHANGE.
+///
+/// Returns 0, or an errno; ENOSYS, EINVAL or ENOTSUP where kernel or file system cannot.
+int32_t CSyncLinux_Exchange(const char *_Nonnull one, const char *_Nonnull other);
+
+/// Takes a read lease on an open file without waiting: fcntl(2), F_SETLEASE with F_RDLCK.
+///
+/// Returns 0, or an errno; EAGAIN while some process has the file open for writing.
+int32_t CSyncLinux_TakeReadLease(int32_t descriptor);
+
+/// Gives a lease back: F_UNLCK.
+void CSyncLinux_DropLease(int32_t descriptor);
+
+/// Takes an open file description lock for writing without waiting: fcntl(2), F_OFD_SETLK. It belongs to this opening of
+/// the file, and ends with it.
+///
+/// A `length` of 0 is all from `start` on. Returns 0, or an errno; EAGAIN or EACCES while another opening has it.
+int32_t CSyncLinux_LockBytes(int32_t descriptor, int64_t start, int64_t length);
+
+/// Tells whether another opening has a lock in the way of one for writing: F_OFD_GETLK. Takes none.
+///
+/// Returns 0, or an errno; then `isLocked` is as it was.
+int32_t CSyncLinux_AreBytesLocked(int32_t descriptor, int64_t start, int64_t length, bool *_Nonnull isLocked);
+
+/// Names the calling thread; the kernel keeps 15 bytes: prctl(2), PR_SET_NAME.
+void CSyncLinux_NameThread(const char *_Nonnull name);
+
+/// The calling thread, as the kernel numbers it: gettid(2).
+int32_t CSyncLinux_ThreadID(void);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,3 @@
-import Glibc
 import SyncSystem
 import SystemPackage
 
@@ -8,8 +7,9 @@ struct FolderMaker {
     func obstacle(to path: FilePath) -> FilePath? {
         var place = path
         while !place.components.isEmpty {
-            var status = stat()
-            if stat(place.string, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR ? nil : place }
+            if let status = try? FileStatus(at: place, followsLinks: true) {
+                return status.kind == .folder ? nil : place
+            }
             place.removeLastComponent()
         }
         return nil
@@ -26,14 +26,7 @@ struct FolderMaker {
     func writeNew(_ text: String, to path: FilePath) throws {
         try makeFolder(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
         do {
-            let file = try FileDescriptor.open(
-                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
-            do {
-                _ = try file.closeAfter { try file.writeAll(text.utf8) }
-            } catch {
-                unlink(path.string)
-                throw error
-            }
+            try NewFile.make(text.utf8, at: path)
         } catch Errno.fileExists {
             throw CommandFailure(
                 .configuration,

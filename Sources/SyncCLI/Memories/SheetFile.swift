@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage
@@ -12,9 +11,8 @@ struct SheetFile {
     init(_ path: FilePath, overwrites: Bool) throws {
         self.path = path
         self.overwrites = overwrites
-        var status = stat()
-        guard lstat(path.string, &status) == 0 else { return }
-        if status.st_mode & S_IFMT == S_IFDIR {
+        guard let status = try? FileStatus(at: path) else { return }
+        if status.kind == .folder {
             throw CommandFailure(.failed, "\(path.string.escapingControls) is a folder; name a file")
         }
         if !overwrites { throw isTaken }
@@ -23,31 +21,18 @@ struct SheetFile {
     /// - Throws: ``CommandFailure``.
     func write(_ text: String) throws {
         do {
-            let part = path.removingLastComponent().appending(
-                ".sync-agent-\(String(UInt64.random(in: .min ... .max), radix: 16)).part")
             // As the person's umask wants it.
-            let file = try FileDescriptor.open(
-                part, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
-            defer { unlink(part.string) }
-            try file.closeAfter {
-                _ = try file.writeAll(text.utf8)
-                try file.sync()
-            }
-            try place(part)
-            try Folder.sync(path.removingLastComponent())
+            let isWritten = try NewFile.save(
+                text.utf8, to: path, permissions: FilePermissions(rawValue: 0o666), overwrites: overwrites)
+            if !isWritten { throw isTaken }
+        } catch Errno.wouldBlock {
+            throw CommandFailure(
+                .failed, "\(path.string.escapingControls) is being written already; wait for it, or name another file")
         } catch let error as Errno {
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
                 "\(path.string.escapingControls): cannot be written: \(error.description.lowercased())")
         }
-    }
-
-    private func place(_ part: FilePath) throws {
-        // link(2) takes a name only where nothing has it; some file systems do not know it.
-        if !overwrites, link(part.string, path.string) == 0 { return }
-        if !overwrites, access(path.string, F_OK) == 0 { throw isTaken }
-        guard rename(part.string, path.string) == 0 else { throw Errno(rawValue: errno) }
     }
 
     private var isTaken: CommandFailure {

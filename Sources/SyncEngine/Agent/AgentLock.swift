@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import Glibc
+import SyncSystem
 package import SystemPackage
 
 /// One agent per ledger: an open file description lock (fcntl(2)) on `agent.lock`, which the kernel drops with the
@@ -36,14 +37,9 @@ package final class AgentLock: Sendable {
             path, .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: [.ownerReadWrite])
         do {
             try Self.tighten(descriptor)
-            var lock = Self.wholeFile(F_WRLCK)
-            guard fcntl(descriptor.rawValue, Command.setLock, &lock) == 0 else {
-                let error = Errno(rawValue: errno)
-                let isHeld = error == .wouldBlock || error == .permissionDenied
-                throw isHeld ? Held(holder: Self.holder(in: descriptor)) : error
-            }
+            guard try descriptor.tryLockBytes(from: 0, 0) else { throw Held(holder: Self.holder(in: descriptor)) }
             let text = try JSONEncoder().encode(Holder(pid: pid, since: now))
-            guard ftruncate(descriptor.rawValue, 0) == 0 else { throw Errno(rawValue: errno) }
+            try descriptor.cut()
             try descriptor.writeAll(toAbsoluteOffset: 0, text)
         } catch {
             try? descriptor.close()
@@ -66,43 +62,16 @@ package final class AgentLock: Sendable {
             return nil
         }
         defer { try? descriptor.close() }
-        var lock = wholeFile(F_WRLCK)
-        guard fcntl(descriptor.rawValue, Command.getLock, &lock) == 0 else { throw Errno(rawValue: errno) }
-        return lock.l_type == Int16(F_UNLCK) ? nil : holder(in: descriptor)
+        return try descriptor.areBytesLocked(from: 0, 0) ? holder(in: descriptor) : nil
     }
 
     /// Whoever may open the file may hold the lock, and keep the agent from its work.
     private static func tighten(_ descriptor: FileDescriptor) throws(Errno) {
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
-        if status.st_mode & 0o077 != 0, status.st_uid == geteuid() { fchmod(descriptor.rawValue, 0o600) }
-    }
-
-    /// Commands of fcntl(2) that glibc declares under `_GNU_SOURCE` only (linux/fcntl.h).
-    private enum Command {
-        static let getLock: Int32 = 36
-        static let setLock: Int32 = 37
-    }
-
-    private static func wholeFile(_ type: Int32) -> flock {
-        flock(l_type: Int16(type), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+        let status = try FileStatus(of: descriptor)
+        if status.permissions.rawValue & 0o077 != 0, status.user == geteuid() { fchmod(descriptor.rawValue, 0o600) }
     }
 
     private static func holder(in descriptor: FileDescriptor) -> Holder? {
-        var bytes = [UInt8](repeating: 0, count: 512)
-        let count = bytes.withUnsafeMutableBytes { try? descriptor.read(fromAbsoluteOffset: 0, into: $0) } ?? 0
-        return try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
-    }
-}
-
-extension FileDescriptor {
-    fileprivate func writeAll(toAbsoluteOffset offset: Int64, _ data: Data) throws {
-        var offset = offset
-        var rest = data[...]
-        while !rest.isEmpty {
-            let written = try rest.withUnsafeBytes { try write(toAbsoluteOffset: offset, $0) }
-            offset += Int64(written)
-            rest = rest.dropFirst(written)
-        }
+        try? JSONDecoder().decode(Holder.self, from: Data(descriptor.bytes(atMost: 512)))
     }
 }

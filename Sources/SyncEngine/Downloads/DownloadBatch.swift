@@ -57,7 +57,7 @@ package struct DownloadBatch: Sendable {
         let isComplete = outcomes.allSatisfy { if case .success = $0 { true } else { false } }
         guard isComplete else { return }
         // What cannot be removed harms nobody, and all that was asked for is there.
-        await pool.finish { try? PartFile.discardAll(in: folder) }
+        await pool.finish { try? NewFile.discardAll(in: folder) }
     }
 
     /// Whether the next download would meet the same.

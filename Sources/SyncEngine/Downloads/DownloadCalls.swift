@@ -1,4 +1,4 @@
-import Glibc
+package import SyncSystem
 package import SystemPackage
 
 /// The system calls that fail on some disks only. Tests script them.
@@ -8,9 +8,19 @@ package struct DownloadCalls: Sendable {
         try $0.write(toAbsoluteOffset: $1, $2)
     }
     /// link(2): gives a file a second name, if nothing has it.
-    package var link: @Sendable (FilePath, FilePath) throws(Errno) -> Void = { (old, new) throws(Errno) in
-        guard Glibc.link(old.string, new.string) == 0 else { throw Errno(rawValue: errno) }
-    }
+    package var link: NewFile.Link = NewFile.link
 
     package init() {}
+
+    /// - Returns: where the bytes end.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int64) throws -> Int64 {
+        var offset = offset
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try write(file, offset, UnsafeRawBufferPointer(rebasing: rest))
+            offset += Int64(count)
+            rest = rest.dropFirst(count)
+        }
+        return offset
+    }
 }

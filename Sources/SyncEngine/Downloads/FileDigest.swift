@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 import SyncDigest
 import SyncSystem
@@ -18,9 +17,8 @@ enum FileDigest {
             return nil
         }
         defer { try? file.close() }
-        var status = stat()
-        guard fstat(file.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG, size.map({ $0 == Int64(status.st_size) }) ?? true else { return nil }
+        let status = try FileStatus(of: file)
+        guard status.kind == .file, size.map({ $0 == status.stamp.size }) ?? true else { return nil }
         var hasher = ContentHasher()
         try read(file, flag) { hasher.update($0) }
         return hasher.finalize()

@@ -1,4 +1,3 @@
-import Glibc
 package import SyncCore
 package import SyncSystem
 import SystemPackage
@@ -65,7 +64,7 @@ package struct ObjectDownload: Sendable {
         }
         while true {
             let isPlaced = try await pool.run {
-                try part.place(at: task.destination, modified: task.modified, overwrites: task.overwrites)
+                try part.place(modified: task.modified, overwrites: task.overwrites)
             }
             if isPlaced { return .saved(isVerified: isVerified) }
             // Somebody has taken the name meanwhile.
@@ -78,7 +77,7 @@ package struct ObjectDownload: Sendable {
 
     /// What has become of a file whose name is taken; `nil` when it is free, or to be replaced.
     private func look(at task: DownloadTask) async throws -> DownloadOutcome? {
-        guard try await pool.run({ try Self.isTaken(task.destination) }) else { return nil }
+        guard try await pool.run({ try FileStatus.find(task.destination) != nil }) else { return nil }
         var info: ObjectInfo?
         if task.sha256 == nil {
             info = try await store.head(task.key)
@@ -95,16 +94,9 @@ package struct ObjectDownload: Sendable {
         if !isThere, !isOriginal, task.overwrites { return nil }
         // Nobody goes on from a part whose file is there: that of a download that was killed between link and unlink, or
         // of one that somebody else has finished.
-        try await pool.run { try PartFile.discard(for: task.destination) }
+        try await pool.run { try NewFile.discard(for: task.destination) }
         if isThere { return .alreadyThere }
         return isOriginal ? .originalThere : .kept
-    }
-
-    private static func isTaken(_ path: FilePath) throws(Errno) -> Bool {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) != 0 else { return true }
-        guard errno == ENOENT else { throw Errno(rawValue: errno) }
-        return false
     }
 
     /// A full disk needs the space; an object that is gone does not come back as it was.

@@ -48,9 +48,13 @@ struct ZipDownload: Sendable {
         let file = task.destination
         try await pool.run { [archive] in
             defer { unlink(file.string) }
-            var status = stat()
-            guard stat(file.string, &status) == 0 else { throw DownloadError(Errno(rawValue: errno), file) }
-            try archive.add(ZipEntry(name: name, size: Int64(status.st_size), modified: modified), from: file)
+            let size: Int64
+            do throws(Errno) {
+                size = try FileStatus(at: file).stamp.size
+            } catch {
+                throw DownloadError(error, file)
+            }
+            try archive.add(ZipEntry(name: name, size: size, modified: modified), from: file)
         }
         return outcome
     }

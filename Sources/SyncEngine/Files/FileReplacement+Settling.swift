@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage
@@ -33,18 +32,6 @@ extension FileReplacement {
     private static func names(
         in folder: FilePath, where isWanted: (String) -> Bool
     ) throws -> [FilePath.Component] {
-        guard let directory = opendir(folder.string) else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw Errno(rawValue: errno)
-        }
-        defer { closedir(directory) }
-        var names: [FilePath.Component] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { FilePath.Component(platformString: $0) }
-            }
-            if let name, name.kind == .regular, isWanted(name.string) { names.append(name) }
-        }
-        return names
+        try Folder.names(in: folder)?.filter { isWanted($0.string) } ?? []
     }
 }

@@ -1,4 +1,3 @@
-import SyncCore
 package import SyncLedger
 package import SyncSystem
 

@@ -12,7 +12,6 @@ final class MirrorFolder: Sendable {
     static let manifestName: FilePath.Component = "vacation.json"
     /// Bytes. Of 10,000 photos it has less than ten million.
     static let largestManifest: Int64 = 64 << 20
-    private static let temporarySuffix = ".sync-agent-tmp"
     /// Bytes. Of 10,000 photos it has two million.
     private static let stateLimit = 16 << 20
 
@@ -34,7 +33,7 @@ final class MirrorFolder: Sendable {
                 code: .notAFolder, folder: path, message: "there is something else in the place of this folder")
         }
         // Where there are no such locks (some network mounts), the last to write wins.
-        if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        if !descriptor.tryLock() {
             try? descriptor.close()
             throw MirrorError(
                 code: .inUse, folder: path, message: "another sync-agent mirrors into this folder just now")
@@ -45,7 +44,7 @@ final class MirrorFolder: Sendable {
 
     /// For the next, at once: a thread that has just done its work may still hold this for a moment.
     func unlock() {
-        flock(descriptor.rawValue, LOCK_UN)
+        descriptor.unlock()
     }
 
     deinit {
@@ -75,56 +74,25 @@ final class MirrorFolder: Sendable {
     /// Writes a file of ours in one step: whoever reads it sees the old one or the new one, also after a power failure.
     /// - Parameter isPrivate: whether only its owner may read it.
     func write(_ bytes: [UInt8], to name: FilePath.Component, isPrivate: Bool) throws {
-        let hidden = name.string.hasPrefix(".") ? name.string : ".\(name)"
-        let temporary = held.appending("\(hidden)\(Self.temporarySuffix)")
-        if unlink(temporary.string) != 0, errno != ENOENT { throw Errno(rawValue: errno) }
-        let file = try FileDescriptor.open(
-            temporary, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec],
-            permissions: FilePermissions(rawValue: isPrivate ? 0o600 : 0o666))
-        do {
-            try file.closeAfter {
-                try file.writeAll(bytes)
-                try file.sync()
-            }
-            guard rename(temporary.string, held.appending(name).string) == 0 else { throw Errno(rawValue: errno) }
-        } catch {
-            unlink(temporary.string)
-            throw error
-        }
-        try descriptor.sync()
+        _ = try NewFile.save(
+            bytes, to: held.appending(name), permissions: FilePermissions(rawValue: isPrivate ? 0o600 : 0o666),
+            overwrites: true)
     }
 
     /// Size and time of a regular file; `nil` when nothing has the name.
     /// - Throws: `Errno.tooManySymbolicLinkLevels` for a link, `.fileExists` for anything else that is no file.
     func look(at name: FilePath.Component) throws -> (size: Int64, modified: Int64)? {
-        var status = stat()
-        guard lstat(held.appending(name).string, &status) == 0 else {
-            if errno == ENOENT { return nil }
-            throw Errno(rawValue: errno)
+        guard let status = try FileStatus.find(held.appending(name)) else { return nil }
+        guard status.kind == .file else {
+            throw status.kind == .link ? Errno.tooManySymbolicLinkLevels : .fileExists
         }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw status.st_mode & S_IFMT == S_IFLNK ? Errno.tooManySymbolicLinkLevels : .fileExists
-        }
-        return (
-            Int64(status.st_size), Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
-        )
+        return (status.stamp.size, status.stamp.modified)
     }
 
     private func read(_ name: FilePath.Component, limit: Int) throws -> [UInt8]? {
         guard let found = try? look(at: name), found.size <= limit else { return nil }
         let file = try FileDescriptor.open(
             held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
-        return try file.closeAfter {
-            var bytes = [UInt8](repeating: 0, count: Int(found.size))
-            var count = 0
-            while count < bytes.count {
-                let read = try bytes.withUnsafeMutableBytes { buffer in
-                    try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                }
-                if read == 0 { break }
-                count += read
-            }
-            return Array(bytes[..<count])
-        }
+        return try file.closeAfter { try file.bytes(atMost: Int(found.size)) }
     }
 }

@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// How far a mirror is with what it has to fetch.

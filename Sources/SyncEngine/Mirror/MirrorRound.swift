@@ -63,7 +63,7 @@ struct MirrorRound {
         state.isComplete = result.isComplete
         try await save()
         // Of photos that are no longer shared, or have another name by now.
-        if result.isComplete { await pool.finish { [folder] in try? PartFile.discardAll(in: folder.held) } }
+        if result.isComplete { await pool.finish { [folder] in try? NewFile.discardAll(in: folder.held) } }
     }
 
     // MARK: Planning

@@ -24,17 +24,9 @@ struct FileCopy: Sendable {
 
     /// What is in the place of a copy; `nil` when nothing is.
     func standing(of source: FilePath, at destination: FilePath, _ flag: CancellationFlag) throws -> Outcome? {
-        var status = stat()
-        guard lstat(destination.string, &status) == 0 else {
-            guard errno == ENOENT else { throw Errno(rawValue: errno) }
-            return nil
-        }
+        guard let other = try FileStatus.find(destination) else { return nil }
         // One file under two names, or met through a link: to remove one would be to lose it.
-        if let mine = FileStamp.ofFile(source), let other = FileStamp.ofFile(destination),
-            (mine.device, mine.inode) == (other.device, other.inode)
-        {
-            return .conflict
-        }
+        if let mine = try? FileStatus(at: source), mine.kind == .file, mine.isSameFile(as: other) { return .conflict }
         let digest = try FileDigest.of(source, size: nil, flag)
         guard let digest, let other = try FileDigest.of(destination, size: nil, flag) else { return .conflict }
         return digest == other ? .alreadyThere : .conflict
@@ -44,36 +36,22 @@ struct FileCopy: Sendable {
     /// - Throws: ``DownloadError`` `.inUse` while somebody else makes the same file; `Errno`, ``Mismatch``,
     ///   `CancellationError`.
     func run(_ source: FilePath, to destination: FilePath, _ flag: CancellationFlag) throws -> Outcome {
-        // A run that was killed leaves its part: half of the file, or another name of it.
-        try PartFile.discard(for: destination)
+        // A run that was killed leaves its hidden file: half of it, or another name of it.
+        try NewFile.discard(for: destination)
         if let outcome = try standing(of: source, at: destination, flag) { return outcome }
-        let part = PartFile.path(for: destination)
-        let output: FileDescriptor
+        let copy: NewFile
         do {
-            output = try FileDescriptor.open(
-                part, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec], permissions: .ownerReadWrite)
-        } catch Errno.fileExists {
+            copy = try NewFile(for: destination, link: calls.link)
+        } catch Errno.wouldBlock {
             throw DownloadError(.inUse, destination, "it is being written already, here or by another process")
         }
-        // Until it has its name: nobody else takes it for one that was left.
-        flock(output.rawValue, LOCK_EX | LOCK_NB)
-        defer { try? output.close() }
-        do {
-            let expected = try write(source, to: output, flag)
-            guard try FileDigest.of(part, size: nil, flag) == expected else {
-                throw Mismatch(description: "the copy was read back and has other bytes; check the disk")
-            }
-            guard try FreeName.take(destination, for: part, calls) else {
-                unlink(part.string)
-                return try standing(of: source, at: destination, flag) ?? .conflict
-            }
-        } catch {
-            unlink(part.string)
-            throw error
+        defer { copy.leave() }
+        let expected = try write(source, to: copy.descriptor, flag)
+        guard try FileDigest.of(copy.path, size: nil, flag) == expected else {
+            throw Mismatch(description: "the copy was read back and has other bytes; check the disk")
         }
-        unlink(part.string)
-        try Folder.sync(destination.removingLastComponent())
-        return .copied
+        if try copy.place(overwrites: false) { return .copied }
+        return try standing(of: source, at: destination, flag) ?? .conflict
     }
 
     private func write(
@@ -90,12 +68,7 @@ struct FileCopy: Sendable {
             guard failure == nil else { return }
             hasher.update(bytes)
             do {
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let count = try calls.write(output, offset, UnsafeRawBufferPointer(rebasing: rest))
-                    offset += Int64(count)
-                    rest = rest.dropFirst(count)
-                }
+                offset = try calls.writeAll(bytes, to: output, at: offset)
             } catch {
                 failure = error
             }

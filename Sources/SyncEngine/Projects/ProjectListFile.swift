@@ -36,7 +36,8 @@ package struct ProjectListFile: Sendable {
             let stamp = try Self.stamp(of: file)
             if stamp == known { return .unchanged }
             guard stamp.size <= Self.largest else { return .refused("it is larger than 512 MiB", stamp) }
-            let bytes = try Self.bytes(of: file, size: Int(stamp.size))
+            // One byte more than there should be: a file that grew is noticed.
+            let bytes = try file.bytes(atMost: Int(stamp.size) + 1)
             guard try Self.stamp(of: file) == stamp, bytes.count == Int(stamp.size) else { return .changing }
             return .read(bytes, stamp)
         } catch Errno.noSuchFileOrDirectory {
@@ -58,17 +59,5 @@ package struct ProjectListFile: Sendable {
             throw NoFile(words: status.kind == .folder ? "it is a folder" : "it is a pipe or a device, and no file")
         }
         return status.stamp
-    }
-
-    private static func bytes(of file: FileDescriptor, size: Int) throws -> [UInt8] {
-        // One byte more than there should be: a file that grew is noticed.
-        try [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
-            while count < size + 1 {
-                let piece = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-                let read = try file.read(fromAbsoluteOffset: Int64(count), into: piece)
-                if read == 0 { return }
-                count += read
-            }
-        }
     }
 }

@@ -83,7 +83,7 @@ package struct ProjectMigration: Sendable {
             progress(result.copied + result.alreadyThere)
         }
         guard result.conflicts.isEmpty else { return result }
-        for folder in [FilePath()] + tree.folders { try PartFile.discardAll(in: new.pushing(folder)) }
+        for folder in [FilePath()] + tree.folders { try NewFile.discardAll(in: new.pushing(folder)) }
         try remove(tree, &result, flag)
         return result
     }
@@ -150,21 +150,10 @@ package struct ProjectMigration: Sendable {
 
     /// - Returns: whether it is a folder.
     private func visit(_ folder: FilePath, _ tree: inout Tree) throws -> Bool {
-        guard let directory = opendir(old.pushing(folder).string) else {
-            if errno == ENOENT || errno == ENOTDIR { return false }
-            throw Errno(rawValue: errno)
-        }
-        defer { closedir(directory) }
-        var names: [FilePath.Component] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { FilePath.Component(platformString: $0) }
-            }
-            if let name, name.kind == .regular { names.append(name) }
-        }
+        guard let names = try Folder.names(in: old.pushing(folder)) else { return false }
         for name in names.sorted(by: { $0.string < $1.string }) {
             let path = folder.appending(name)
-            guard let status = try Self.status(of: old.pushing(path)) else { continue }
+            guard let status = try FileStatus.find(old.pushing(path)) else { continue }
             switch status.kind {
             case .file: tree.files.append(Tree.File(path: path, stamp: status.stamp))
             case .folder:
@@ -178,23 +167,12 @@ package struct ProjectMigration: Sendable {
         return true
     }
 
-    /// `nil` when nothing has the name any more.
-    private static func status(of path: FilePath) throws -> FileStatus? {
-        do {
-            return try FileStatus(at: path)
-        } catch Errno.noSuchFileOrDirectory {
-            return nil
-        }
-    }
-
     /// A folder that is new gets the mode of its model, and can be written to by its owner.
     private func makeFolder(_ path: FilePath, like model: FilePath) throws {
-        var status = stat()
-        guard stat(model.string, &status) == 0 else { throw Errno(rawValue: errno) }
-        let mode = status.st_mode & 0o7777 | S_IRWXU
+        let mode = try FileStatus(at: model, followsLinks: true).permissions.union(.ownerReadWriteExecute)
         let isNew = try Folder.make(
             path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
         guard isNew else { return }
-        guard chmod(path.string, mode) == 0 else { throw Errno(rawValue: errno) }
+        guard chmod(path.string, mode.rawValue) == 0 else { throw Errno(rawValue: errno) }
     }
 }

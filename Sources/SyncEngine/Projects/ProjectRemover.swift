@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 package import SyncCore
 import SyncLedger
+import SyncSystem
 package import SystemPackage
 
 /// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
@@ -177,7 +178,7 @@ package struct ProjectRemover: Sendable {
     }
 
     private static func files(of id: String, in folder: FilePath) -> [FilePath] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.string)) ?? []
+        let names = (try? Folder.names(in: folder))?.map(\.string) ?? []
         return names.filter { isFile($0, of: id) }.sorted().map { folder.appending($0) }
     }
 }

@@ -62,7 +62,7 @@ package struct RestoreDownloader: Sendable {
         }
         if result.failures.isEmpty {
             let folders = made
-            await pool.finish { for folder in folders { try? PartFile.discardAll(in: folder) } }
+            await pool.finish { for folder in folders { try? NewFile.discardAll(in: folder) } }
         }
         return result
     }

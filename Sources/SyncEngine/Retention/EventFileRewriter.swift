@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Deletes the text of events from their files, and keeps what others write meanwhile (``FileReplacement``). Everything here
@@ -148,7 +149,9 @@ struct EventFileRewriter: Sendable {
     /// - Returns: files of other programs that could not get their names back, and are kept.
     func settle(below folder: FilePath) -> [FilePath] {
         var kept = (try? replacement.settle(in: folder)) ?? []
-        for child in RetentionFolders.children(of: folder) { kept += settle(below: child) }
+        for child in (try? Folder.folders(in: folder)) ?? [] where child.lastComponent?.string.first != "." {
+            kept += settle(below: child)
+        }
         return kept
     }
 

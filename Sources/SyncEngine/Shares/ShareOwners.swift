@@ -1,4 +1,4 @@
-import Glibc
+import SyncSystem
 package import SystemPackage
 
 /// The names under which processes hold shares, and which of them are still there: each process locks one byte of a
@@ -31,8 +31,7 @@ package final class ShareOwners: Sendable {
         guard let descriptor, name != self.name, let dash = name.firstIndex(of: "-"),
             let number = Int64(name[name.index(after: dash)...], radix: 16), (1...Self.largestNumber).contains(number)
         else { return false }
-        var lock = Self.byte(number)
-        return fcntl(descriptor.rawValue, Command.getLock, &lock) == 0 && lock.l_type == Int16(F_UNLCK)
+        return (try? descriptor.areBytesLocked(from: number, 1)) == false
     }
 
     private static func lock(_ number: Int64, of path: FilePath) -> FileDescriptor? {
@@ -40,19 +39,8 @@ package final class ShareOwners: Sendable {
             let descriptor = try? FileDescriptor.open(
                 path, .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: [.ownerReadWrite])
         else { return nil }
-        var lock = byte(number)
-        if fcntl(descriptor.rawValue, Command.setLock, &lock) == 0 { return descriptor }
+        if (try? descriptor.tryLockBytes(from: number, 1)) == true { return descriptor }
         try? descriptor.close()
         return nil
-    }
-
-    /// Commands of fcntl(2) that glibc declares under `_GNU_SOURCE` only (linux/fcntl.h).
-    private enum Command {
-        static let getLock: Int32 = 36
-        static let setLock: Int32 = 37
-    }
-
-    private static func byte(_ number: Int64) -> flock {
-        flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(number), l_len: 1, l_pid: 0)
     }
 }

@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// Lets one upload at a time work on a key. Two copies of a photo that arrive together have the same key: the second

@@ -1,5 +1,5 @@
-import Glibc
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// Where the descriptions of vacations come from; tests have their own. Reading blocks.
@@ -40,26 +40,17 @@ private enum DescriptionFile {
     }
 
     private static func description(in descriptor: FileDescriptor) throws -> VacationDescription {
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { return VacationDescription(problems: ["it is no file"]) }
-        var bytes = [UInt8](repeating: 0, count: VacationDescription.maximumSize + 1)
-        var count = 0
-        while count < bytes.count {
-            let read = try bytes.withUnsafeMutableBytes { buffer in
-                try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-            }
-            if read == 0 { break }
-            count += read
+        guard try FileStatus(of: descriptor).kind == .file else {
+            return VacationDescription(problems: ["it is no file"])
         }
-        guard count <= VacationDescription.maximumSize else {
+        let bytes = try descriptor.bytes(atMost: VacationDescription.maximumSize + 1)
+        guard bytes.count <= VacationDescription.maximumSize else {
             return VacationDescription(problems: ["it is larger than \(VacationDescription.maximumSize) bytes"])
         }
-        return VacationDescription(parsing: Array(bytes[..<count]))
+        return VacationDescription(parsing: bytes)
     }
 
     private static func isFolder(_ path: FilePath) -> Bool {
-        var status = stat()
-        return path.withPlatformString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+        (try? FileStatus(at: path, followsLinks: true))?.kind == .folder
     }
 }

@@ -1,6 +1,7 @@
 import GRDB
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The file on the disk, before SQLite opens it.
@@ -45,36 +46,17 @@ enum LedgerFile {
     }
 
     private static func makeFolder(_ folder: FilePath, for path: FilePath) throws(LedgerError) {
-        guard !folder.isEmpty, folder.lastComponent != nil else { return }
-        if folder.withPlatformString({ access($0, F_OK) }) == 0 { return }
-        try makeFolder(folder.removingLastComponent(), for: path)
-        guard folder.withPlatformString({ mkdir($0, 0o700) }) == 0 else {
-            let error = Errno(rawValue: errno)
-            if error != .fileExists { throw failure(error, "\(folder.string.escapingControls) cannot be made", path) }
-            return
-        }
+        if (try? FileStatus(at: self.folder(of: path), followsLinks: true)) != nil { return }
         do {
-            try sync(self.folder(of: folder))
+            try Folder.make(folder, permissions: .ownerReadWriteExecute)
         } catch {
-            // Found there by the next run, it would be taken for one that is on the disk.
-            _ = folder.withPlatformString { rmdir($0) }
-            throw failure(error, "\(folder.string.escapingControls) cannot be put on the disk", path)
-        }
-    }
-
-    /// fsync(2) of a folder: what is durable in the ledger must not lack the ledger's own name.
-    private static func sync(_ folder: FilePath) throws(Errno) {
-        let descriptor = folder.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard descriptor >= 0 else {
-            // A folder that only lets through cannot be synced by us.
-            if errno == EACCES { return }
-            throw Errno(rawValue: errno)
-        }
-        defer { close(descriptor) }
-        while fsync(descriptor) != 0 {
-            // EINVAL: nothing that can be synchronised (fsync(2)), as folders of some network mounts.
-            if errno == EINVAL { return }
-            if errno != EINTR { throw Errno(rawValue: errno) }
+            let code: LedgerError.Code =
+                switch error.code {
+                case .readOnly, .notAllowed: .readOnly
+                case .noSpace: .noSpace
+                default: .unreadable
+                }
+            throw LedgerError(code, operation: "open", path: path, message: "\(error)")
         }
     }
 

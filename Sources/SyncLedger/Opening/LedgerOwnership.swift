@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Who else can write to the ledger, or put another file in its place: whoever can decides what is called safe, and which
@@ -8,12 +9,12 @@ enum LedgerOwnership {
     /// The folder that the ledger lies in. One that only lets others look in is left as its owner made it.
     static func secure(folder: FilePath, of path: FilePath) throws(LedgerError) {
         guard let status = status(of: folder) else { return }
-        let isOurs = status.st_uid == geteuid()
-        if isOurs, status.st_mode & 0o022 != 0 {
+        let isOurs = status.user == geteuid()
+        if isOurs, status.permissions.rawValue & 0o022 != 0 {
             guard folder.withPlatformString({ chmod($0, 0o700) }) == 0 else {
                 throw refusal(path, "others can write to \(folder.string.escapingControls); chmod it to 0700")
             }
-        } else if !isOurs, status.st_mode & 0o002 != 0 {
+        } else if !isOurs, status.permissions.rawValue & 0o002 != 0 {
             throw refusal(
                 path,
                 "everybody can write to \(folder.string.escapingControls), which belongs to \(owner(status)); "
@@ -31,13 +32,13 @@ enum LedgerOwnership {
         for suffix in ["", "-wal", "-shm"] {
             let file = FilePath(path.string + suffix)
             guard let status = status(of: file) else { continue }
-            guard status.st_uid == geteuid() || !isForeign(status) else {
+            guard status.user == geteuid() || !isForeign(status) else {
                 throw refusal(
                     path,
                     "\(file.string.escapingControls) belongs to \(owner(status)); run it as that user, or move it away: "
                         + "the next pass finds again what is stored")
             }
-            guard status.st_mode & 0o077 != 0, status.st_uid == geteuid() else { continue }
+            guard status.permissions.rawValue & 0o077 != 0, status.user == geteuid() else { continue }
             // By its name: to open and close a database of SQLite would drop the locks of this process.
             guard file.withPlatformString({ chmod($0, 0o600) }) == 0 else {
                 throw refusal(path, "others can read or write \(file.string.escapingControls); chmod it to 0600")
@@ -46,14 +47,13 @@ enum LedgerOwnership {
     }
 
     /// Of another user, who is not root. Root itself may use what it likes.
-    private static func isForeign(_ status: stat) -> Bool { status.st_uid != 0 && geteuid() != 0 }
+    private static func isForeign(_ status: FileStatus) -> Bool { status.user != 0 && geteuid() != 0 }
 
-    private static func status(of path: FilePath) -> stat? {
-        var status = stat()
-        return stat(path.string, &status) == 0 ? status : nil
+    private static func status(of path: FilePath) -> FileStatus? {
+        try? FileStatus(at: path, followsLinks: true)
     }
 
-    private static func owner(_ status: stat) -> String { "another user (uid \(status.st_uid))" }
+    private static func owner(_ status: FileStatus) -> String { "another user (uid \(status.user))" }
 
     private static func refusal(_ path: FilePath, _ message: String) -> LedgerError {
         LedgerError(.readOnly, operation: "open", path: path, message: message)

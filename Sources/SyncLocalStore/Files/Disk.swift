@@ -1,40 +1,50 @@
 import Glibc
+import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The file calls of the store. Each throws ``FileError``; each is retried when a signal interrupts it.
 enum Disk {
     /// What lstat(2) tells of a path; `nil` when nothing is there.
-    static func status(_ path: FilePath) throws(FileError) -> stat? {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) != 0 else { return status }
-        let reason = Errno(rawValue: errno)
-        if reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
-        throw FileError(call: "lstat", path: path, errno: reason)
+    static func status(_ path: FilePath, followsLinks: Bool = false) throws(FileError) -> FileStatus? {
+        do {
+            return try FileStatus(at: path, followsLinks: followsLinks)
+        } catch {
+            let error = FileError(call: followsLinks ? "stat" : "lstat", path: path, errno: error)
+            if error.isMissing { return nil }
+            throw error
+        }
     }
 
     static func exists(_ path: FilePath) throws(FileError) -> Bool {
         try status(path) != nil
     }
 
-    /// What stat(2) tells of a folder; `nil` when there is none. Links are followed: a folder of the store may have been
-    /// moved to another disk and linked.
-    static func folderStatus(_ path: FilePath) -> stat? {
-        var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            return nil
-        }
+    /// Of a folder; `nil` when there is none. Links are followed: a folder of the store may have been moved to another disk
+    /// and linked.
+    static func folderStatus(_ path: FilePath) -> FileStatus? {
+        guard let status = try? status(path, followsLinks: true), status.kind == .folder else { return nil }
         return status
     }
 
-    /// What stat(2) tells of a regular file; `nil` when there is none.
-    static func fileStatus(_ path: FilePath) throws(FileError) -> stat? {
-        var status = stat()
-        guard path.withPlatformString({ stat($0, &status) }) != 0 else {
-            return status.st_mode & S_IFMT == S_IFREG ? status : nil
+    /// The stamp of a regular file; `nil` when there is none. Links are followed.
+    static func stamp(_ path: FilePath) throws(FileError) -> FileStamp? {
+        guard let status = try status(path, followsLinks: true), status.kind == .file else { return nil }
+        return status.stamp
+    }
+
+    /// Calls `body` with each name in a folder, in no order. Memory does not grow with the folder.
+    /// - Returns: `false` when the folder is not there.
+    static func forEachName(in folder: FilePath, _ body: (String) -> Void) throws(FileError) -> Bool {
+        do {
+            let reader = try FolderReader(folder)
+            while let name = try reader.next({ (name, _) throws(Errno) in String(cString: name) }) { body(name) }
+            return true
+        } catch {
+            let error = FileError(call: "readdir", path: folder, errno: error)
+            if error.isMissing { return false }
+            throw error
         }
-        let reason = Errno(rawValue: errno)
-        if reason == .noSuchFileOrDirectory || reason == .notDirectory { return nil }
-        throw FileError(call: "stat", path: path, errno: reason)
     }
 
     static func requireWritable(_ folder: FilePath) throws(FileError) {
@@ -78,8 +88,11 @@ enum Disk {
 
     /// fsync(2) of a folder: its entries are on the disk.
     static func syncFolder(_ path: FilePath) throws(FileError) {
-        let file = try OpenFile(path, .folder)
-        try file.sync()
+        do {
+            try Folder.sync(path)
+        } catch {
+            throw FileError(call: "fsync", path: path, errno: error)
+        }
     }
 
     /// A whole small file; `nil` when it is not there.
@@ -99,11 +112,13 @@ enum Disk {
         }
     }
 
-    /// Writes a new file of mode 0600 and syncs it.
+    /// Writes a new file of mode 0600 and syncs it. When that fails, there is none.
     static func write(_ bytes: [UInt8], to path: FilePath) throws(FileError) {
-        let file = try OpenFile(path, .create)
-        try file.write(bytes)
-        try file.sync()
+        do {
+            try NewFile.make(bytes, at: path)
+        } catch {
+            throw FileError(call: "write", path: path, errno: error as? Errno ?? .ioError)
+        }
     }
 
     /// Calls `body` until no signal interrupts it.

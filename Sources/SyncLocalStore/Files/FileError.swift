@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// A failed file call: which one, on what, and why. Every errno becomes a ``StoreError`` in this file.
@@ -28,14 +29,11 @@ package struct FileError: Error {
 
 extension StoreError {
     package init(_ error: FileError, operation: String, key: String?) {
+        let fault = FileFault(error.errno, or: "move the store to a larger disk")
         let (code, step): (StoreError.Code, String) =
             switch error.errno {
-            case .noSpace:
-                (.noSpace, "the disk is full: free some space, or move the store to a larger disk")
-            case .diskQuotaExceeded:
-                (.noSpace, "your disk quota is used up: free some space, or have it raised")
-            case .fileTooLarge:
-                (.tooLarge, "the file system or the file size limit (ulimit -f) does not take a file of this size")
+            case .noSpace, .diskQuotaExceeded: (.noSpace, fault.message)
+            case .fileTooLarge: (.tooLarge, fault.message)
             case .permissionDenied, .notPermitted:
                 (.accessDenied, "no permission: give the user that runs sync-agent access to it")
             case .readOnlyFileSystem:
@@ -46,10 +44,7 @@ extension StoreError {
                 (.storeMissing, "it is gone: mount the disk that holds the store, or correct store.path")
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
                 (.serverFailed, "too many files are open: raise the limit (ulimit -n)")
-            case .ioError:
-                (.serverFailed, "the disk reports an error: look into dmesg, and check the disk")
-            default:
-                (.serverFailed, "\(error.errno)")
+            default: (.serverFailed, fault.message)
             }
         self.init(
             code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",

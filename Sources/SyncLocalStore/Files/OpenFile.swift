@@ -15,14 +15,12 @@ final class OpenFile {
         case create
         /// For locking; made where it is missing. Mode 0600.
         case lock
-        case folder
 
         fileprivate var flags: Int32 {
             switch self {
             case .read: O_RDONLY | O_NONBLOCK
             case .create: O_WRONLY | O_CREAT | O_EXCL
             case .lock: O_RDWR | O_CREAT
-            case .folder: O_RDONLY | O_DIRECTORY
             }
         }
     }
@@ -46,7 +44,7 @@ final class OpenFile {
 
     /// Bytes.
     func size() throws(FileError) -> Int64 {
-        try Int64(status().st_size)
+        try stamp().size
     }
 
     func stamp() throws(FileError) -> FileStamp {
@@ -55,12 +53,6 @@ final class OpenFile {
         } catch {
             throw FileError(call: "statx", path: path, errno: error)
         }
-    }
-
-    private func status() throws(FileError) -> stat {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
-        return status
     }
 
     /// At most `buffer.count` bytes; 0 at the end of the file.
@@ -98,12 +90,6 @@ final class OpenFile {
         }
     }
 
-    func write(_ bytes: [UInt8]) throws(FileError) {
-        try bytes.withUnsafeBytes { buffer in
-            Result { () throws(FileError) in try write(buffer) }
-        }.get()
-    }
-
     func sync() throws(FileError) {
         do throws(Errno) {
             try FileDescriptor(rawValue: descriptor).sync()
@@ -112,17 +98,18 @@ final class OpenFile {
         }
     }
 
-    /// Waits for the exclusive lock of flock(2). It belongs to this opening of the file, so that it holds off threads of
-    /// this process as well as others; closing, or the end of the process, lets it go.
+    /// Waits for the lock of flock(2), which holds off other threads and processes.
     func lock() throws(FileError) {
-        while flock(descriptor, LOCK_EX) != 0 {
-            if errno != EINTR { throw failure("flock") }
+        do {
+            try FileDescriptor(rawValue: descriptor).waitForLock()
+        } catch {
+            throw FileError(call: "flock", path: path, errno: error)
         }
     }
 
     /// Lets the lock go. Closing the file does the same.
     func unlock() {
-        flock(descriptor, LOCK_UN)
+        FileDescriptor(rawValue: descriptor).unlock()
     }
 
     private func failure(_ call: String) -> FileError {

@@ -1,4 +1,6 @@
 import Glibc
+import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// The first entries of a folder in the order of keys, as many as memory allows.
@@ -16,13 +18,9 @@ package struct FolderWindow: Sendable {
         var device: UInt64
         var inode: UInt64
         var modified: Int64
-        var modifiedNanoseconds: Int64
 
-        init(_ status: stat) {
-            device = UInt64(status.st_dev)
-            inode = UInt64(status.st_ino)
-            modified = Int64(status.st_mtim.tv_sec)
-            modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+        init(_ stamp: FileStamp) {
+            (device, inode, modified) = (stamp.device, stamp.inode, stamp.modified)
         }
     }
 
@@ -41,31 +39,31 @@ package struct FolderWindow: Sendable {
     static func read(
         _ folder: FilePath, _ bounds: PieceBounds, capacity: Int, cached: FolderWindow?
     ) throws(FileError) -> FolderWindow? {
-        guard let status = Disk.folderStatus(folder) else { return nil }
-        if let cached, cached.serves(folder, bounds, Version(status)) { return cached }
-        guard let reader = try FolderReader(folder) else { return nil }
-        var window = FolderWindow(folder: folder, bounds: bounds, status: status)
-        while let name = try reader.next() {
-            guard let (piece, kind) = RecordPath.piece(ofEntry: name) else { continue }
+        guard let stamp = Disk.folderStatus(folder)?.stamp else { return nil }
+        if let cached, cached.serves(folder, bounds, Version(stamp)) { return cached }
+        var window = FolderWindow(folder: folder, bounds: bounds, stamp: stamp)
+        let isThere = try Disk.forEachName(in: folder) { name in
+            guard let (piece, kind) = RecordPath.piece(ofEntry: name) else { return }
             if bounds.admit(EntryList.Entry(piece: piece[...], kind: kind)) {
                 window.entries.append(name, piece: piece, kind)
             }
             // Cutting at twice the capacity keeps the cost of sorting at a constant for each entry.
             if window.entries.count == 2 * capacity { window.sortAndCut(to: capacity) }
         }
+        guard isThere else { return nil }
         window.sortAndCut(to: capacity)
         return window
     }
 
-    private init(folder: FilePath, bounds: PieceBounds, status: stat) {
+    private init(folder: FilePath, bounds: PieceBounds, stamp: FileStamp) {
         self.folder = folder
         self.bounds = bounds
-        version = Version(status)
+        version = Version(stamp)
         // Two changes within a tick of the kernel's clock leave one time: a folder that was changed just now is not
         // known by its time. The kernel's clock it is, hence not the store's.
         var clock = timespec()
         clock_gettime(CLOCK_REALTIME, &clock)
-        isSettled = status.st_mtim.tv_sec + 2 < clock.tv_sec
+        isSettled = stamp.modified / 1_000_000_000 + 2 < Int64(clock.tv_sec)
     }
 
     private func serves(_ folder: FilePath, _ bounds: PieceBounds, _ version: Version) -> Bool {

@@ -1,5 +1,4 @@
 import SyncCore
-import SyncSystem
 import SystemPackage
 
 extension PhotoError {
@@ -17,10 +16,5 @@ extension PhotoError {
         default:
             self.init(.unreadable, "it cannot be read (\(call): \(errno)); check the drive and the kernel's log")
         }
-    }
-
-    /// - Throws: `.stopped` when the work of this thread shall stop.
-    static func checkStopped() throws(PhotoError) {
-        if PooledWork.isCancelled { throw PhotoError(.stopped, "it was not read to its end, for the agent stops") }
     }
 }

@@ -1,5 +1,4 @@
 import CSyncCurl
-import SyncCore
 import SyncSystem
 
 /// What the transport's thread is asked to do. Any thread posts, the one thread takes.

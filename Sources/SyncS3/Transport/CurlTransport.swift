@@ -1,5 +1,4 @@
 import CSyncCurl
-import SyncCore
 import SyncSystem
 
 /// HTTP over libcurl: one thread of its own, connections that are kept and reused, HTTP/1.1.

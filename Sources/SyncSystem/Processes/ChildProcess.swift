@@ -153,16 +153,8 @@ package struct ChildProcess: Sendable {
 
     /// The highest that is open (proc(5)).
     private static func highestDescriptor() -> Int32 {
-        guard let folder = opendir("/proc/self/fd") else { return STDERR_FILENO }
-        defer { closedir(folder) }
-        var highest = STDERR_FILENO
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            highest = max(highest, Int32(name) ?? 0)
-        }
-        return highest
+        let open = (try? Folder.names(in: "/proc/self/fd"))?.compactMap { Int32($0.string) } ?? []
+        return open.max().map { max($0, STDERR_FILENO) } ?? STDERR_FILENO
     }
 
     /// Hands out a NULL-terminated array of C strings.

@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
 ///
@@ -7,19 +8,26 @@ package final class BlockingPool: Sendable {
     private let queue: WorkQueue
     private let watch: StepWatch
 
-    /// Starts the threads. When the system gives fewer than asked for, those it gave do the work; the process ends with
-    /// a message when it gives none (pthread_create(3): limit on processes or memory).
+    typealias Start =
+        @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) -> OwnedThread
+
+    /// Starts the threads. When the system gives fewer than asked for (pthread_create(3): limit on processes or memory),
+    /// those it gave do the work. When it gives none, each piece of work asks once more, and is done where it was handed in
+    /// when there is still none: slow, and better than not at all.
     /// - Parameters:
     ///   - name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
     ///   - watch: gives up steps of the work that do not end.
-    package init(name: String, threads: Int, watch: StepWatch = .ofProcess) {
-        precondition(threads > 0, "a pool needs a thread")
-        let queue = WorkQueue(name: name)
-        let started = (1...threads).count { _ in queue.startThread() }
-        guard started > 0 else {
-            fatalError("no thread could be started for \(name): the limit on processes or memory is reached")
+    package convenience init(name: String, threads: Int, watch: StepWatch = .ofProcess) {
+        self.init(name: name, threads: threads, watch: watch) { (name, body) throws(Errno) in
+            try OwnedThread.start(name: name, body)
         }
-        self.queue = queue
+    }
+
+    /// - Parameter start: starts a thread. Tests script it.
+    init(name: String, threads: Int, watch: StepWatch = .ofProcess, start: @escaping Start) {
+        precondition(threads > 0, "a pool needs a thread")
+        queue = WorkQueue(name: name, start: start)
+        for _ in 1...threads { queue.startThread() }
         self.watch = watch
     }
 
@@ -62,7 +70,7 @@ package final class BlockingPool: Sendable {
                         try work(job.flag)
                     } answer: { error in
                         // The thread may never come back: another one takes its place.
-                        _ = queue.startThread()
+                        queue.replaceThread()
                         continuation.resume(throwing: error)
                     }
                     if let result { continuation.resume(with: result) }
@@ -77,22 +85,26 @@ package final class BlockingPool: Sendable {
 
 /// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
 ///
-/// `@unchecked Sendable`: `mutex` guards `pending`, `first`, `closed` and `started`; the rest never changes.
+/// `@unchecked Sendable`: `mutex` guards `pending`, `first`, `closed`, `started` and `threads`; the rest never changes.
 private final class WorkQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let name: String
+    private let start: BlockingPool.Start
     private var pending: [Work] = []
     /// Where the oldest of `pending` stands; what is before it is done.
     private var first = 0
     private var closed = false
     private var started = 0
+    /// That take work.
+    private var threads = 0
 
     /// - Returns: whether its thread goes on to the next; `false` when another one has its place.
     typealias Work = @Sendable () -> Bool
 
-    init(name: String) {
+    init(name: String, start: @escaping BlockingPool.Start) {
         self.name = name
+        self.start = start
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(ready, nil)
     }
@@ -108,8 +120,10 @@ private final class WorkQueue: @unchecked Sendable {
     func add(_ work: @escaping Work) {
         pthread_mutex_lock(mutex)
         pending.append(work)
+        let isTaken = threads > 0
         pthread_cond_signal(ready)
         pthread_mutex_unlock(mutex)
+        if !isTaken, !startThread() { while let work = next(isWaiting: false), work() {} }
     }
 
     func close() {
@@ -120,20 +134,36 @@ private final class WorkQueue: @unchecked Sendable {
     }
 
     /// Starts a thread that works until the queue is closed and empty. `false` when the system refuses.
+    @discardableResult
     func startThread() -> Bool {
         pthread_mutex_lock(mutex)
         started += 1
+        threads += 1
         let number = started
         pthread_mutex_unlock(mutex)
-        return (try? OwnedThread.start(name: "\(name)-\(number)") { while let work = self.next(), work() {} }) != nil
+        let thread = try? start("\(name)-\(number)") { while let work = self.next(isWaiting: true), work() {} }
+        if thread == nil { endThread() }
+        return thread != nil
+    }
+
+    /// For one that does not come back from its work.
+    func replaceThread() {
+        endThread()
+        startThread()
+    }
+
+    private func endThread() {
+        pthread_mutex_lock(mutex)
+        threads -= 1
+        pthread_mutex_unlock(mutex)
     }
 
     /// Waits for work; `nil` when the queue is closed and empty.
-    private func next() -> Work? {
+    private func next(isWaiting: Bool) -> Work? {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while first == pending.count {
-            if closed { return nil }
+            if closed || !isWaiting { return nil }
             pthread_cond_wait(ready, mutex)
         }
         let work = pending[first]

@@ -1,3 +1,4 @@
+import CSyncLinux
 import Glibc
 package import SystemPackage
 
@@ -91,18 +92,9 @@ package final class OwnedThread: Sendable {
         }
 
         func run() {
-            takeName()
+            CSyncLinux_NameThread(name)
             body()
             thread.end()
-        }
-
-        /// pthread_setname_np(3) is a GNU extension that Swift's Glibc does not show; this is what it does (proc(5)). A
-        /// thread without a name works as well.
-        private func takeName() {
-            let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-            guard file >= 0 else { return }
-            _ = write(file, name, name.utf8.count)
-            close(file)
         }
     }
 }

@@ -1,3 +1,4 @@
+package import SyncCore
 import struct Synchronization.Atomic
 
 /// Tells work on a thread that its task was cancelled.
@@ -139,5 +140,12 @@ package final class PooledWork: Sendable {
             state.isInStep = false
             state.releases = []
         }
+    }
+}
+
+extension PhotoError {
+    /// - Throws: `.stopped` when the work of this thread shall stop.
+    package static func checkStopped() throws(PhotoError) {
+        if PooledWork.isCancelled { throw PhotoError(.stopped, "it was not read to its end, for the agent stops") }
     }
 }

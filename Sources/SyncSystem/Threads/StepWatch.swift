@@ -1,3 +1,4 @@
+import CSyncLinux
 import Glibc
 import SyncCore
 
@@ -35,7 +36,7 @@ package final class StepWatch: Sendable {
         let work: PooledWork
         let clock: @Sendable () -> Reading
         /// As the kernel numbers them.
-        let thread: id_t?
+        let thread: Int32?
         var start: Reading
         var isGivenUp = false
     }
@@ -84,7 +85,7 @@ package final class StepWatch: Sendable {
                 else { continue }
                 state.steps[ticket]?.isGivenUp = true
                 // nice(2) is of a thread on Linux (sched(7)): those who wait come first.
-                if let thread = step.thread { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), thread, 19) }
+                if let thread = step.thread { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(thread), 19) }
                 overdue.append(step.work)
             }
             return (overdue, nil)
@@ -98,7 +99,7 @@ package final class StepWatch: Sendable {
     func begin(_ work: PooledWork) -> Int {
         let clock = makeClock()
         let start = clock()
-        let thread = isAutomatic ? Self.threadID() : nil
+        let thread = isAutomatic ? CSyncLinux_ThreadID() : nil
         let (ticket, mustLook) = state.withLock { state in
             state.lastTicket += 1
             state.steps[state.lastTicket] = Step(work: work, clock: clock, thread: thread, start: start)
@@ -142,15 +143,6 @@ package final class StepWatch: Sendable {
             state.isLooking = !state.steps.isEmpty
             return state.steps.isEmpty
         }
-    }
-
-    /// gettid(2), which Swift's Glibc does not show: the last part of what `/proc/thread-self` leads to (proc(5)).
-    private static func threadID() -> id_t? {
-        var place = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/thread-self", &place, place.count)
-        guard count > 0 else { return nil }
-        let text = String(decoding: place[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return text.split(separator: "/").last.flatMap { id_t($0) }
     }
 
     /// Tells the times of the calling thread: clock_gettime(2), pthread_getcpuclockid(3).

@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 import SyncSystem
 import SystemPackage
 
@@ -13,15 +14,13 @@ final class DirectoryHandle {
         var inode: UInt64
     }
 
-    enum EntryKind {
-        case file, folder, other, unknown
-    }
+    typealias EntryKind = FolderReader.Kind
 
     let identity: Identity
     let access: FolderAccess
-    private let stream: OpaquePointer
+    private let reader: FolderReader
 
-    var descriptor: Int32 { dirfd(stream) }
+    var descriptor: Int32 { reader.descriptor }
 
     /// Opens a watched root, which may itself be a symbolic link.
     convenience init(root: FilePath) throws(Errno) {
@@ -45,40 +44,15 @@ final class DirectoryHandle {
     }
 
     private init(taking descriptor: Int32) throws(Errno) {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, let stream = fdopendir(descriptor) else {
-            let reason = Errno(rawValue: errno)
-            close(descriptor)
-            throw reason
-        }
-        self.stream = stream
+        reader = try FolderReader(taking: descriptor)
+        let status = try FileStatus(ofDescriptor: descriptor)
         identity = Identity(status)
         access = FolderAccess(status)
     }
 
-    deinit {
-        closedir(stream)
-    }
-
     /// Calls `body` with the name and kind of every entry but `.` and `..`. Can be done once.
     func forEachEntry(_ body: (UnsafePointer<CChar>, EntryKind) throws(Errno) -> Void) throws(Errno) {
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw Errno(rawValue: errno) }
-                return
-            }
-            let name = UnsafeRawPointer(entry).advanced(by: Self.nameOffset).assumingMemoryBound(to: CChar.self)
-            if name[0] == Self.dot, name[1] == 0 || (name[1] == Self.dot && name[2] == 0) { continue }
-            let kind: EntryKind =
-                switch Int(entry.pointee.d_type) {
-                case DT_REG: .file
-                case DT_DIR: .folder
-                case DT_UNKNOWN: .unknown
-                default: .other
-                }
-            try body(name, kind)
-        }
+        while try reader.next(body) != nil {}
     }
 
     /// The status of one entry, links not followed; `nil` when it is gone.
@@ -105,33 +79,28 @@ final class DirectoryHandle {
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         return descriptor
     }
-
-    private static let dot = CChar(UInt8(ascii: "."))
-    private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
 }
 
 extension DirectoryHandle.Identity {
-    init(_ status: stat) {
-        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    init(_ status: FileStatus) {
+        self.init(device: status.stamp.device, inode: status.stamp.inode)
     }
 
     /// Of what is at `path` now; `nil` when that cannot be told.
     init?(at path: FilePath, following: Bool) {
-        var status = stat()
-        guard path.withPlatformString({ following ? stat($0, &status) : lstat($0, &status) }) == 0 else { return nil }
+        guard let status = try? FileStatus(at: path, followsLinks: following) else { return nil }
         self.init(status)
     }
 }
 
 /// Who may read a folder: when it changes, so does what a scan of it finds.
 struct FolderAccess: Hashable {
-    var mode: UInt32
-    var user: UInt32
-    var group: UInt32
+    private var permissions: FilePermissions?
+    private var user: UInt32?
+    private var group: UInt32?
 
-    init(_ status: stat) {
-        mode = status.st_mode
-        user = status.st_uid
-        group = status.st_gid
+    /// - Parameter status: `nil` where it cannot be told.
+    init(_ status: FileStatus?) {
+        (permissions, user, group) = (status?.permissions, status?.user, status?.group)
     }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension RootWatch {
@@ -110,10 +111,9 @@ extension RootWatch {
 
     /// Times and extended attributes of folders change all the time; only who may read one matters.
     private func noteAccess(of watch: WatchID, at path: FilePath, following: Bool) {
-        var status = stat()
-        let result = path.withPlatformString { following ? stat($0, &status) : lstat($0, &status) }
+        let status = try? FileStatus(at: path, followsLinks: following)
         let access = FolderAccess(status)
-        if result == 0, tree[watch]?.access == access { return }
+        if status != nil, tree[watch]?.access == access { return }
         tree.update(access, of: watch)
         hints.append(.tree(path))
     }
@@ -121,8 +121,11 @@ extension RootWatch {
     /// Whether a file that has just appeared is more than somebody's empty beginning. link(2) makes whole files, and
     /// tells nothing but their creation; a file that open(2) made is followed by events of its writer.
     private func isWhole(_ path: FilePath) -> Bool {
-        var status = stat()
-        guard path.withPlatformString({ lstat($0, &status) }) == 0 else { return errno == ENAMETOOLONG }
-        return status.st_size > 0 || status.st_nlink > 1
+        do {
+            let status = try FileStatus(at: path)
+            return status.stamp.size > 0 || status.links > 1
+        } catch {
+            return error == .fileNameTooLong
+        }
     }
 }

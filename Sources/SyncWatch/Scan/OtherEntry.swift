@@ -53,10 +53,9 @@ enum OtherEntry {
         let descriptor = openat(folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return false }
-        let isFolder = status.st_mode & S_IFMT == S_IFDIR
-        guard isFolder || status.st_mode & S_IFMT == S_IFREG && isPicture(descriptor) else { return false }
+        guard let kind = try? FileStatus(ofDescriptor: descriptor).kind,
+            kind == .folder || kind == .file && isPicture(descriptor)
+        else { return false }
         guard let target = realpath("/proc/self/fd/\(descriptor)", nil) else { return true }
         defer { free(target) }
         return !FilePath(platformString: target).starts(with: root.resolved)

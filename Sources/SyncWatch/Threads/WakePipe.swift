@@ -1,5 +1,4 @@
 import Glibc
-import SyncCore
 import SyncSystem
 import SystemPackage
 

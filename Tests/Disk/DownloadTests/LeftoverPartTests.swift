@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -24,7 +25,7 @@ import Testing
         }
         #expect(symlink("mine.sync-agent-part", tree.path(".link.sync-agent-part").string) == 0)
         let busy = try PartFile(for: tree.path("busy.jpg"), calls: DownloadCalls())
-        try PartFile.discardAll(in: tree.root)
+        try NewFile.discardAll(in: tree.root)
         let kept = [".busy.jpg.sync-agent-part", ".mine.jpg", "mine.sync-agent-part"]
         #expect(try tree.files().filter { $0 != ".link.sync-agent-part" } == kept)
         var status = stat()

@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// Something that threads note and a test waits for.

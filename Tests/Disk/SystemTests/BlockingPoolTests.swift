@@ -1,9 +1,9 @@
 import FoundationEssentials
-import SyncCore
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncSystem
 
 @Suite("BlockingPool")
 struct BlockingPoolTests {
@@ -70,5 +70,20 @@ struct BlockingPoolTests {
         var values: [Int] = []
         for number in 0..<20 { values.append(try await BlockingPool(name: "short", threads: 1).run { number }) }
         #expect(values == Array(0..<20))
+    }
+
+    @Test("Where the system gives no thread, work is done where it is handed in, until there is one again")
+    func noThreads() async throws {
+        let isFull = Mutex(true)
+        let pool = BlockingPool(name: "test", threads: 2) { (name, body) throws(Errno) in
+            if isFull.withLock({ $0 }) { throw .resourceTemporarilyUnavailable }
+            return try OwnedThread.start(name: name, body)
+        }
+        #expect(try await pool.run { 42 } == 42)
+        await #expect(throws: Refusal.self) { try await pool.run { throw Refusal() } }
+        #expect(await pool.finish { 7 } == 7)
+        isFull.withLock { $0 = false }
+        let name = try await pool.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
+        #expect(name.hasPrefix("test-"))
     }
 }

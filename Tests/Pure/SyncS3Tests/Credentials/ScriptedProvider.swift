@@ -1,5 +1,4 @@
 import FoundationEssentials
-import SyncCore
 import SyncS3
 import SyncSystem
 

@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// Threads that block on sockets, and a way to wait until all of them are gone.

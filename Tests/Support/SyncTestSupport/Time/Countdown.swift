@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// Answers `true` to exactly one of many calls: the n-th.

@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// Where tasks wait until a test lets them on, and where a test waits until they have come.

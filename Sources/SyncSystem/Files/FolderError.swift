@@ -29,7 +29,7 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The one place where an errno gets its meaning.
+    /// What an errno means for a new folder; the rest is as for any file.
     package init(_ errno: Errno, _ path: FilePath, at obstacle: FilePath) {
         let (code, message): (Code, String) =
             switch errno {
@@ -37,8 +37,6 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
                 (.notAllowed, "no permission; change the owner or mode of the folder above it, or name another folder")
             case .readOnlyFileSystem:
                 (.readOnly, "the disk is mounted read-only; mount it writable, or name another folder")
-            case .noSpace: (.noSpace, "the disk is full; free some space, or name another folder")
-            case .diskQuotaExceeded: (.noSpace, "your disk quota is used up; free some space, or name another folder")
             case .notDirectory, .fileExists:
                 (.taken, "something that is no folder has this name; move it away, or name another folder")
             case .tooManySymbolicLinkLevels:
@@ -47,10 +45,15 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
                 (.nameTooLong, "the name is too long (255 bytes, the whole path 4095); name another folder")
             case .noSuchFileOrDirectory, .notSupported, .noFunction:
                 (.unsupported, "this file system takes no new folders; name a folder on another one")
-            case .ioError: (.ioFailed, "the disk reports an error; look into dmesg, and check the disk")
-            default: (.ioFailed, "\(errno); name another folder")
+            default:
+                Self.fault(errno)
             }
         self.init(code, path, at: obstacle, message)
+    }
+
+    private static func fault(_ errno: Errno) -> (Code, String) {
+        let fault = FileFault(errno, or: "name another folder")
+        return (fault.code == .noSpace ? .noSpace : .ioFailed, fault.message)
     }
 
     /// Whether the next folder on the same disk would meet the same.

@@ -64,11 +64,9 @@ package enum Folder {
     /// - Throws: `Errno`.
     package static func sync(_ folder: FilePath) throws(Errno) {
         // That of a bare name is the working folder.
-        let path: FilePath = folder.isEmpty ? "." : folder
-        let number = path.withPlatformString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard number >= 0 else { throw Errno(rawValue: errno) }
-        defer { close(number) }
-        try FileDescriptor(rawValue: number).sync()
+        let file = try FileDescriptor.opened(folder.isEmpty ? "." : folder, .readOnly, [.directory, .closeOnExec])
+        defer { try? file.close() }
+        try file.sync()
     }
 
     private static func put(_ folder: FilePath, of path: FilePath, _ calls: Calls) throws(FolderError) {
@@ -84,14 +82,16 @@ package enum Folder {
 
     /// - Throws: ``FolderError`` when what has the name is in the way.
     private static func isThere(_ place: FilePath, of path: FilePath) throws(FolderError) -> Bool {
-        var status = stat()
-        if place.withPlatformString({ stat($0, &status) }) == 0 {
-            guard status.st_mode & S_IFMT == S_IFDIR else { throw FolderError(.fileExists, path, at: place) }
-            return true
+        let obstacle: Errno
+        do {
+            if try FileStatus(at: place, followsLinks: true).kind == .folder { return true }
+            obstacle = .fileExists
+        } catch {
+            obstacle = error
         }
-        switch errno {
-        case ENOENT:
-            guard place.withPlatformString({ lstat($0, &status) }) != 0 else {
+        switch obstacle {
+        case .noSuchFileOrDirectory:
+            guard (try? FileStatus(at: place)) == nil else {
                 throw FolderError(
                     .deadLink, path, at: place,
                     "the link leads to what is not there; remove it, mount its disk, or name another folder")
@@ -102,8 +102,8 @@ package enum Folder {
             }
             return false
         // A file is above it: the way up comes to it.
-        case ENOTDIR where place != parent(of: place): return false
-        case let code: throw FolderError(Errno(rawValue: code), path, at: place)
+        case .notDirectory where place != parent(of: place): return false
+        default: throw FolderError(obstacle, path, at: place)
         }
     }
 

@@ -10,6 +10,11 @@ package struct FileStatus: Sendable {
 
     package let kind: Kind
     package let stamp: FileStamp
+    package let permissions: FilePermissions
+    /// How many names it has.
+    package let links: UInt32
+    package let user: UInt32
+    package let group: UInt32
 
     /// Of an open file.
     /// - Throws: `Errno`.
@@ -26,19 +31,32 @@ package struct FileStatus: Sendable {
         self.init(status)
     }
 
-    /// Of what has a name now. Links are not followed.
+    /// Of what has a name now.
     /// - Throws: `Errno`.
-    package init(at path: FilePath) throws(Errno) {
+    package init(at path: FilePath, followsLinks: Bool = false) throws(Errno) {
         self = try path.withPlatformString { name in
-            Result { () throws(Errno) in try FileStatus(of: name, in: CSyncLinux_CurrentFolder) }
+            Result { () throws(Errno) in
+                try FileStatus(of: name, in: CSyncLinux_CurrentFolder, followsLinks: followsLinks)
+            }
         }.get()
     }
 
-    /// Of an entry of an open folder. Links are not followed.
+    /// Of what has a name now; `nil` when nothing has it.
     /// - Throws: `Errno`.
-    package init(of name: UnsafePointer<CChar>, in folder: Int32) throws(Errno) {
+    package static func find(_ path: FilePath, followsLinks: Bool = false) throws(Errno) -> FileStatus? {
+        do {
+            return try FileStatus(at: path, followsLinks: followsLinks)
+        } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// Of an entry of an open folder.
+    /// - Throws: `Errno`.
+    package init(of name: UnsafePointer<CChar>, in folder: Int32, followsLinks: Bool = false) throws(Errno) {
         var status = CSyncLinux_Status()
-        let code = CSyncLinux_StatusAt(folder, name, &status)
+        let code = CSyncLinux_StatusAt(folder, name, followsLinks, &status)
         guard code == 0 else { throw Errno(rawValue: code) }
         self.init(status)
     }
@@ -56,6 +74,13 @@ package struct FileStatus: Sendable {
             device: status.device, inode: status.inode, size: status.size,
             modified: status.modified.sinceEpoch, changed: status.changed.sinceEpoch,
             born: status.isBirthKnown ? status.born.sinceEpoch : nil)
+        permissions = FilePermissions(rawValue: status.mode & 0o7777)
+        (links, user, group) = (status.links, status.user, status.group)
+    }
+
+    /// Whether both are one file, under one name or two.
+    package func isSameFile(as other: FileStatus) -> Bool {
+        (stamp.device, stamp.inode) == (other.stamp.device, other.stamp.inode)
     }
 }
 

@@ -1,0 +1,88 @@
+import CSyncLinux
+import Glibc
+package import SystemPackage
+
+extension FileDescriptor {
+    /// open(2).
+    /// - Throws: `Errno`, as its type says.
+    package static func opened(
+        _ path: FilePath, _ mode: AccessMode, _ options: OpenOptions, _ permissions: FilePermissions? = nil
+    ) throws(Errno) -> FileDescriptor {
+        let opened = Result { try FileDescriptor.open(path, mode, options: options, permissions: permissions) }
+        return try opened.mapError { $0 as? Errno ?? .ioError }.get()
+    }
+
+    /// The bytes of a file from its beginning, at most `limit` of them.
+    /// - Throws: `Errno`.
+    package func bytes(atMost limit: Int) throws -> [UInt8] {
+        try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            while count < limit {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+                let length = try self.read(fromAbsoluteOffset: Int64(count), into: rest)
+                if length == 0 { return }
+                count += length
+            }
+        }
+    }
+
+    /// Takes all bytes out of the file.
+    package func cut() throws(Errno) {
+        guard ftruncate(rawValue, 0) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// Returns when all that was written to the file, or all names in the folder, are on the disk (fsync(2)). The only place
+    /// that says so: whoever calls something stored or saved has been here.
+    ///
+    /// No error is EINVAL, that nothing here can be synchronised, as folders of some network mounts; nor EROFS, that
+    /// nothing could be missing.
+    /// - Throws: `Errno`.
+    package func sync() throws(Errno) {
+        while fsync(rawValue) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EINVAL, EROFS: return
+            case let code: throw Errno(rawValue: code)
+            }
+        }
+    }
+
+    // MARK: Locks
+
+    // Those of flock(2) and those of bytes belong to one opening of a file, and hold off threads of this process as well as
+    // others. The kernel drops them with the last descriptor of that opening, however its process ends.
+
+    /// Takes the lock of flock(2) without waiting. Where there are no such locks (some network mounts), all get it.
+    /// - Returns: `false` while another opening has it.
+    package func tryLock() -> Bool { flock(rawValue, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
+
+    /// Waits for the lock of flock(2).
+    package func waitForLock() throws(Errno) {
+        while flock(rawValue, LOCK_EX) != 0 {
+            if errno != EINTR { throw Errno(rawValue: errno) }
+        }
+    }
+
+    /// Lets the lock of flock(2) go; closing does the same.
+    package func unlock() {
+        flock(rawValue, LOCK_UN)
+    }
+
+    /// Locks bytes without waiting (an open file description lock, fcntl(2)). Unlike that of flock(2), such a lock can be
+    /// looked at without taking it.
+    /// - Parameter length: 0 is all from `start` on.
+    /// - Returns: `false` while another opening has one of them.
+    package func tryLockBytes(from start: Int64, _ length: Int64) throws(Errno) -> Bool {
+        let code = Errno(rawValue: CSyncLinux_LockBytes(rawValue, start, length))
+        if code == .wouldBlock || code == .permissionDenied { return false }
+        guard code.rawValue == 0 else { throw code }
+        return true
+    }
+
+    /// Whether another opening has one of the bytes locked.
+    package func areBytesLocked(from start: Int64, _ length: Int64) throws(Errno) -> Bool {
+        var isLocked = false
+        let code = CSyncLinux_AreBytesLocked(rawValue, start, length, &isLocked)
+        guard code == 0 else { throw Errno(rawValue: code) }
+        return isLocked
+    }
+}

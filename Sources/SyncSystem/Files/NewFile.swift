@@ -1,0 +1,283 @@
+import CSyncLinux
+import Glibc
+package import SyncCore
+import SyncDigest
+package import SystemPackage
+
+/// A file that nobody finds under its name before it is whole and on the disk for good. The one place where files get
+/// written, synced and named in this order.
+///
+/// It grows in a hidden file beside its destination, `.NAME.sync-agent-part`, which is locked: one writer at a time has
+/// it, and who finds one that nobody has may take it for what a killed process left. It goes away with the value, unless
+/// it is ``Leftover/kept``. All functions block.
+package final class NewFile: Sendable {
+    /// What becomes of a hidden file that is not whole.
+    package enum Leftover: Sendable {
+        /// Begun anew by the next that wants the name, and removed by one that gives up.
+        case emptied
+        /// Left for the next to go on from, when there is something in it.
+        case kept
+    }
+
+    /// link(2), which fails on some disks only. Tests script it.
+    package typealias Link = @Sendable (FilePath, FilePath) throws(Errno) -> Void
+
+    package static let link: Link = { (file, name) throws(Errno) in
+        try call(file, name) { Glibc.link($0, $1) }
+    }
+
+    static let suffix = ".sync-agent-part"
+    private static let nameLimit = 255
+
+    /// The hidden one.
+    package let path: FilePath
+    package let descriptor: FileDescriptor
+    private let destination: FilePath
+    private let leftover: Leftover
+    private let link: Link
+    /// Removed or named: what has the hidden name now is another's. The lock is held while that changes.
+    private let isGone = Mutex(false)
+
+    /// Opens the hidden file of a destination, or makes it.
+    /// - Parameter permissions: of a new one; the umask is taken off.
+    /// - Throws: `Errno`, `.wouldBlock` while somebody else has it. What has the destination does not matter yet.
+    package init(
+        for destination: FilePath, permissions: FilePermissions = .ownerReadWrite, leftover: Leftover = .emptied,
+        link: @escaping Link = NewFile.link
+    ) throws(Errno) {
+        self.destination = destination
+        self.leftover = leftover
+        self.link = link
+        path = Self.path(for: destination)
+        descriptor = try Self.open(path, permissions, leftover)
+    }
+
+    deinit {
+        leave()
+        try? descriptor.close()
+    }
+
+    /// Where the hidden file of a destination is. A name that would get too long by it is replaced by its digest.
+    package static func path(for destination: FilePath) -> FilePath {
+        let name = destination.lastComponent?.string ?? ""
+        let hidden = ".\(name)\(suffix)"
+        guard hidden.utf8.count > nameLimit else { return destination.removingLastComponent().appending(hidden) }
+        return destination.removingLastComponent().appending(".\(SHA256Digest(of: name.utf8))\(suffix)")
+    }
+
+    private static func open(
+        _ path: FilePath, _ permissions: FilePermissions, _ leftover: Leftover
+    ) throws(Errno) -> FileDescriptor {
+        while true {
+            let file: FileDescriptor
+            do {
+                // Neither a link nor a pipe that somebody has put there is followed or waited for.
+                file = try .opened(
+                    path, .readWrite, [.create, .noFollow, .nonBlocking, .closeOnExec], permissions)
+            } catch {
+                guard error == .tooManySymbolicLinkLevels else { throw error }
+                try unlink(path)
+                continue
+            }
+            do {
+                if try take(file, path, leftover) { return file }
+            } catch {
+                try? file.close()
+                throw error
+            }
+            try? file.close()
+        }
+    }
+
+    /// Locks the file. `false` when it is not, or no longer, a hidden file of ours: it is to be opened again.
+    private static func take(
+        _ file: FileDescriptor, _ path: FilePath, _ leftover: Leftover
+    ) throws(Errno) -> Bool {
+        // Where there are no such locks, two at once damage each other's file: rare, and whoever reads it has a digest.
+        guard file.tryLock() else { throw .wouldBlock }
+        let opened = try FileStatus(of: file)
+        // Between open and lock, its owner may have finished it: this would then be the file of the person.
+        guard let named = try FileStatus.find(path), named.isSameFile(as: opened) else { return false }
+        // A pipe, or another name of some file (a process killed between link and unlink): not to be written to.
+        guard opened.kind == .file, opened.links == 1 else {
+            try unlink(path)
+            return false
+        }
+        if leftover == .emptied { try file.cut() }
+        return true
+    }
+
+    // MARK: Its end
+
+    /// Gives the whole file its name, and sees to it that a power failure does not take it back.
+    /// - Parameter overwrites: whether it may replace what has the name.
+    /// - Returns: `false`, with nothing changed, when something has the name and is not to be replaced.
+    /// - Throws: `Errno`.
+    package func place(overwrites: Bool) throws(Errno) -> Bool {
+        try descriptor.sync()
+        guard try overwrites ? rename() : takeName() else { return false }
+        try Folder.sync(destination.removingLastComponent())
+        return true
+    }
+
+    /// Gives the hidden file up: it is removed, or left to the next, who may begin at once.
+    package func leave(isUseless: Bool = false) {
+        // A child of ours that has not come to its execve(2) yet may still share the lock.
+        defer { descriptor.unlock() }
+        // The file tells: nobody need have read what an earlier run left.
+        let isKept = leftover == .kept && !isUseless && (try? FileStatus(of: descriptor).stamp.size) ?? 0 > 0
+        if !isKept { try? remove() }
+    }
+
+    /// Removes the hidden file. One that has its name by now stays.
+    /// - Throws: `Errno`.
+    package func remove() throws(Errno) {
+        try isGone.withLock { (isGone) throws(Errno) in
+            if isGone { return }
+            isGone = true
+            try Self.unlink(path)
+        }
+    }
+
+    /// link(2) takes a name only where nothing has it, unlike rename(2). Where a file system has no second names (FAT), or
+    /// not for us, an empty file takes it, and is replaced by ours at once.
+    private func takeName() throws(Errno) -> Bool {
+        do {
+            try link(path, destination)
+        } catch {
+            switch error {
+            case .fileExists: return false
+            case .notPermitted, .permissionDenied, .notSupported, .notSupportedOnSocket, .noFunction, .tooManyLinks:
+                return try reserveName()
+            default: throw error
+            }
+        }
+        try remove()
+        return true
+    }
+
+    private func reserveName() throws(Errno) -> Bool {
+        do {
+            let empty = try FileDescriptor.opened(
+                destination, .writeOnly, [.create, .exclusiveCreate, .closeOnExec], .ownerReadWrite)
+            try? empty.close()
+        } catch {
+            guard error == .fileExists else { throw error }
+            return false
+        }
+        do {
+            return try rename()
+        } catch {
+            try? Self.unlink(destination)
+            throw error
+        }
+    }
+
+    private func rename() throws(Errno) -> Bool {
+        try isGone.withLock { (isGone) throws(Errno) in
+            try Self.call(path, destination) { Glibc.rename($0, $1) }
+            isGone = true
+        }
+        return true
+    }
+
+    /// By the bytes of the names, which need not be UTF-8.
+    private static func call(
+        _ one: FilePath, _ other: FilePath, _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
+    ) throws(Errno) {
+        let code = one.withPlatformString { one in other.withPlatformString { body(one, $0) } }
+        guard code == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    static func unlink(_ path: FilePath) throws(Errno) {
+        guard path.withPlatformString({ Glibc.unlink($0) }) != 0, errno != ENOENT else { return }
+        throw Errno(rawValue: errno)
+    }
+}
+
+// MARK: - Bytes that are there already
+
+extension NewFile {
+    /// A whole file of these bytes, on the disk for good.
+    /// - Returns: `false`, with nothing changed, when something has the name and is not to be replaced.
+    /// - Throws: `Errno`, `.wouldBlock` while somebody else writes it.
+    package static func save(
+        _ bytes: some Sequence<UInt8>, to destination: FilePath, permissions: FilePermissions, overwrites: Bool
+    ) throws -> Bool {
+        let file = try NewFile(for: destination, permissions: permissions)
+        try file.descriptor.writeAll(bytes)
+        return try file.place(overwrites: overwrites)
+    }
+
+    /// A file of these bytes under a name that nothing has yet and that is its own: its bytes are on the disk for good, its
+    /// name is not. When that fails, nothing has the name.
+    /// - Parameter finish: called when its bytes are there, before they are synced.
+    /// - Throws: `Errno`, and what `finish` throws.
+    @discardableResult
+    package static func make(
+        _ bytes: some Sequence<UInt8>, at path: FilePath, permissions: FilePermissions = .ownerReadWrite,
+        finish: (FileDescriptor) throws -> Void = { _ in }
+    ) throws -> FileStamp {
+        let file = try FileDescriptor.opened(
+            path, .readWrite, [.create, .exclusiveCreate, .noFollow, .closeOnExec], permissions)
+        defer { try? file.close() }
+        do {
+            try file.writeAll(bytes)
+            try finish(file)
+            try file.sync()
+            return try FileStatus(of: file).stamp
+        } catch {
+            try? unlink(path)
+            throw error
+        }
+    }
+}
+
+extension NewFile {
+    /// Gives each of two files the name of the other, in one step (renameat2(2), RENAME_EXCHANGE).
+    /// - Returns: `false` where the file system cannot.
+    /// - Throws: `Errno`.
+    package static func exchange(_ one: FilePath, _ other: FilePath) throws(Errno) -> Bool {
+        let code = Errno(
+            rawValue: one.withPlatformString { one in other.withPlatformString { CSyncLinux_Exchange(one, $0) } })
+        if [.noFunction, .invalidArgument, .notSupported].contains(code) { return false }
+        guard code.rawValue == 0 else { throw code }
+        return true
+    }
+}
+
+// MARK: - Hidden files that nobody will go on from
+
+extension NewFile {
+    package static func isHidden(_ name: FilePath.Component) -> Bool {
+        name.string.hasPrefix(".") && name.string.hasSuffix(suffix)
+    }
+
+    /// Removes what an earlier run left for a destination that has its file by now. What somebody is at stays.
+    package static func discard(for destination: FilePath) throws(Errno) {
+        try discard(path(for: destination))
+    }
+
+    /// Removes what earlier runs left in a folder: under names that are not asked for any more, it would stay for ever. To
+    /// be called when all that was asked for is there.
+    package static func discardAll(in folder: FilePath) throws(Errno) {
+        for name in try Folder.names(in: folder) ?? [] where isHidden(name) { try discard(folder.appending(name)) }
+    }
+
+    private static func discard(_ path: FilePath) throws(Errno) {
+        let file: FileDescriptor
+        do {
+            file = try .opened(path, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
+        } catch {
+            // EACCES: that of another user. ELOOP: a link, which is none of ours.
+            if [.noSuchFileOrDirectory, .permissionDenied, .tooManySymbolicLinkLevels].contains(error) { return }
+            throw error
+        }
+        defer { try? file.close() }
+        // Between open and lock, its owner may have finished it: this would then be the file of the person.
+        guard file.tryLock(), let opened = try? FileStatus(of: file), opened.kind == .file,
+            let named = try? FileStatus(at: path), named.isSameFile(as: opened)
+        else { return }
+        try unlink(path)
+    }
+}
