@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SystemPackage
 
 struct RestoreCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(

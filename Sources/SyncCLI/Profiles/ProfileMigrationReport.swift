@@ -95,9 +95,9 @@ struct ProfileMigrationReport: Report {
                     + (kept.file.map { ", \($0.escapingControls)" } ?? "")
             }
             lines.append("\(Quantities.counted(deleted.events, "event")) without a profile deleted")
-            return lines + waitingLines(width)
+            return lines + waitingLines(terminal)
         }
-        lines += waitingLines(width)
+        lines += waitingLines(terminal)
         guard !orphans.isEmpty else { return lines }
         lines.append("Numbers without a profile:")
         lines += orphans.map { orphan in
@@ -110,7 +110,7 @@ struct ProfileMigrationReport: Report {
         return lines
     }
 
-    private func waitingLines(_ width: Int) -> [String] {
+    private func waitingLines(_ terminal: Terminal) -> [String] {
         guard let reason = waiting.first?.reason else { return [] }
         return ["Profiles that wait:"]
             + waiting.map { profile in
@@ -118,6 +118,6 @@ struct ProfileMigrationReport: Report {
                 line += Quantities.counted(profile.events, "event")
                 if profile.photos > 0 { line += ", \(Quantities.counted(profile.photos, "archived photo"))" }
                 return line
-            } + TextLayout.wrapped("Of each, \(reason).", to: width)
+            } + terminal.wrapped("Of each, \(reason).")
     }
 }

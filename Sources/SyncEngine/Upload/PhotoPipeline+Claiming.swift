@@ -2,6 +2,7 @@ import AsyncAlgorithms
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncSystem
 
 /// What is taken from the queue, and the lane of large files.
 ///

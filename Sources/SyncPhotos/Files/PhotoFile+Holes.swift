@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Files that are mostly holes: places that nobody ever wrote to, which read as zeros and take no room on the disk.

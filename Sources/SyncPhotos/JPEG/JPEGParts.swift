@@ -99,7 +99,7 @@ extension ByteStream {
 
     /// From its first scan's header on.
     fileprivate mutating func skipToEndOfPicture() throws(PhotoError) {
-        var marks = JPEGMarkers()
+        let marks = JPEGMarkers()
         try marks.skip(&self)
         while let marker = try marks.next(&self), marker != 0xD9 { try marks.skip(&self) }
     }

@@ -70,11 +70,14 @@ final class ChildProcess: Sendable {
     private static func terminal(
         typing text: String
     ) throws -> (readEnd: FileDescriptor, writeEnd: FileDescriptor) {
-        let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
+        let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // ioctl_tty(2): TIOCSPTLCK and TIOCGPTN, whose macros Swift does not import.
+        let (unlock, tellNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
+        var (isLocked, number) = (Int32(0), UInt32(0))
+        guard master >= 0, ioctl(master, unlock, &isLocked) == 0, ioctl(master, tellNumber, &number) == 0 else {
             throw Errno(rawValue: errno)
         }
-        let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw Errno(rawValue: errno) }
         let here = FileDescriptor(rawValue: master)
         try here.writeAll(Array(text.utf8))
