@@ -185,7 +185,7 @@ struct RestoreCommand: WorkspaceCommand {
         _ job: RestoreJob, _ parts: RestoreServices, _ workspace: Workspace
     ) async throws -> RestoreDownloader.Result {
         do {
-            let delivered = try await parts.service.delivery.run(job: job.id)
+            let delivered = try await parts.service.save(job.id)
             let errors = workspace.console.errors
             for failure in delivered.failures {
                 errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")

@@ -33,7 +33,7 @@ enum ConfigDocument {
             // Yams gives quoted texts the tag of a text.
             let tag = scalar.tag.description
             guard ["", "!", Tag.Name.str.rawValue].contains(tag) else {
-                let shown = ShownText.value(tag) ?? "!…"
+                let shown = ShownText.name(tag) ?? "!…"
                 throw ConfigProblem(
                     line: line, message: "the type tag \"\(shown)\" has no meaning here; remove it")
             }

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Restore jobs from request to file: sent, followed, saved, announced. One round is what a command runs; as a service it
 /// is the agent's part of it.
@@ -37,6 +37,14 @@ package struct RestoreService: Service {
     package func round(isUrgent: Bool) async throws {
         var rounds = Rounds()
         try await work(&rounds, isUrgent: isUrgent)
+    }
+
+    /// Saves what can be read of one job now; when nothing more is to come, that is told.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func save(_ job: RestoreJobID) async throws -> RestoreDownloader.Result {
+        let result = try await delivery.run(job: job)
+        try await announcer.run(unsaved: result.unsaved.mapValues(\.count))
+        return result
     }
 
     package func run() async throws {

@@ -118,8 +118,23 @@ import Testing
         #expect(bench.memory.keys.allSatisfy { !$0.rawValue.contains("778") })
     }
 
+    /// `00` is dialled for the `+` nearly everywhere, with and without `share.phone_region`.
+    @Test func `a number behind 00 waits for its profile like one behind a plus`() async throws {
+        let number = "0017788143739"
+        try bench.write(bench.event("e1", profile: number, photo: try RetentionBench.photo(1)), to: "one.json")
+        try await bench.sync()
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.deleted) == (0, 0))
+        #expect(
+            summary.skipped.named.map(\.reason) == [
+                "no profile for +17788143739: add it with sync-agent profiles add"
+            ])
+        #expect(try bench.files() == ["one.json"])
+        #expect(bench.memory.keys.allSatisfy { !$0.rawValue.contains("7788143739") })
+    }
+
     /// `share.phone_region` is not set.
-    @Test(arguments: ["7788143739", "015112345678", "4915112345678", "0017788143739"])
+    @Test(arguments: ["7788143739", "015112345678", "4915112345678"])
     func `digits that may be somebody's number wait, and the next step is named`(profile: String) async throws {
         try bench.write(
             bench.event("e1", profile: profile, photo: try RetentionBench.photo(1)), to: "one.json")
