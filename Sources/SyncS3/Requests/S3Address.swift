@@ -87,7 +87,13 @@ package struct S3Address: Hashable, Sendable {
             scheme == "http" || scheme == "https", let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty,
             parts.query == nil, parts.fragment == nil, parts.user == nil
         else {
-            throw invalid("store.endpoint is \"\(text.escapingControls)\": write a URL such as https://s3.example.org")
+            // It may come from the environment or an AWS file, and have a password where it has none to have.
+            throw invalid(
+                """
+                store.endpoint is "\(WebLink.withoutSecrets(text).escapingControls)" (where it is not set: \
+                AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or endpoint_url of the AWS configuration): write a URL such as \
+                https://s3.example.org, without a name, a password or a query
+                """)
         }
         var path = parts.percentEncodedPath
         while path.hasSuffix("/") { path.removeLast() }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import SyncCore
+import SyncSystem
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
-import SyncSystem
 
 @Suite struct ProgressLineTests {
     private let clock = Mutex(Duration.zero)

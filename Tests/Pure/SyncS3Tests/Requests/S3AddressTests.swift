@@ -31,6 +31,17 @@ import Testing
         #expect("\(address.url(key: "a/b"))" == row.url)
     }
 
+    @Test(arguments: ["http://ana:hunter2@127.0.0.1:1", "https://s3.example.org/?token=hunter2", "ana:hunter2@s3"])
+    func `An endpoint that is refused is told without its secrets, and with all places that it may come from`(
+        endpoint: String
+    ) throws {
+        let error = #expect(throws: StoreError.self) {
+            try S3Address(bucket: "photos", region: "us-east-1", endpoint: endpoint, addressing: .auto)
+        }
+        let text = "\(try #require(error))"
+        #expect(!text.contains("hunter2") && text.contains("AWS_ENDPOINT_URL"), "\(text)")
+    }
+
     @Test func `A bucket of its own host has a path`() throws {
         let address = try S3Address(bucket: "photos", region: "us-east-1", endpoint: nil, addressing: .auto)
         #expect(
