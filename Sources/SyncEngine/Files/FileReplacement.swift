@@ -50,7 +50,13 @@ struct FileReplacement {
             return .replaced(placed(ours, at: file))
         }
         if hidden.isOld(stamp), !isBeingWritten(hidden.path) {
-            try calls.syncFolder(folder)
+            do {
+                try calls.syncFolder(folder)
+            } catch {
+                // Which of the two a power failure would leave is not known: the file that was read stays in its place.
+                _ = try? giveBack(hidden, to: file)
+                throw error
+            }
             try calls.remove(hidden.path)
             try calls.syncFolder(folder)
             return .replaced(placed(ours, at: file))

@@ -114,7 +114,14 @@ package final class NewFile: Sendable {
     /// - Returns: `false`, with nothing changed, when something has the name and is not to be replaced.
     /// - Throws: `Errno`.
     package func place(overwrites: Bool) throws(Errno) -> Bool {
-        try descriptor.sync()
+        do {
+            try descriptor.sync()
+        } catch {
+            // The kernel takes for written what it could not write, and the next fsync(2) says nothing: nobody goes on from
+            // such a file, whatever becomes of those that are not whole.
+            try? remove()
+            throw error
+        }
         guard try overwrites ? rename() : takeName() else { return false }
         try Folder.sync(destination.removingLastComponent())
         return true

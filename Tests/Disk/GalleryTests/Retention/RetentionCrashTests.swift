@@ -117,6 +117,19 @@ import Testing
         }
     }
 
+    @Test func `where the folder cannot be synced, the text stays in its place`() async throws {
+        let bench = try RetentionBench()
+        try await Self.fill(bench)
+        let before = try bench.read("list.json")
+        var calls = FileRewriteCalls()
+        calls.syncFolder = { _ in throw Errno.ioError }
+        let summary = try await bench.cleanUp(calls: calls)
+        #expect(Set(summary.errors.named.map(\.event)).isSuperset(of: ["b", "c"]))
+        #expect(try bench.read("list.json") == before)
+        try await bench.cleanUp()
+        try Self.expectComplete(bench)
+    }
+
     @Test func `a file that is written to meanwhile keeps what was written, and is tried again`() async throws {
         let bench = try RetentionBench()
         try await Self.fill(bench)
