@@ -44,6 +44,21 @@ package struct ObjectInfo: Hashable, Sendable {
     }
 }
 
+/// What was written with the object, by whoever stored it: a claim, and no proof of the bytes. `nil` where nothing, or nothing
+/// that makes sense, was.
+extension ObjectInfo {
+    /// Of the photo that the object is a copy of.
+    package var photoMD5: MD5Digest? { metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) } }
+    /// Of the stored bytes.
+    package var claimedSHA256: SHA256Digest? { metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) } }
+    /// Of the stored bytes.
+    package var claimedMD5: MD5Digest? { metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) } }
+    /// Pixels of the stored copy.
+    package var width: Int? { metadata[MetadataName.width].flatMap { Int($0) } }
+    package var height: Int? { metadata[MetadataName.height].flatMap { Int($0) } }
+    package var takenAt: CaptureTime? { metadata[MetadataName.takenAt].flatMap { CaptureTime($0) } }
+}
+
 /// One page of a listing, in ascending byte order of keys.
 package struct ObjectPage: Hashable, Sendable {
     package var objects: [ObjectInfo]

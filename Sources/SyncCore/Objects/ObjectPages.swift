@@ -44,7 +44,7 @@ package struct ObjectListing: AsyncSequence, Sendable {
         }
     }
 
-    fileprivate let store: any ObjectStore
+    fileprivate let store: any ReadableStore
     fileprivate let prefix: String
     fileprivate let limit: Int
 
@@ -53,7 +53,7 @@ package struct ObjectListing: AsyncSequence, Sendable {
     }
 }
 
-extension ObjectStore {
+extension ReadableStore {
     /// The objects whose key begins with `prefix`, in byte order, a thousand a page (the most that S3 gives at once).
     package func pages(prefix: String) -> ObjectPages {
         ObjectPages(listing: listing(prefix: prefix))

@@ -12,13 +12,7 @@
 ///
 /// What not every store has (restores, classes, rules, links) throws `.unsupported` where it is missing: that is the
 /// default of those functions. ``capabilities`` tells what is known before one asks.
-package protocol ObjectStore: Sendable {
-    /// What `status` shows: the store's type and place.
-    var identity: StoreIdentity { get }
-
-    /// What is known of the store by now; it may learn more with every answer.
-    var capabilities: StoreCapabilities { get }
-
+package protocol ObjectStore: ReadableStore {
     /// Whether the store can be used at all now: it exists, is reachable and lets us in. One cheap request.
     func check() async throws
 
@@ -27,23 +21,6 @@ package protocol ObjectStore: Sendable {
     func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt
-
-    /// What is stored under `key`, or `nil` when nothing is.
-    func head(_ key: ObjectKey) async throws -> ObjectInfo?
-
-    /// Reads an object, whole or a part of it, into `sink`.
-    /// - Parameters:
-    ///   - range: bytes to read; `nil` for all. A range that begins past the end throws `.invalidRange`; one that ends
-    ///     past it is cut there (RFC 9110, 14.1.2).
-    ///   - sink: gets the bytes in order, never concurrently, on a thread of the store's; what it throws ends the read.
-    /// - Throws: `.notFound`, `.archived` (not restored), `.badDigest` (the store's copy is damaged).
-    func get(
-        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-    ) async throws -> ObjectInfo
-
-    /// One page of the objects whose key begins with `prefix`, in byte order.
-    /// - Parameter limit: at most so many, 1 to 1,000.
-    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage
 
     /// Removes what is stored under `key`. Removing what is not there is no error.
     func delete(_ key: ObjectKey) async throws
@@ -82,8 +59,6 @@ package protocol ObjectStore: Sendable {
 }
 
 extension ObjectStore {
-    package var capabilities: StoreCapabilities { StoreCapabilities() }
-
     package func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
         var failures: [ObjectKey: StoreError] = [:]
         for key in keys {
@@ -124,18 +99,5 @@ extension ObjectStore {
         StoreError(
             .unsupported, operation: operation, key: key?.rawValue,
             message: "a store of type \(identity.type) has no \(what)")
-    }
-}
-
-/// What a store is and where, as `status` prints it.
-package struct StoreIdentity: Hashable, Sendable {
-    /// `directory` or `s3`, as in the configuration.
-    package var type: String
-    /// A folder's path, or `s3://bucket/prefix` and the endpoint where it is not Amazon's.
-    package var location: String
-
-    package init(type: String, location: String) {
-        self.type = type
-        self.location = location
     }
 }

@@ -11,11 +11,11 @@ package protocol ShareSource: Sendable {
 package struct ReadShare: Sendable {
     package let share: CheckedShare
     /// Has the photos under the keys of the share, and ends every reading at the size that the manifest tells.
-    package let photos: any ObjectStore
+    package let photos: any ObjectSource
     /// Where the manifest is found next time, where that is a link.
     package let manifestLink: WebLink?
 
-    package init(share: CheckedShare, photos: any ObjectStore, manifestLink: WebLink?) {
+    package init(share: CheckedShare, photos: any ObjectSource, manifestLink: WebLink?) {
         self.share = share
         self.photos = photos
         self.manifestLink = manifestLink

@@ -6,16 +6,14 @@ struct DownloadProof {
     let expected: SHA256Digest?
     let info: ObjectInfo?
 
-    private var noted: SHA256Digest? { info?.metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) } }
-
     /// Whether anything is known at all.
-    var isPossible: Bool { expected != nil || info?.sha256 != nil || noted != nil || info?.md5 != nil }
+    var isPossible: Bool { expected != nil || info?.sha256 != nil || info?.claimedSHA256 != nil || info?.md5 != nil }
 
     /// Whether these are the bytes; `nil` when nothing is known.
     func accepts(_ digest: ContentDigest) -> Bool? {
         if let expected { return expected == digest.sha256 }
         guard isPossible else { return nil }
-        return [info?.sha256, noted].allSatisfy { $0 ?? digest.sha256 == digest.sha256 }
+        return [info?.sha256, info?.claimedSHA256].allSatisfy { $0 ?? digest.sha256 == digest.sha256 }
             && info?.md5 ?? digest.md5 == digest.md5
     }
 }

@@ -11,7 +11,7 @@ import SystemPackage
 ///   again first. Where nobody knows a digest, parts of two reads are never put together.
 /// - Memory: one buffer.
 package struct ObjectDownload: Sendable {
-    private let store: any ObjectStore
+    private let store: any ObjectSource
     private let pool: BlockingPool
     private let policy: RetryPolicy
     private let time: TimeSource
@@ -21,7 +21,7 @@ package struct ObjectDownload: Sendable {
     ///   - pool: for all that waits for the disk but the writing, which happens where the store calls its sinks.
     ///   - policy: for attempts in a row that bring less than 1 MiB.
     package init(
-        from store: any ObjectStore, pool: BlockingPool, policy: RetryPolicy = RetryPolicy(maximumAttempts: 5),
+        from store: any ObjectSource, pool: BlockingPool, policy: RetryPolicy = RetryPolicy(maximumAttempts: 5),
         time: TimeSource, calls: DownloadCalls = DownloadCalls()
     ) {
         self.store = store

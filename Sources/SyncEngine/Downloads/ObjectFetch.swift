@@ -7,7 +7,7 @@ struct ObjectFetch: Sendable {
     /// Bytes. An attempt that brought so many was no failure: a large file on a bad line gets there.
     static let worthwhile: Int64 = 1 << 20
 
-    let store: any ObjectStore
+    let store: any ObjectSource
     let pool: BlockingPool
     let policy: RetryPolicy
     let time: TimeSource

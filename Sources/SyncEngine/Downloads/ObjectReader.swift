@@ -3,14 +3,14 @@ import SyncSystem
 
 /// Reads whole objects into memory. A read that was cut is begun anew.
 struct ObjectReader: Sendable {
-    private let store: any ObjectStore
+    private let store: any ObjectSource
     /// Bytes.
     private let limit: Int
     private let policy: RetryPolicy
     private let time: TimeSource
 
     /// - Parameter limit: bytes; larger objects are refused.
-    init(_ store: any ObjectStore, limit: Int, policy: RetryPolicy = RetryPolicy(), time: TimeSource) {
+    init(_ store: any ObjectSource, limit: Int, policy: RetryPolicy = RetryPolicy(), time: TimeSource) {
         self.store = store
         self.limit = limit
         self.policy = policy
@@ -31,7 +31,7 @@ struct ObjectReader: Sendable {
     }
 }
 
-extension ObjectStore {
+extension ObjectSource {
     /// A whole object, by one request.
     /// - Throws: ``StoreError``, `.tooLarge` for one of more than `limit` bytes, of which no more are read.
     func bytes(of key: ObjectKey, limit: Int) async throws -> [UInt8] {

@@ -19,7 +19,7 @@ struct ZipDownload: Sendable {
     ///   anew: what a killed process left there goes away.
     /// - Throws: ``DownloadError``, `CancellationError`.
     init(
-        from store: any ObjectStore, into archive: any ZipWriter, at path: FilePath, pool: BlockingPool,
+        from store: any ObjectSource, into archive: any ZipWriter, at path: FilePath, pool: BlockingPool,
         time: TimeSource
     ) async throws {
         self.archive = archive

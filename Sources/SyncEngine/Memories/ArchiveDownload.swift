@@ -6,12 +6,12 @@ package import SystemPackage
 package struct ArchiveDownload: Sendable {
     package typealias Outcome = DownloadBatch.Outcome
 
-    private let store: any ObjectStore
+    private let store: any ObjectSource
     private let pool: BlockingPool
     private let time: TimeSource
 
     /// - Parameter store: its reads are written where they arrive, on the store's own thread.
-    package init(from store: any ObjectStore, pool: BlockingPool, time: TimeSource) {
+    package init(from store: any ObjectSource, pool: BlockingPool, time: TimeSource) {
         self.store = store
         self.pool = pool
         self.time = time

@@ -30,11 +30,11 @@ package struct ArchiveListing: Sendable {
     private static let headsInFlight = 8
     private static let progressStep = 200
 
-    private let store: any ObjectStore
+    private let store: any ReadableStore
     private let keys: KeyLayout
 
     /// - Parameter store: with retries.
-    package init(store: any ObjectStore, keys: KeyLayout) {
+    package init(store: any ReadableStore, keys: KeyLayout) {
         self.store = store
         self.keys = keys
     }

@@ -27,7 +27,7 @@ package struct ArchiveSheet: Sendable {
 
     /// - Parameter pool: a thread for each picture that is made at once.
     package init(
-        store: any ObjectStore, maker: any SharedCopyMaker, pool: BlockingPool, time: TimeSource
+        store: any ObjectSource, maker: any SharedCopyMaker, pool: BlockingPool, time: TimeSource
     ) {
         reader = ObjectReader(store, limit: Self.mostBytes, time: time)
         self.maker = maker

@@ -2,13 +2,13 @@ import SyncCore
 import SyncSystem
 
 /// The photos of a share in its store, each no longer than its manifest says.
-struct SharedPhotos: ReadOnlyStore {
+struct SharedPhotos: ObjectSource {
     private struct TooLong: Error {}
 
-    private let base: any ObjectStore
+    private let base: any ObjectSource
     private let sizes: [ObjectKey: Int64]
 
-    init(_ share: CheckedShare, in base: any ObjectStore) {
+    init(_ share: CheckedShare, in base: any ObjectSource) {
         self.base = base
         let keys = ShareKeys(share.id)
         sizes = share.photos.reduce(into: [:]) { $0[keys.photo($1.orderIndex)] = $1.size }

@@ -3,9 +3,9 @@ package import SyncCore
 /// A share in a store that we may read.
 package struct StoredShareSource: ShareSource {
     private let id: ShareID
-    private let store: any ObjectStore
+    private let store: any ObjectSource
 
-    package init(_ id: ShareID, in store: any ObjectStore) {
+    package init(_ id: ShareID, in store: any ObjectSource) {
         self.id = id
         self.store = store
     }

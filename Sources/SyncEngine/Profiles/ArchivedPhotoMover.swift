@@ -51,7 +51,7 @@ struct ArchivedPhotoMover: Sendable {
     {
         let bytes = try await reader.read(place.key)
         let body = ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes))
-        if let noted = old.metadata[MetadataName.sha256], noted != "\(body.digest.sha256)" {
+        if let claimed = old.claimedSHA256, claimed != body.digest.sha256 {
             return .left("its bytes are not those that were stored; look at it")
         }
         let key = try place.key(underProfile: profile.uuid, of: keys)
@@ -64,10 +64,8 @@ struct ArchivedPhotoMover: Sendable {
             return .left("another photo is stored as \(key)")
         }
         let record = ObjectRecord(
-            key: key, size: body.size, md5: metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) },
-            sha256: body.digest.sha256, contentType: type,
-            width: metadata[MetadataName.width].flatMap { Int($0) },
-            height: metadata[MetadataName.height].flatMap { Int($0) }, storedAt: time.now())
+            key: key, size: body.size, md5: old.photoMD5, sha256: body.digest.sha256, contentType: type,
+            width: old.width, height: old.height, storedAt: time.now())
         try await ledger.finish {
             try $0.moveArchivedPhoto(place.key, to: record, profile: profile.uuid)
         }
@@ -78,10 +76,8 @@ struct ArchivedPhotoMover: Sendable {
     /// - Returns: whether the store proves that it holds these bytes under the key.
     private func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> Bool {
         do {
-            let receipt = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
-            if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
-                return true
-            }
+            if case .holds = try await ProvenPut(store)(body, at: key, attributes, .ifAbsent) { return true }
+            return false
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
             // An earlier run came so far, or somebody else's photo is there.
         }

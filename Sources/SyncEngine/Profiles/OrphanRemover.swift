@@ -25,12 +25,12 @@ package struct OrphanRemover: Sendable {
     private static let noPhoto = ContentDigest(of: [UInt8]()).md5
 
     private let ledger: LedgerQueue
-    private let store: any ObjectStore
+    private let store: any ObjectSource
     private let cleaner: EventCleaner
 
     /// - Parameter store: with retries.
     package init(
-        ledger: LedgerQueue, store: any ObjectStore, scanner: any TreeScanner, reducer: any PhotoReducer,
+        ledger: LedgerQueue, store: any ObjectSource, scanner: any TreeScanner, reducer: any PhotoReducer,
         pool: BlockingPool,
         calls: FileRewriteCalls = FileRewriteCalls()
     ) {

@@ -20,12 +20,12 @@ package struct ProjectExport: Sendable {
 
     package typealias Outcome = Result<DownloadOutcome, any Error>
 
-    private let store: any ObjectStore
+    private let store: any ObjectSource
     private let download: ObjectDownload
     private let pool: BlockingPool
     private let time: TimeSource
 
-    package init(store: any ObjectStore, pool: BlockingPool, time: TimeSource) {
+    package init(store: any ObjectSource, pool: BlockingPool, time: TimeSource) {
         self.store = store
         self.pool = pool
         self.time = time

@@ -42,7 +42,7 @@ package struct ProjectVersions: Sendable {
     ) async throws -> Uploader.Receipt {
         guard let current = try await store.head(photo.plan.key) else { return try await upload(photo) }
         // It has come so far before; or it is the same image, reduced by other settings.
-        let isSame = current.metadata[MetadataName.md5] == "\(photo.examined.id)"
+        let isSame = current.photoMD5 == photo.examined.digest.md5
         var isThere = current.proof(of: photo.body) == true
         if isSame, !isThere {
             switch try await ObjectReadback(store).claim(of: current) {
@@ -53,7 +53,7 @@ package struct ProjectVersions: Sendable {
             }
         }
         if isThere {
-            var object = record(of: current, at: current.key)
+            var object = ObjectRecord(current)
             object.md5 = photo.examined.digest.md5
             return Uploader.Receipt(object: object, wasSent: false)
         }
@@ -84,8 +84,13 @@ package struct ProjectVersions: Sendable {
             default: throw error
             }
         }
-        let version = record(of: current, at: key)
-        try await ledger.finish { try $0.noteProjectVersion(version, of: project) }
+        try await ledger.finish { ledger in
+            var version = ObjectRecord(current)
+            version.key = key
+            // The copy has another one.
+            version.etag = nil
+            try ledger.noteProjectVersion(version, of: project)
+        }
         return true
     }
 
@@ -171,17 +176,5 @@ package struct ProjectVersions: Sendable {
         let moment = time.formatted(.iso8601).filter { $0.isLetter || $0.isNumber }
         let ending = key.lastSegment.lastIndex(of: ".").map { key.lastSegment[$0...] } ?? ""
         return try ObjectKey("\(prefix(of: project))\(moment)-\(content.prefix(8))\(ending)")
-    }
-
-    private func record(of info: ObjectInfo, at key: ObjectKey) -> ObjectRecord {
-        ObjectRecord(
-            key: key, size: info.size, md5: info.metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) },
-            sha256: info.metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) } ?? info.sha256,
-            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
-            restore: info.restore, width: info.metadata[MetadataName.width].flatMap { Int($0) },
-            height: info.metadata[MetadataName.height].flatMap { Int($0) },
-            takenAt: info.metadata[MetadataName.takenAt].flatMap { CaptureTime($0) },
-            storedAt: info.modified ?? now(),
-            storedMD5: info.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) } ?? info.md5)
     }
 }

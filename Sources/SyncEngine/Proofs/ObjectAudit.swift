@@ -24,7 +24,7 @@ package struct ObjectAudit: Sendable {
     private let ledger: LedgerQueue
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, time: TimeSource) {
+    package init(store: any ReadableStore, ledger: LedgerQueue, time: TimeSource) {
         examiner = ObjectExaminer(store)
         self.ledger = ledger
         self.time = time

@@ -16,10 +16,10 @@ package struct ObjectExaminer: Sendable {
         case broken(ObjectFault)
     }
 
-    private let store: any ObjectStore
+    private let store: any ReadableStore
     private let readback: ObjectReadback
 
-    package init(_ store: any ObjectStore) {
+    package init(_ store: any ReadableStore) {
         self.store = store
         readback = ObjectReadback(store)
     }
@@ -107,18 +107,17 @@ extension ObjectRecord {
         var record = learning(info)
         record.storedMD5 = digest.md5
         if sha256 == digest.sha256 { return .intact(record, isRead: true) }
-        let claimed = info.metadata[MetadataName.sha256]
-        let isOurs = sha256 == nil && size == info.size && claimed.map { $0 == "\(digest.sha256)" } ?? true
-        let isReplaced =
-            md5.map { "\($0)" == info.metadata[MetadataName.md5] } ?? false && claimed == "\(digest.sha256)"
+        let claimed = info.claimedSHA256
+        let isOurs = sha256 == nil && size == info.size && claimed ?? digest.sha256 == digest.sha256
+        let isReplaced = md5 != nil && md5 == info.photoMD5 && claimed == digest.sha256
         guard isOurs || isReplaced else {
             return .broken(.damaged("its bytes have another SHA-256 than those that were stored"))
         }
         record.size = info.size
         record.sha256 = digest.sha256
         if isReplaced {
-            record.width = info.metadata[MetadataName.width].flatMap { Int($0) } ?? width
-            record.height = info.metadata[MetadataName.height].flatMap { Int($0) } ?? height
+            record.width = info.width ?? width
+            record.height = info.height ?? height
         }
         return .intact(record, isRead: true)
     }

@@ -23,9 +23,9 @@ package struct ObjectReadback: Sendable {
         case none
     }
 
-    private let store: any ObjectStore
+    private let store: any ObjectSource
 
-    package init(_ store: any ObjectStore) {
+    package init(_ store: any ObjectSource) {
         self.store = store
     }
 
@@ -68,12 +68,12 @@ package struct ObjectReadback: Sendable {
     /// with the object, and stays as it is whatever becomes of the bytes.
     /// - Parameter info: as `head` tells it.
     func claim(of info: ObjectInfo) async throws -> Claim {
-        guard let claimed = info.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) }) else { return .none }
+        guard let claimed = info.claimedSHA256 else { return .none }
         if let sha256 = info.sha256 {
             return sha256 == claimed ? .proven(claimed) : .contradicted("the store tells another SHA-256")
         }
-        if let md5 = info.md5, let noted = info.metadata[MetadataName.storedMD5].flatMap({ MD5Digest(hex: $0) }) {
-            return md5 == noted ? .proven(claimed) : .contradicted("the store tells another MD5")
+        if let md5 = info.md5, let claimedMD5 = info.claimedMD5 {
+            return md5 == claimedMD5 ? .proven(claimed) : .contradicted("the store tells another MD5")
         }
         if info.isLocked { return .unprovable }
         switch try await read(info.key) {

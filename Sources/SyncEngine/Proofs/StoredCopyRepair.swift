@@ -57,16 +57,15 @@ package struct StoredCopyRepair: Sendable {
         metadata[MetadataName.md5] = "\(md5)"
         metadata[MetadataName.width] = known.width.map(String.init)
         metadata[MetadataName.height] = known.height.map(String.init)
-        let receipt = try await store.put(
-            ObjectBody(bytes: bytes, digest: digest), at: broken.key,
-            attributes: ObjectAttributes(contentType: known.contentType, metadata: metadata), condition: .overwrite)
-        guard let info = try await store.head(broken.key), info.size == Int64(bytes.count),
-            try await ObjectReadback(store).holds(ObjectBody(bytes: bytes, digest: digest), as: info)
+        let attributes = ObjectAttributes(contentType: known.contentType, metadata: metadata)
+        guard
+            case .holds(let etag) = try await ProvenPut(store)(
+                ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, .overwrite)
         else { return false }
         let record = ObjectRecord(
             key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256,
-            contentType: known.contentType, storageClass: info.storageClass, width: known.width, height: known.height,
-            takenAt: known.takenAt, storedAt: time.now(), storedMD5: digest.md5, etag: receipt.etag ?? info.etag)
+            contentType: known.contentType, width: known.width, height: known.height, takenAt: known.takenAt,
+            storedAt: time.now(), storedMD5: digest.md5, etag: etag)
         try await ledger.finish { try $0.noteStoredAgain(record) }
         return true
     }

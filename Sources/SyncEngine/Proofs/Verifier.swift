@@ -45,7 +45,7 @@ package struct Verifier: Sendable {
     private let cost: VerificationCost
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, cost: VerificationCost, time: TimeSource) {
+    package init(store: any ReadableStore, ledger: LedgerQueue, cost: VerificationCost, time: TimeSource) {
         examiner = ObjectExaminer(store)
         self.ledger = ledger
         self.cost = cost

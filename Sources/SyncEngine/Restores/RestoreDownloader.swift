@@ -33,7 +33,7 @@ package struct RestoreDownloader: Sendable {
     private let time: TimeSource
 
     /// - Parameter pool: for what waits for the disk.
-    package init(store: any ObjectStore, ledger: LedgerQueue, pool: BlockingPool, time: TimeSource) {
+    package init(store: any ReadableStore, ledger: LedgerQueue, pool: BlockingPool, time: TimeSource) {
         self.ledger = ledger
         batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)

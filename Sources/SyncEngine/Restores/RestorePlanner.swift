@@ -69,7 +69,7 @@ package struct RestoreProposal: Sendable {
 
 /// Takes orders for restores: finds what is meant and what it would cost, and makes jobs of it.
 package struct RestorePlanner: Sendable {
-    private let store: any ObjectStore
+    private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let prices: PriceTable
     private let pool: BlockingPool
@@ -77,7 +77,7 @@ package struct RestorePlanner: Sendable {
 
     /// - Parameter pool: for what waits for the disk.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, prices: PriceTable, pool: BlockingPool, time: TimeSource
+        store: any ReadableStore, ledger: LedgerQueue, prices: PriceTable, pool: BlockingPool, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger

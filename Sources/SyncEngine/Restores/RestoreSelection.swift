@@ -64,7 +64,7 @@ package struct RestoreSelection: Sendable {
     ///   - store: asked for keys that the ledger does not know, and for shares.
     /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`. What is unknown is a problem, not an error.
     package init(
-        of names: [String], in places: Places, ledger: LedgerQueue, store: any ObjectStore
+        of names: [String], in places: Places, ledger: LedgerQueue, store: any ReadableStore
     ) async throws {
         for name in names {
             // An empty name would be the working folder, and is a variable that was not set.
@@ -122,7 +122,7 @@ package struct RestoreSelection: Sendable {
     // MARK: Keys
 
     private static func records(
-        named name: String, ledger: LedgerQueue, store: any ObjectStore
+        named name: String, ledger: LedgerQueue, store: any ReadableStore
     ) async throws -> ([ObjectRecord], [ObjectProblem]) {
         if name.hasPrefix(shareScheme) {
             let id = String(name.dropFirst(shareScheme.count))
@@ -140,7 +140,7 @@ package struct RestoreSelection: Sendable {
     }
 
     private static func records(
-        under prefix: String, store: any ObjectStore
+        under prefix: String, store: any ReadableStore
     ) async throws -> ([ObjectRecord], [ObjectProblem]) {
         var records: [ObjectRecord] = []
         var problems: [ObjectProblem] = []
@@ -243,16 +243,5 @@ extension FilePath {
     fileprivate func numbered(_ number: Int) -> FilePath {
         let name = "\(stem ?? "") (\(number))" + (self.extension.map { ".\($0)" } ?? "")
         return removingLastComponent().appending(name)
-    }
-}
-
-extension ObjectRecord {
-    /// What a store tells of an object that the ledger does not know.
-    init(_ info: ObjectInfo) {
-        self.init(
-            key: info.key, size: info.size, md5: info.metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) },
-            sha256: info.sha256 ?? info.metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) },
-            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
-            restore: info.restore, storedAt: info.modified ?? Date(timeIntervalSince1970: 0))
     }
 }

@@ -80,7 +80,7 @@ struct EventArchiver: Sendable {
             let md5 = photo.examined.digest.md5
             guard let other = try await store.head(photo.plan.key),
                 other.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,
-                let noted = other.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }), noted != md5
+                let theirs = other.photoMD5, theirs != md5
             else { throw error }
             var photo = photo
             photo.plan.key = try place.key(besides: md5)
@@ -101,16 +101,11 @@ struct EventArchiver: Sendable {
         guard let info = try await store.head(key), info.size > 0,
             info.metadata[MetadataName.eventID]?.inBytes == event.eventID.inBytes,
             case .proven(let sha256) = try await ObjectReadback(store).claim(of: info),
-            let md5 = info.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }),
-            event.photoMD5 == nil || event.photoMD5 == md5
+            let md5 = info.photoMD5, event.photoMD5 == nil || event.photoMD5 == md5
         else { return nil }
-        return ObjectRecord(
-            key: key, size: info.size, md5: md5, sha256: sha256,
-            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
-            width: info.metadata[MetadataName.width].flatMap { Int($0) },
-            height: info.metadata[MetadataName.height].flatMap { Int($0) }, storedAt: info.modified ?? time.now(),
-            storedMD5: info.md5 ?? info.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) },
-            etag: info.etag)
+        var object = ObjectRecord(info)
+        object.sha256 = sha256
+        return object
     }
 
     // MARK: The photo

@@ -10,11 +10,7 @@ struct ShareStorage: Sendable {
 
     /// - Throws: ``StoreError``, also when the store does not hold what it took.
     func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws {
-        let receipt = try await store.put(body, at: key, attributes: attributes, condition: .overwrite)
-        if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
-            return
-        }
-        guard let stored = try await store.head(key), try await ObjectReadback(store).holds(body, as: stored) else {
+        guard case .holds = try await ProvenPut(store)(body, at: key, attributes, .overwrite) else {
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,
                 message: "the store does not hold what it took; it will be sent again")

@@ -26,13 +26,13 @@ package struct ClassRefresh: Sendable {
     private static let problemsKept = 1_000
     private static let pageSize = 1_000
 
-    private let store: any ObjectStore
+    private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let audit: ObjectAudit
     private let keys: KeyLayout
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
+    package init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
         self.store = store
         self.ledger = ledger
         audit = ObjectAudit(store: store, ledger: ledger, time: time)

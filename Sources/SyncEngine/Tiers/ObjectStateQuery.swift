@@ -13,11 +13,11 @@ package struct ObjectStateQuery: Sendable {
     private static let headsInFlight = 8
     private static let pageSize = 1_000
 
-    private let store: any ObjectStore
+    private let store: any ReadableStore
     /// How many objects there may be, to know what a listing costs; with `.max` all are asked for by name.
     private let knownObjects: Int
 
-    package init(store: any ObjectStore, knownObjects: Int) {
+    package init(store: any ReadableStore, knownObjects: Int) {
         self.store = store
         self.knownObjects = knownObjects
     }

@@ -48,31 +48,20 @@ package struct Uploader: Sendable {
 
     private func send(_ photo: PreparedPhoto, _ condition: PutCondition) async throws -> Receipt {
         let (body, key) = (photo.body, photo.plan.key)
-        let receipt = try await store.put(body, at: key, attributes: photo.attributes, condition: condition)
-        let etag = try await prove(receipt, of: body, at: key)
-        return Receipt(object: record(of: photo, etag: etag), wasSent: true, sentBytes: body.size)
-    }
-
-    /// A photo counts as stored only when the store's own words prove it: the digest in its answer, or what it reports
-    /// when asked, or the bytes that it gives back.
-    /// - Returns: its ETag.
-    private func prove(_ receipt: PutReceipt, of body: ObjectBody, at key: ObjectKey) async throws -> String? {
-        if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
-            return receipt.etag
-        }
-        guard let stored = try await store.head(key) else {
+        switch try await ProvenPut(store)(body, at: key, photo.attributes, condition) {
+        case .holds(let etag):
+            return Receipt(object: record(of: photo, etag: etag), wasSent: true, sentBytes: body.size)
+        case .lacks:
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
                 message: "the store took the photo and does not have it; it will be sent again")
-        }
-        guard try await readback.holds(body, as: stored) else {
+        case .holdsOther:
             // We have just made this object and it is wrong. Left there, it would pass for the photo at the next try.
             try await store.delete(key)
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,
                 message: "the store holds other bytes than were sent; they were removed and will be sent again")
         }
-        return stored.etag
     }
 
     /// Puts the photo in the place of an object that is damaged.
@@ -99,7 +88,7 @@ package struct Uploader: Sendable {
                 .conflict, operation: "put", key: key.rawValue,
                 message: "the store says that it has it and then that it has not; it will be tried again")
         }
-        let isNamed = stored.metadata[MetadataName.md5] == "\(photo.examined.id)"
+        let isNamed = stored.photoMD5 == photo.examined.digest.md5
         if stored.proof(of: photo.body) == true { return adopted(photo, stored) }
         guard photo.plan.condition == .ifAbsent, isNamed else {
             if stored.proof(of: photo.body) == nil, try await readback.holds(photo.body, as: stored) {
@@ -109,14 +98,10 @@ package struct Uploader: Sendable {
         }
         switch try await readback.claim(of: stored) {
         case .proven(let sha256):
-            let object = ObjectRecord(
-                key: key, size: stored.size, md5: photo.examined.digest.md5, sha256: sha256,
-                contentType: stored.contentType ?? photo.copy.type.name, storageClass: stored.storageClass,
-                width: stored.metadata[MetadataName.width].flatMap { Int($0) },
-                height: stored.metadata[MetadataName.height].flatMap { Int($0) },
-                takenAt: photo.copy.takenAt, storedAt: stored.modified ?? now(),
-                storedMD5: stored.md5 ?? stored.metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) },
-                etag: stored.etag, dropped: photo.copy.dropped, note: photo.copy.note)
+            var object = ObjectRecord(stored)
+            object.sha256 = sha256
+            object.takenAt = photo.copy.takenAt
+            (object.dropped, object.note) = (photo.copy.dropped, photo.copy.note)
             return Receipt(object: object, wasSent: false)
         case .contradicted(let reason):
             return try await replace(photo, "the copy that is stored under this key is damaged (\(reason))")

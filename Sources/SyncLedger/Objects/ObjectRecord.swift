@@ -59,6 +59,18 @@ package struct ObjectRecord: Hashable, Sendable {
     }
 }
 
+extension ObjectRecord {
+    /// What a store tells of an object; where it has no digest of its own, what was written beside the bytes.
+    package init(_ info: ObjectInfo) {
+        self.init(
+            key: info.key, size: info.size, md5: info.photoMD5, sha256: info.sha256 ?? info.claimedSHA256,
+            contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
+            restore: info.restore, width: info.width, height: info.height, takenAt: info.takenAt,
+            storedAt: info.modified ?? Date(timeIntervalSince1970: 0), storedMD5: info.md5 ?? info.claimedMD5,
+            etag: info.etag)
+    }
+}
+
 extension ObjectRecord: FetchableRecord {
     static let columns = """
         objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \

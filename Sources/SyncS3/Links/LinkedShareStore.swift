@@ -4,7 +4,7 @@ package import SyncCore
 ///
 /// What is told of an object is what the manifest says; only ``get(_:range:into:)`` sends a request, for a signed link is
 /// good for GET alone. A reading ends at the size in the manifest, however much the server sends.
-package struct LinkedShareStore: ReadOnlyStore {
+package struct LinkedShareStore: ObjectSource {
     private struct Object: Sendable {
         let link: WebLink
         let size: Int64

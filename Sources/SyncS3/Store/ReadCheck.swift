@@ -30,9 +30,7 @@ final class ReadCheck: Sendable {
     func matches(_ info: ObjectInfo) -> Bool {
         guard let digest = state.withLock({ $0.hasher?.finalize() }) else { return true }
         if let stored = info.sha256, stored != digest.sha256 { return false }
-        if let noted = info.metadata[MetadataName.sha256].flatMap({ SHA256Digest(hex: $0) }) {
-            return noted == digest.sha256
-        }
+        if let claimed = info.claimedSHA256 { return claimed == digest.sha256 }
         return info.md5.map { $0 == digest.md5 } ?? true
     }
 }

@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// Films that are read and sent for minutes, and photos beside them.
-@Suite(.timeLimit(.minutes(2))) struct LargeFileTests {
+@Suite struct LargeFileTests {
     private static let large = PhotoPipeline.largestSmall + 1
     private let bench: Bench
     private let pipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)

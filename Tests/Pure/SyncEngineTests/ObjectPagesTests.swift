@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Gives pages for ever.
-    private struct EndlessStore: ReadOnlyStore {
+    private struct EndlessStore: ReadableStore {
         let objects: [ObjectInfo]
         let token: @Sendable (Int) -> String
         let asked = Mutex(0)

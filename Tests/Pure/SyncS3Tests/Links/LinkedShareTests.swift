@@ -55,8 +55,6 @@ import Testing
         #expect(info?.size == 10)
         let missing = try await share.photos.head(key(1))
         #expect(missing == nil)
-        await #expect(throws: StoreError.self) { try await share.photos.delete(key(0)) }
-        await #expect(throws: StoreError.self) { try await share.photos.store([1], at: key(0)) }
         #expect(transport.requests.count == 1)
     }
 

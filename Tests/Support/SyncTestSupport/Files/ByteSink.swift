@@ -14,14 +14,16 @@ package final class ByteSink: Sendable {
     }
 }
 
-extension ObjectStore {
+extension ObjectSource {
     /// Reads an object, or a part of it, into memory.
     package func bytes(of key: ObjectKey, range: Range<Int64>? = nil) async throws -> [UInt8] {
         let sink = ByteSink()
         _ = try await get(key, range: range) { sink.append($0) }
         return sink.bytes
     }
+}
 
+extension ObjectStore {
     /// All keys that begin with `prefix`, page by page.
     package func keys(prefix: String = "", pageLimit: Int = 1_000) async throws -> [String] {
         var keys: [String] = []
