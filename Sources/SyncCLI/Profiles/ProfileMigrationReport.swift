@@ -91,7 +91,7 @@ struct ProfileMigrationReport: Report {
         }
         if let deleted {
             lines += deleted.left.map { kept in
-                "kept  \(kept.event.escapingControls): \(kept.reason)"
+                "kept  \(kept.event.escapingControls): \(kept.reason.escapingControls)"
                     + (kept.file.map { ", \($0.escapingControls)" } ?? "")
             }
             lines.append("\(Quantities.counted(deleted.events, "event")) without a profile deleted")
