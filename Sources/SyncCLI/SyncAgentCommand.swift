@@ -1,4 +1,5 @@
 package import ArgumentParser
+import SyncCore
 
 /// The program: `sync-agent COMMAND`.
 package struct SyncAgentCommand: AsyncParsableCommand {
@@ -48,6 +49,24 @@ package struct SyncAgentCommand: AsyncParsableCommand {
 
     /// Runs the command that the process was started with, and ends the process with its exit code.
     package static func start() async {
-        await main(LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self))
+        let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
+        do {
+            var command = try await asyncParseAsRoot(words)
+            if words.contains(where: RawText.isRaw) {
+                do {
+                    try TextArguments.check(command)
+                } catch {
+                    // With the usage of that command.
+                    type(of: command).exit(withError: error)
+                }
+            }
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
     }
 }
