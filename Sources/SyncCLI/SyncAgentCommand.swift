@@ -32,6 +32,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               75  another agent is at work
               77  credentials or permission refused
               78  configuration
+              130, 143  stopped by SIGINT, SIGTERM (run: 0)
             """,
         version: version,
         subcommands: [

@@ -9,7 +9,11 @@ struct PathArgument: ExpressibleByArgument, Hashable, Sendable {
 
     init(_ text: String) { self.text = text }
 
-    init?(argument: String) { self.init(argument) }
+    /// An empty one would be the working folder, and is a variable that was not set.
+    init?(argument: String) {
+        if argument.isEmpty { return nil }
+        self.init(argument)
+    }
 
     /// From the root.
     var path: FilePath { ProcessEnvironment.absolute(text) }

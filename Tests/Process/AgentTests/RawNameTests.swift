@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SyncCore
 import SyncTestSupport
 import SystemPackage
@@ -14,7 +15,7 @@ import Testing
     private func run(_ home: AgentHome, _ words: [FilePath]) async throws -> Finished {
         // A shell passes on what printf(1) makes; arguments of tests are text.
         let quoted = words.map { word in
-            "\"$(printf '" + word.bytes.map { "\\" + String($0, radix: 8) }.joined() + "')\""
+            "\"$(printf '" + word.pathBytes.map { "\\" + String($0, radix: 8) }.joined() + "')\""
         }
         let line = ([AgentBinary.path.string] + quoted).joined(separator: " ")
         return try await ChildProcess("/bin/sh", ["-c", line], environment: home.environment).finished()
@@ -75,6 +76,11 @@ private enum NewFileForTests {
 }
 
 extension FilePath {
+    /// Of the path, and not of the file.
+    fileprivate var pathBytes: [UInt8] {
+        withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+
     fileprivate var names: [FilePath.Component] {
         get throws {
             guard let folder = withPlatformString({ opendir($0) }) else { throw Errno(rawValue: errno) }
