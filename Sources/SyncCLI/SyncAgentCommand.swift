@@ -1,4 +1,5 @@
 package import ArgumentParser
+import SyncCore
 
 /// The program: `sync-agent COMMAND`.
 package struct SyncAgentCommand: AsyncParsableCommand {
@@ -31,6 +32,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               75  another agent is at work
               77  credentials or permission refused
               78  configuration
+              130, 143  stopped by SIGINT, SIGTERM (run: 0)
             """,
         version: version,
         subcommands: [
@@ -48,6 +50,24 @@ package struct SyncAgentCommand: AsyncParsableCommand {
 
     /// Runs the command that the process was started with, and ends the process with its exit code.
     package static func start() async {
-        await main(LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self))
+        let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
+        do {
+            var command = try await asyncParseAsRoot(words)
+            if words.contains(where: RawText.isRaw) {
+                do {
+                    try TextArguments.check(command)
+                } catch {
+                    // With the usage of that command.
+                    type(of: command).exit(withError: error)
+                }
+            }
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
     }
 }

@@ -28,6 +28,7 @@ package struct ConfigLocation: Hashable, Sendable {
         func folder(_ variable: String) -> FilePath? {
             environment[variable].map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
         }
+        try Self.requireText(of: environment)
         let home = folder("HOME")
         func below(_ variable: String, else fallback: String) throws(ConfigError) -> FilePath {
             if let folder = folder(variable) { return folder.appending("sync-agent") }
@@ -39,14 +40,27 @@ package struct ConfigLocation: Hashable, Sendable {
                 ])
         }
 
-        let given = [option, environment["SYNC_AGENT_CONFIG"]].compactMap(\.self).first { !$0.isEmpty }
         let file: FilePath
-        if let given {
+        if let option, !option.isEmpty {
+            file = workingFolder.pushing(Self.expandingHome(option, home: home) { FilePath(argument: $0) })
+        } else if let given = environment["SYNC_AGENT_CONFIG"], !given.isEmpty {
             file = workingFolder.pushing(Self.expandingHome(given, home: home))
         } else {
             file = try below("XDG_CONFIG_HOME", else: ".config").appending("config.yaml")
         }
         self.init(file: file, stateFolder: try below("XDG_STATE_HOME", else: ".local/state"), home: home)
+    }
+
+    /// What is no UTF-8 is here with U+FFFD in its place: it would name another folder, and make it.
+    private static func requireText(of environment: [String: String]) throws(ConfigError) {
+        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "SYNC_AGENT_CONFIG"]
+        where environment[name]?.unicodeScalars.contains("\u{FFFD}") == true {
+            throw ConfigError(
+                file: nil,
+                problems: [
+                    ConfigProblem(message: "\(name) is not text in UTF-8; set it to a folder with another name")
+                ])
+        }
     }
 
     /// Makes a path of the configuration absolute: `~` is the home folder, and what is relative is relative to the
@@ -69,9 +83,12 @@ package struct ConfigLocation: Hashable, Sendable {
         return (["~"] + rest).joined(separator: "/")
     }
 
-    private static func expandingHome(_ text: String, home: FilePath?) -> FilePath {
-        guard let home, text == "~" || text.hasPrefix("~/") else { return FilePath(text) }
+    /// - Parameter path: makes a path of text; what was an argument is in the form of `RawText`.
+    private static func expandingHome(
+        _ text: String, home: FilePath?, path: (String) -> FilePath = { FilePath($0) }
+    ) -> FilePath {
+        guard let home, text == "~" || text.hasPrefix("~/") else { return path(text) }
         // What follows "~" may begin with several slashes; pushing an absolute path would replace the home folder.
-        return home.pushing(FilePath(String(text.dropFirst().drop { $0 == "/" })))
+        return home.pushing(path(String(text.dropFirst().drop { $0 == "/" })))
     }
 }

@@ -32,11 +32,11 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dir"),
         completion: .directory)
-    var output: String?
+    var output: PathArgument?
 
     @Option(
         help: ArgumentHelp("Write one zip file instead.", valueName: "file"), completion: .file(extensions: ["zip"]))
-    var zip: String?
+    var zip: PathArgument?
 
     @Flag(help: "Restore what is in the archive.")
     var restore = false
@@ -64,7 +64,9 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         if (output == nil) == (zip == nil) {
             throw ValidationError("name a folder with --output, or a file with --zip")
         }
-        if output == "" || zip == "" { throw ValidationError("name a folder with --output, or a file with --zip") }
+        if output?.text == "" || zip?.text == "" {
+            throw ValidationError("name a folder with --output, or a file with --zip")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
         if let days, !(1...3_650).contains(days) { throw ValidationError("--days takes 1 to 3650") }
         if let maximumCost, !(maximumCost >= 0) { throw ValidationError("--max-cost takes dollars, such as 2.50") }
@@ -74,6 +76,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        if let output { try workspace.console.announce(output.path, workspace.installation) }
         let parts = try ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         let archived = page.photos.filter { $0.standing == .archived }
@@ -94,7 +97,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let show = { progress.count($0, of: memories.count, "photo") }
-        let destination = ProcessEnvironment.absolute(zip ?? output ?? "")
+        guard let destination = (zip ?? output)?.path else { preconditionFailure("validated: one is there") }
         var outcomes: [ArchiveDownload.Outcome] = []
         if zip == nil {
             try FolderMaker().makeFolder(

@@ -52,7 +52,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("Write a contact sheet of the photos, three in a row.", valueName: "file"),
         completion: .file(extensions: ["html"]))
-    var html: String?
+    var html: PathArgument?
 
     @Flag(help: "Replace the contact sheet's file if it is there.")
     var force = false
@@ -65,7 +65,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let file = try html.map { try SheetFile(ProcessEnvironment.absolute($0), overwrites: force) }
+        let file = try html.map { try SheetFile($0.path, overwrites: force) }
         let parts = try ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         var failures = 0
@@ -74,7 +74,7 @@ struct ArchiveListCommand: WorkspaceCommand {
         return Answer(ArchiveReport(page), status: status) { output in
             guard let file else { return ArchiveView(terminal: output, names: parts.book.names).list(page) }
             let count = Quantities.counted(page.photos.count, "photo")
-            return ["\(count) on \(file.path.string.escapingControls)"]
+            return ["\(count) on \(file.path.text.escapingControls)"]
                 + (page.next == nil ? [] : ["There are more: raise --limit."])
         }
     }

@@ -40,8 +40,9 @@ struct DoctorCommand: AsyncParsableCommand {
                 try await Examination(
                     global: options.global, environment: console.environment, triesArchive: archive, checks: checks
                 ).run()
-            } catch is StoreExamination.Interrupted {
-                throw CommandFailure(.failed, "interrupted; what was tried in the store is removed again")
+            } catch let end as StoreExamination.Interrupted {
+                throw CommandFailure(
+                    ExitStatus(endedBy: end.signal), "interrupted; what was tried in the store is removed again")
             }
             return Answer(DoctorReport(checks.findings), status: checks.status) { _ in
                 ["", view.summary(checks.findings)]

@@ -20,7 +20,7 @@ struct ForgetCommand: WorkspaceCommand {
     )
 
     @Argument(help: "Files, folders or keys of what is lost.", completion: .file())
-    var paths: [String]
+    var paths: [PathArgument]
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
@@ -35,7 +35,7 @@ struct ForgetCommand: WorkspaceCommand {
 
         var count: Int { photos.count + objects.count }
         var items: [ForgetReport.Item] {
-            photos.map { ForgetReport.Item(path: $0.path.string, key: ($0.object ?? $0.earlier)?.key.rawValue) }
+            photos.map { ForgetReport.Item(path: $0.path.text, key: ($0.object ?? $0.earlier)?.key.rawValue) }
                 + objects.map { ForgetReport.Item(path: nil, key: $0.key.rawValue) }
         }
     }
@@ -57,7 +57,7 @@ struct ForgetCommand: WorkspaceCommand {
 
     private func find(_ ledger: Ledger, _ locator: PathLocator) throws -> Found {
         var found = Found()
-        for path in paths {
+        for path in paths.map(\.text) {
             let before = found.count
             var isFile = false
             var isKnown = try locator.photos(at: path, in: ledger) { photo, place in
@@ -71,7 +71,7 @@ struct ForgetCommand: WorkspaceCommand {
             if !isKnown {
                 found.unknown.add(path)
             } else if isFile, found.count == before {
-                found.kept.append(ProcessEnvironment.absolute(path).string)
+                found.kept.append(ProcessEnvironment.absolute(path).text)
             }
         }
         var seen: Set<Int64> = []

@@ -9,7 +9,7 @@ struct GlobalOptions: ParsableArguments {
             "Configuration file (default: $SYNC_AGENT_CONFIG, then ~/.config/sync-agent/config.yaml).",
             valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"]))
-    var configurationFile: String?
+    var configurationFile: PathArgument?
 
     @Flag(name: .shortAndLong, help: "Verbose logging.")
     var verbose = false

@@ -31,13 +31,13 @@ struct InitCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Folder that holds Gallery, Vacations and Projects (default: ~/Pictures).", valueName: "dir"),
         completion: .directory)
-    var root: String?
+    var root: PathArgument?
 
     @Option(
         help: ArgumentHelp(
             "Folder of the embedded store (default: ~/.local/share/sync-agent/store).", valueName: "dir"),
         completion: .directory)
-    var storePath: String?
+    var storePath: PathArgument?
 
     @Option(help: "Bucket of an S3 store.")
     var bucket: String?
@@ -81,7 +81,7 @@ struct InitCommand: AsyncParsableCommand {
     func run() async throws {
         try await Console.run { console in
             let location = try ConfigLocation(
-                option: global.configurationFile, environment: console.environment,
+                option: global.configurationFile?.text, environment: console.environment,
                 workingFolder: ProcessEnvironment.workingFolder)
             let template = try template(for: location)
             let settings = try checked(template, at: location)
@@ -102,8 +102,16 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private func template(for location: ConfigLocation) throws -> ConfigTemplate {
-        func absolute(_ text: String?, else fallback: String) throws -> FilePath {
-            if let text { return ProcessEnvironment.absolute(text) }
+        func absolute(_ argument: PathArgument?, else fallback: String) throws -> FilePath {
+            if let argument {
+                guard argument.path.isText else {
+                    throw CommandFailure(
+                        .usage,
+                        "\(argument.path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder; name another, or a symbolic link to it"
+                    )
+                }
+                return argument.path
+            }
             guard let home = location.home else {
                 throw CommandFailure(
                     .configuration, "HOME is not set; set it, or name the folders with --root and --store-path")

@@ -27,7 +27,7 @@ struct MirrorCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dest"),
         completion: .directory)
-    var destination: String
+    var destination: PathArgument
 
     @Flag(help: "Only the first three photos.")
     var preview = false
@@ -44,7 +44,7 @@ struct MirrorCommand: AsyncParsableCommand {
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
-        if destination.isEmpty { throw ValidationError("name the folder") }
+        if destination.text.isEmpty { throw ValidationError("name the folder") }
         if watch, preview { throw ValidationError("--preview fetches once; leave out --watch") }
         if !(1...86_400).contains(interval) { throw ValidationError("--interval takes 1 to 86400 seconds") }
     }
@@ -57,7 +57,7 @@ struct MirrorCommand: AsyncParsableCommand {
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
             let parts = try MirrorServices(
-                reference, to: ProcessEnvironment.absolute(destination),
+                reference, to: destination.path,
                 options: ShareMirror.Options(isPreview: preview, isForced: force), options.global)
             return Answer(
                 try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil))

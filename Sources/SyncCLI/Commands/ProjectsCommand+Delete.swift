@@ -39,11 +39,13 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
             targets += found
             if found.isEmpty { unknown.append(id) }
         }
-        if dryRun { return Answer(ProjectDeletionReport(planned: targets, unknown: unknown)) }
+        if dryRun { return answer(ProjectDeletionReport(planned: targets, unknown: unknown)) }
         if !targets.isEmpty, !yes { try ask(targets, workspace.console.people) }
         let outcomes = targets.isEmpty ? [] : try await remover.remove(targets)
-        return Answer(ProjectDeletionReport(outcomes, unknown: unknown))
+        return answer(ProjectDeletionReport(outcomes, unknown: unknown))
     }
+
+    private func answer(_ report: ProjectDeletionReport) -> Answer { Answer(report, failure: report.failure) }
 
     private func ask(_ targets: [ProjectRemover.Target], _ terminal: Terminal) throws {
         ProjectDeletionReport.plan(targets).forEach(terminal.writeLine)

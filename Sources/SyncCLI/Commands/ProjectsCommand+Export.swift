@@ -23,10 +23,10 @@ struct ProjectsExportCommand: WorkspaceCommand {
     )
 
     @Argument(help: ArgumentHelp("The folder (not with --zip), then ids of projects.", valueName: "dir-and-ids"))
-    var names: [String] = []
+    var names: [PathArgument] = []
 
     @Option(help: ArgumentHelp("Write one zip file.", valueName: "file"), completion: .file(extensions: ["zip"]))
-    var zip: String?
+    var zip: PathArgument?
 
     @OptionGroup var options: AnswerOptions
 
@@ -35,6 +35,7 @@ struct ProjectsExportCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        if zip == nil { try workspace.console.announce(names[0].path, workspace.installation) }
         let entries = try meant(try workspace.projects())
         return Answer(try await export(entries, from: try workspace.store(.reads), workspace.time))
     }
@@ -42,7 +43,7 @@ struct ProjectsExportCommand: WorkspaceCommand {
     private func meant(_ entries: [ProjectEntry]) throws -> [ProjectEntry] {
         let ids = zip == nil ? Array(names.dropFirst()) : names
         if ids.isEmpty { return entries.filter { $0.project.duplicateOf == nil } }
-        return try ids.map { try ProjectFilter.project($0, in: entries) }
+        return try ids.map { try ProjectFilter.project($0.text, in: entries) }
     }
 
     private func export(
@@ -50,7 +51,7 @@ struct ProjectsExportCommand: WorkspaceCommand {
     ) async throws -> ProjectExportReport {
         let export = ProjectExport(store: store, pool: BlockingPool(name: "export", threads: 2), time: time)
         let (items, without) = ProjectExport.items(of: entries)
-        let destination = ProcessEnvironment.absolute(zip ?? names[0])
+        let destination = (zip ?? names[0]).path
         let outcomes: [ProjectExport.Outcome]
         if zip == nil {
             try FolderMaker().makeFolder(
@@ -86,7 +87,7 @@ struct ProjectExportReport: Report {
     init(
         _ destination: FilePath, _ items: [ProjectExport.Item], _ outcomes: [ProjectExport.Outcome], without: [String]
     ) {
-        self.destination = destination.string
+        self.destination = destination.text
         withoutImage = without
         for (item, outcome) in zip(items, outcomes) {
             switch outcome {

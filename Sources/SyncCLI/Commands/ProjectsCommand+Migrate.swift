@@ -21,10 +21,10 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
     )
 
     @Argument(help: "The current folder.", completion: .directory)
-    var old: String
+    var old: PathArgument
 
     @Argument(help: "The new folder.", completion: .directory)
-    var new: String
+    var new: PathArgument
 
     @Flag(help: "Dry run: show what would be copied.")
     var dryRun = false
@@ -32,7 +32,7 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (old, new) = (ProcessEnvironment.absolute(old), ProcessEnvironment.absolute(new))
+        let (old, new) = (old.path, new.path)
         try Self.requireApart(old, new)
         // What is half deleted is known by its folder: under another name it would be stored again.
         if let id = try workspace.ledger.projectsBeingDeleted(in: old).first?.escapingControls {
@@ -70,7 +70,7 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
 
     /// The path without links, as far as it exists.
     private static func real(_ path: FilePath) -> FilePath {
-        if let resolved = realpath(path.string, nil) {
+        if let resolved = path.withPlatformString({ realpath($0, nil) }) {
             defer { free(resolved) }
             return FilePath(platformString: resolved)
         }
@@ -111,14 +111,14 @@ struct MigrationReport: Report {
         _ old: FilePath, _ new: FilePath, dryRun: Bool, _ copied: Int, _ alreadyThere: Int, _ bytes: Int64,
         _ removed: Int, _ conflicts: [ProjectMigration.Conflict]
     ) {
-        from = old.string
-        to = new.string
+        from = old.text
+        to = new.text
         self.dryRun = dryRun
         self.copied = copied
         self.alreadyThere = alreadyThere
         self.bytes = bytes
         self.removed = removed
-        self.conflicts = conflicts.map { Conflict(path: $0.path.string, reason: $0.reason) }
+        self.conflicts = conflicts.map { Conflict(path: $0.path.text, reason: $0.reason) }
     }
 
     var status: ExitStatus { conflicts.isEmpty ? .done : .partlyDone }

@@ -30,7 +30,7 @@ struct RestoreCommand: WorkspaceCommand {
     )
 
     @Argument(help: "What to restore.", completion: .file())
-    var paths: [String] = []
+    var paths: [PathArgument] = []
 
     @Option(help: "bulk, standard or expedited (default: restore.tier).")
     var tier: RestoreTier?
@@ -62,7 +62,7 @@ struct RestoreCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("Save the photos in this folder when they are available.", valueName: "dir"),
         completion: .directory)
-    var output: String?
+    var output: PathArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -90,6 +90,7 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        if let output { try workspace.console.announce(output.path, workspace.installation) }
         let parts = try workspace.restores(estimate || suggest ? .reads : .writes)
         return suggest ? try await suggestions(workspace, parts) : try await order(workspace, parts)
     }
@@ -156,7 +157,7 @@ struct RestoreCommand: WorkspaceCommand {
             if !options.json {
                 // By the agent, too.
                 let saved = try await parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
-                output.writeLine("\(Quantities.counted(saved, "photo")) saved in \(folder.string.escapingControls)")
+                output.writeLine("\(Quantities.counted(saved, "photo")) saved in \(folder.text.escapingControls)")
             }
         }
         if wait, let job {
@@ -205,13 +206,7 @@ struct RestoreCommand: WorkspaceCommand {
     ) async throws -> RestoreJobSummary? {
         let waiting = RestoreWait(parts, time: workspace.time, terminal: workspace.console.errors)
         var last: RestoreJobSummary?
-        for job in jobs {
-            guard let summary = try await waiting.run(job) else {
-                throw CommandFailure(
-                    .failed, "restore \(job) continues in the background; follow it with: sync-agent restores \(job)")
-            }
-            last = summary
-        }
+        for job in jobs { last = try await waiting.run(job) }
         return last
     }
 
@@ -220,7 +215,7 @@ struct RestoreCommand: WorkspaceCommand {
         let order = RestoreOrder(
             names: try await names(installation, parts), wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
             days: days ?? settings.restore.days, extends: days != nil,
-            output: output.map(ProcessEnvironment.absolute),
+            output: output?.path,
             requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
             return try await parts.desk.propose(order, in: installation.restorePlaces)
@@ -230,8 +225,8 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {
-        guard let wanted = version.flatMap(RestoreVersion.init) else { return paths }
-        let (paths, locator) = (paths, installation.pathLocator)
+        guard let wanted = version.flatMap(RestoreVersion.init) else { return paths.map(\.text) }
+        let (paths, locator) = (paths.map(\.text), installation.pathLocator)
         return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
     }
 
@@ -268,10 +263,12 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     private static func unknown(_ proposal: RestoreProposal) -> CommandFailure {
-        CommandFailure(
-            .noSuchPath,
-            RestoreReport.Skipped.all(in: proposal).map { "\(($0.path ?? "").escapingControls): \($0.reason)" }
-                .joined(separator: "\n"))
+        // A name that is no path is none of a folder that cannot be read either.
+        let hidden = proposal.order.names.compactMap { UnreadableFolder(above: ProcessEnvironment.absolute($0)) }
+        return CommandFailure(
+            hidden.isEmpty ? .noSuchPath : .refused,
+            (RestoreReport.Skipped.all(in: proposal).map { "\(($0.path ?? "").escapingControls): \($0.reason)" }
+                + Set(hidden.map(\.description)).sorted()).joined(separator: "\n"))
     }
 
     // MARK: Suggestions

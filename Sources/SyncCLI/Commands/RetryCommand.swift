@@ -21,14 +21,14 @@ struct RetryCommand: WorkspaceCommand {
     )
 
     @Argument(help: "Files or folders to try again; all when none is named.", completion: .file())
-    var paths: [String] = []
+    var paths: [PathArgument] = []
 
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let ledger = try workspace.ledger
         var photos: [Int64] = []
-        let unknown = try workspace.installation.pathLocator.photos(at: paths, in: ledger) { photo in
+        let unknown = try workspace.installation.pathLocator.photos(at: paths.map(\.text), in: ledger) { photo in
             if photo.state == .failed || photo.state == .pending { photos.append(photo.id) }
         }
         // Where nothing that was named is known, there is nothing to do.

@@ -31,7 +31,7 @@ struct ShareCommand: WorkspaceCommand {
     )
 
     @Argument(help: "The vacation's folder, name or location.", completion: .directory)
-    var vacation: String
+    var vacation: PathArgument
 
     @Option(help: ArgumentHelp("Your name as shown on the share; it is remembered.", valueName: "name"))
     var from: String?
@@ -93,12 +93,12 @@ struct ShareCommand: WorkspaceCommand {
     private func current(
         _ finder: VacationFinder, _ ledger: Ledger, _ installation: Installation
     ) async throws -> Vacation {
-        let folder = try await finder.folder(named: vacation)
+        let folder = try await finder.folder(named: vacation.text)
         let intake = ShareIntake(installation: installation, ledger: ledger)
         if dryRun { try await intake.forecast(folder) } else { try await intake.run(folder) }
         // It may have got another title by that look.
         if let found = try await finder.vacation(in: folder), !found.photos.isEmpty { return found }
-        return try await finder.find(vacation)
+        return try await finder.find(vacation.text)
     }
 
     private func check(_ end: Date?, now: Date) throws {

@@ -96,7 +96,7 @@ struct SharesCommand: WorkspaceCommand {
         do {
             reference = try ShareReference(name)
         } catch {
-            throw CommandFailure(.noSuchPath, "\(error); sync-agent shares lists them")
+            throw CommandFailure(ExitStatus(error), "\(error); sync-agent shares lists them")
         }
         guard let id = reference.shareID, let share = try ledger.share(id) else {
             throw CommandFailure(

@@ -25,7 +25,7 @@ struct StatusCommand: WorkspaceCommand {
     )
 
     @Argument(help: "Files or folders to show.", completion: .file())
-    var paths: [String] = []
+    var paths: [PathArgument] = []
 
     @Flag(help: "Keep showing the overview until Ctrl-C.")
     var watch = false
@@ -88,7 +88,7 @@ struct StatusCommand: WorkspaceCommand {
         let (policy, now) = (try workspace.installation.tierPolicy(), workspace.time.now())
         try ledger.expireRestores(at: now)
         var reports: [PhotoReport] = []
-        let unknown = try workspace.installation.pathLocator.photos(at: paths, in: ledger) { photo in
+        let unknown = try workspace.installation.pathLocator.photos(at: paths.map(\.text), in: ledger) { photo in
             let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
             let versions = try ledger.versions(of: photo)
             if options.json {

@@ -40,16 +40,22 @@ struct SyncCommand: WorkspaceCommand {
         defer { progress.finish() }
         let parts = try AgentServices(workspace.installation, ledger: ledger, observe: progress.note)
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
-        try await ServiceGroup.run(
+        let signal = try await ServiceGroup.run(
             [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
-        try ledger.noteSync(at: workspace.time.now())
+        // One that was told to stop is none that anybody may rely on.
+        if signal == nil { try ledger.noteSync(at: workspace.time.now()) }
+        let report = SyncReport(
+            progress.summary, intake: service.intake, unsaved: service.unsaved, moved: service.moved,
+            overview: try ledger.overview(),
+            leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
+            unfinished: try ledger.unfinishedProjectImages(),
+            failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
+            delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told)
+        guard let signal else { return Answer(report) }
         return Answer(
-            SyncReport(
-                progress.summary, intake: service.intake, moved: service.moved, overview: try ledger.overview(),
-                leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
-                unfinished: try ledger.unfinishedProjectImages(),
-                failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
-                delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told))
+            report,
+            failure: CommandFailure(
+                ExitStatus(endedBy: signal), "stopped before the pass was whole; the next sync continues"))
     }
 }
 
@@ -60,6 +66,7 @@ private final class PassService: Service {
     private let logger: Logger
     private let found = Mutex(SyncPass.Intake())
     private let upkeep = Mutex(TierMover.Result())
+    private let delivery = Mutex<[RestoreDownloader.Problem]>([])
 
     init(parts: AgentServices, progress: PassProgress, logger: Logger) {
         self.parts = parts
@@ -70,6 +77,9 @@ private final class PassService: Service {
     var intake: SyncPass.Intake { found.withLock { $0 } }
     /// What was moved to the archive.
     var moved: TierMover.Result { upkeep.withLock { $0 } }
+
+    /// Restored photos that could not be saved where they were to be.
+    var unsaved: [RestoreDownloader.Problem] { delivery.withLock { $0 } }
 
     func run() async throws {
         do {
@@ -97,7 +107,10 @@ private final class PassService: Service {
                 try await parts.pipeline.run(.untilDone(patience: .zero))
             }
             try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }
-            try await cancelWhenGracefulShutdown { try await self.parts.restores.service.round(isUrgent: false) }
+            let saved = try await cancelWhenGracefulShutdown {
+                try await self.parts.restores.service.round(isUrgent: false)
+            }
+            delivery.withLock { $0 = saved.problems }
             try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
         } catch is CancellationError {
             // Both go on with the next pass.

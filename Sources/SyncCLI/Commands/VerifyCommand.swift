@@ -26,7 +26,7 @@ struct VerifyCommand: WorkspaceCommand {
     )
 
     @Argument(help: "Files or folders to verify.", completion: .file())
-    var paths: [String] = []
+    var paths: [PathArgument] = []
 
     @Option(help: ArgumentHelp("Verify this part of all objects, in percent.", valueName: "N"))
     var percent: Double?
@@ -94,7 +94,7 @@ struct VerifyCommand: WorkspaceCommand {
         let ledger = try workspace.ledger
         var keys: [ObjectKey] = []
         var seen: Set<ObjectKey> = []
-        let unknown = try workspace.installation.pathLocator.photos(at: paths, in: ledger) { photo in
+        let unknown = try workspace.installation.pathLocator.photos(at: paths.map(\.text), in: ledger) { photo in
             var objects = [photo.object ?? photo.earlier].compactMap(\.self)
             if photo.note != nil { objects += try ledger.events(of: photo.id).compactMap(\.object) }
             for object in objects where seen.insert(object.key).inserted { keys.append(object.key) }

@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncSystem
+import UnixSignals
 
 /// The exit codes of the program. Numbers above 63 are those of sysexits.h.
 enum ExitStatus: Int32 {
@@ -18,6 +19,11 @@ enum ExitStatus: Int32 {
     case locked = 75
     case refused = 77
     case configuration = 78
+    /// Ended by SIGINT, and by SIGTERM: what a shell tells of a program that such a signal has killed (128 and its number).
+    case interrupted = 130
+    case terminated = 143
+
+    init(endedBy signal: UnixSignal) { self = signal == .sigterm ? .terminated : .interrupted }
 
     var code: ExitCode { ExitCode(rawValue) }
 }

@@ -27,7 +27,8 @@ struct Installation: Sendable {
         self.time = time
         logger = Self.logger(options, environment)
         location = try ConfigLocation(
-            option: options.configurationFile, environment: environment, workingFolder: ProcessEnvironment.workingFolder
+            option: options.configurationFile?.text, environment: environment,
+            workingFolder: ProcessEnvironment.workingFolder
         )
         let loaded = try ConfigFile.load(location)
         settings = loaded.settings

@@ -15,11 +15,12 @@ enum ProcessEnvironment {
             ?? Array(CommandLine.arguments.dropFirst())
     }
 
+    /// Each word as ``RawText``: a path need not be UTF-8, and the parser of the command line knows text only.
     /// - Parameter bytes: each word with a NUL behind it, the program first; `nil` where there is no /proc.
     static func words(inCommandLine bytes: [UInt8]?) -> [String]? {
         guard let bytes, bytes.last == 0 else { return nil }
         return bytes.dropLast().split(separator: 0, omittingEmptySubsequences: false).dropFirst()
-            .map { String(decoding: $0, as: UTF8.self) }
+            .map { RawText.text(of: Array($0)) }
     }
 
     static var current: [String: String] { ProcessInfo.processInfo.environment }
@@ -32,7 +33,7 @@ enum ProcessEnvironment {
 
     /// A path that a person wrote, from the root.
     static func absolute(_ path: String) -> FilePath {
-        workingFolder.pushing(FilePath(path)).lexicallyNormalized()
+        workingFolder.pushing(FilePath(argument: path)).lexicallyNormalized()
     }
 
     /// The name that the user is known by on this machine; the answer of getpwuid(3), else `$USER`.

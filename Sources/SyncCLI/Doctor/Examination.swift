@@ -21,7 +21,7 @@ struct Examination: Sendable {
         let location: ConfigLocation
         do {
             location = try ConfigLocation(
-                option: global.configurationFile, environment: environment,
+                option: global.configurationFile?.text, environment: environment,
                 workingFolder: ProcessEnvironment.workingFolder)
         } catch {
             return refuse(error)

@@ -29,7 +29,7 @@ struct MachineExamination: Sendable {
         let name = "state-folder"
         let folder = location.stateFolder
         var status = stat()
-        guard stat(folder.string, &status) == 0 else {
+        guard folder.withPlatformString({ stat($0, &status) }) == 0 else {
             if errno == ENOENT { return checks.add(.ok(name, "\(folder): not there yet, the first sync makes it")) }
             let error = Errno(rawValue: errno)
             return checks.add(
@@ -42,7 +42,7 @@ struct MachineExamination: Sendable {
             return checks.add(
                 .wrong(name, "\(folder) is no folder", remedy: "move it away, or set XDG_STATE_HOME to another place"))
         }
-        guard access(folder.string, R_OK | W_OK | X_OK) == 0 else {
+        guard folder.withPlatformString({ access($0, R_OK | W_OK | X_OK) }) == 0 else {
             return checks.add(
                 .wrong(
                     name, "\(folder) cannot be written",
@@ -61,7 +61,7 @@ struct MachineExamination: Sendable {
     func openLedger() -> Ledger? {
         let name = "ledger"
         var status = stat()
-        guard stat(ledgerFile.string, &status) == 0 || errno != ENOENT else {
+        guard ledgerFile.withPlatformString({ stat($0, &status) }) == 0 || errno != ENOENT else {
             checks.add(.ok(name, "there is none yet, the first sync makes it"))
             return nil
         }

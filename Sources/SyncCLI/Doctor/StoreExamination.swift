@@ -16,7 +16,7 @@ struct StoreExamination: Sendable {
     let steps: StoreSteps
 
     /// Somebody pressed Ctrl-C; what was made is removed.
-    struct Interrupted: Error {}
+    struct Interrupted: Error { let signal: UnixSignal }
 
     /// - Throws: ``Interrupted``.
     func run() async throws {
@@ -27,7 +27,7 @@ struct StoreExamination: Sendable {
             let end = try await Interruptible.run(until: .sigint, .sigterm, .sighup) { [steps, store] in
                 try await steps.run(StoreChecks(store, scratch: scratch), scratch)
             }
-            if case .interrupted = end { throw Interrupted() }
+            if case .interrupted(let signal, _) = end { throw Interrupted(signal: signal) }
         } catch {
             await tidyUp(scratch)
             throw error

@@ -27,7 +27,7 @@ struct ArchiveDownloadReport: Report {
         of all: ArchivePage,
         restore: RestoreReport?
     ) {
-        self.destination = destination.string
+        self.destination = destination.text
         archived = all.photos.count { $0.standing == .archived }
         retrieving = all.photos.count { $0.standing == .retrieving }
         self.restore = restore

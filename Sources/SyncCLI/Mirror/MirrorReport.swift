@@ -35,7 +35,7 @@ struct MirrorReport: Encodable {
     /// - Parameter earlier: of the looks before, in one watch: what they downloaded counts, too.
     init(_ result: MirrorResult, after earlier: MirrorReport? = nil) {
         shareId = result.shareID.description
-        destination = result.destination.string
+        destination = result.destination.text
         downloaded = result.downloaded.count + (earlier?.downloaded ?? 0)
         alreadyThere = earlier?.alreadyThere ?? result.alreadyThere
         kept = result.kept.count
@@ -78,7 +78,7 @@ struct MirrorView {
         if result.alreadyThere > 0 { counts.append("\(photos(result.alreadyThere)) already there") }
         if !result.kept.isEmpty { counts.append("\(photos(result.kept.count)) left as they are") }
         if result.failed > 0 { counts.append("\(photos(result.failed)) not fetched") }
-        let place = result.destination.string.escapingControls
+        let place = result.destination.text.escapingControls
         lines.append("\(place): " + (counts.isEmpty ? "nothing to fetch" : counts.joined(separator: ", ")))
         lines += keptLines
         if isPreview, let share = result.share, share.photos.count > ShareMirror.previewCount {

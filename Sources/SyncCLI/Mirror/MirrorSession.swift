@@ -23,11 +23,14 @@ struct MirrorSession: Sendable {
             return try await once()
         }
         switch end {
+        case .done(let status): return status
         // Stopped: what has arrived was written down before the end.
-        case .done(let status), .interrupted(let status?): return status
-        case .interrupted(nil) where interval != nil: return .done
-        case .interrupted(nil):
-            throw CommandFailure(.failed, "stopped; what has arrived stays, and the same command goes on from there")
+        case .interrupted(let signal, let status) where status != nil || interval != nil:
+            return ExitStatus(endedBy: signal)
+        case .interrupted(let signal, _):
+            throw CommandFailure(
+                ExitStatus(endedBy: signal),
+                "stopped; what has arrived stays, and the same command goes on from there")
         }
     }
 

@@ -51,7 +51,7 @@ struct ConsoleLogHandler: LogHandler {
 extension PipelineEvent {
     /// What the agent's log says of it; `nil` when there is nothing to say.
     var logLine: (level: Logger.Level, text: String)? {
-        let path = file.string.escapingControls
+        let path = file.text.escapingControls
         // Of a file of events: what is malformed in it is named there, by place and reason.
         let note = events.map { ": \($0.text)" } ?? ""
         let isDoubtful = (events?.malformed ?? 0) > 0

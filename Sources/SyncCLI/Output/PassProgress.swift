@@ -53,7 +53,7 @@ final class PassProgress: Sendable {
     func finish() { line.finish() }
 
     private func complaint(about event: PipelineEvent) -> String? {
-        let path = event.file.string.escapingControls
+        let path = event.file.text.escapingControls
         return switch event.result {
         case .failed(let reason): terminal.styled("failed", .red) + "  \(path): \(reason)"
         case .postponed(let reason): terminal.styled("waits", .yellow) + "   \(path): \(reason)"

@@ -4,6 +4,7 @@ import SyncCore
 /// What standard output or standard error is connected to, and how to write there.
 struct Terminal: Sendable {
     private let descriptor: Int32
+    private let fixedColumns: Int?
     let isInteractive: Bool
     /// Whether colours and symbols are welcome: a terminal, and no `NO_COLOR` (no-color.org), and not `TERM=dumb`.
     let hasStyle: Bool
@@ -16,14 +17,17 @@ struct Terminal: Sendable {
         Terminal(STDERR_FILENO, isTerminal: isatty(STDERR_FILENO) == 1, environment)
     }
 
-    init(_ descriptor: Int32, isTerminal: Bool, _ environment: [String: String]) {
+    /// - Parameter columns: in place of what the terminal says.
+    init(_ descriptor: Int32, isTerminal: Bool, _ environment: [String: String], columns: Int? = nil) {
         self.descriptor = descriptor
+        fixedColumns = columns
         isInteractive = isTerminal && environment["TERM"] != "dumb"
         hasStyle = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
     /// Columns of the terminal now; 80 where there is none.
     var width: Int {
+        if let fixedColumns { return fixedColumns }
         var size = winsize()
         guard isInteractive, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)

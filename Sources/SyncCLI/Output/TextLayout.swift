@@ -109,9 +109,12 @@ extension Terminal {
     /// No line of prose is longer, however wide the terminal.
     var textWidth: Int { min(width, 100) }
 
+    /// Whether a table of so many columns would be torn apart: then what is in a row stands below each other.
+    func isNarrow(for columns: Int) -> Bool { width < columns }
+
     /// A text in lines that fit, each behind so many spaces.
     func wrapped(_ text: String, indent: Int = 0, _ style: Style? = nil) -> [String] {
-        TextLayout.wrapped(text, to: textWidth - indent).map { line in
+        TextLayout.wrapped(text, to: max(textWidth - indent, 8)).map { line in
             String(repeating: " ", count: indent) + (style.map { styled(line, $0) } ?? line)
         }
     }

@@ -15,9 +15,9 @@ struct ProjectDeletionReport: Report {
 
         init(_ target: ProjectRemover.Target, state: String, errors: [String] = []) {
             id = target.id
-            folder = target.folder.string
+            folder = target.folder.text
             self.state = state
-            files = target.files.map(\.string)
+            files = target.files.map(\.text)
             keys = target.keys.map(\.rawValue)
             self.errors = errors
         }
@@ -44,12 +44,19 @@ struct ProjectDeletionReport: Report {
         return unknown.isEmpty && projects.allSatisfy(\.errors.isEmpty) ? .done : .partlyDone
     }
 
+    /// What of it is an error, for standard error; `nil` when there is none.
+    var failure: CommandFailure? {
+        let told =
+            unknown.map { "\($0.escapingControls): no such project; sync-agent projects list names them" }
+            + projects.flatMap { project in project.errors.map { "\(project.id.escapingControls): \($0)" } }
+        return told.isEmpty ? nil : CommandFailure(status, told.joined(separator: "\n"))
+    }
+
     func lines(on terminal: Terminal) -> [String] {
         projects.flatMap { project in
             ["\(project.state)  \(project.id.escapingControls)  in \(project.folder.escapingControls)"]
                 + (project.state == "planned" ? project.files + project.keys : []).map { "  \($0.escapingControls)" }
-                + project.errors.map { "  \($0)" }
-        } + unknown.map { "\($0.escapingControls): no such project" }
+        }
     }
 
     /// What would go, for the question.

@@ -42,7 +42,7 @@ struct ProjectReport: Encodable {
         bytesLocal = entry.image?.bytesLocal
         versions = entry.versions
         duplicateOf = entry.project.duplicateOf
-        folder = entry.folder.string
+        folder = entry.folder.text
     }
 }
 
@@ -84,8 +84,8 @@ struct ProjectDetails: Encodable {
 
     init(_ entry: ProjectEntry, versions: [ObjectRecord]) {
         project = ProjectReport(entry)
-        image = entry.image.flatMap { $0.bytesLocal == nil ? nil : $0.path.string }
-        metadata = entry.metadata.flatMap { $0.bytesLocal == nil ? nil : $0.path.string }
+        image = entry.image.flatMap { $0.bytesLocal == nil ? nil : $0.path.text }
+        metadata = entry.metadata.flatMap { $0.bytesLocal == nil ? nil : $0.path.text }
         metadataKey = entry.metadata?.key?.rawValue
         stored = entry.object.map { Version($0) }
         history = versions.map { Version($0) }

@@ -67,7 +67,7 @@ struct JobReport: Encodable {
         expired = summary.counts[.expired] ?? 0
         bytes = summary.bytes
         costUSD = job.estimatedCostUSD.map(\.roundedUSD)
-        output = job.output?.string
+        output = job.output?.text
         itemList = list.map { $0.map(Item.init) }
     }
 }
@@ -96,7 +96,7 @@ extension JobReport.State {
 extension JobReport.Item {
     fileprivate init(_ item: RestoreItem) {
         self.init(
-            path: item.path?.string, key: item.key.rawValue, state: item.state.rawValue,
+            path: item.path?.text, key: item.key.rawValue, state: item.state.rawValue,
             storageClass: item.storageClass.rawValue, tier: item.tier.rawValue,
             bytes: item.size, readyAt: item.readyAt, expiresAt: item.expiresAt, savedAt: item.savedAt,
             error: item.error, note: item.error == nil ? item.note : nil)
@@ -109,7 +109,10 @@ struct JobView {
     let now: Date
 
     func list(_ jobs: [JobReport]) -> [String] {
-        guard !jobs.isEmpty else { return ["No restores yet. Ask for one with: sync-agent restore PATH"] }
+        guard !jobs.isEmpty else {
+            return terminal.wrapped("No restores yet. Ask for one with: sync-agent restore PATH")
+        }
+        if terminal.isNarrow(for: 80) { return jobs.flatMap(narrow) }
         let table = Table(
             .left(3, gap: 1), .left(16, gap: 1), .left(5, gap: 1), .left(9, gap: 1), .left(11, gap: 1),
             .left(9, gap: 1), .rest)
@@ -123,6 +126,16 @@ struct JobView {
             }
     }
 
+    private func narrow(_ job: JobReport) -> [String] {
+        var parts = [
+            "\(Quantities.count(job.done))/\(Quantities.count(job.items)) photos", job.tier,
+            "\(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls)",
+        ]
+        if let cost = job.costUSD { parts.append(Quantities.dollars(cost)) }
+        return terminal.wrapped("\(job.jobId)  \(shortStateText(job).escapingControls)")
+            + terminal.wrapped(parts.joined(separator: ", "), indent: 3)
+    }
+
     func detail(_ job: JobReport) -> [String] {
         var lines = [
             terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))",
@@ -130,16 +143,30 @@ struct JobView {
             "  photos     \(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
                 + Quantities.bytes(job.bytes),
         ]
+        if terminal.isNarrow(for: 64) {
+            lines = terminal.wrapped("Restore \(job.jobId): \(stateText(job))")
+            lines += terminal.wrapped(
+                "requested \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
+                indent: 2)
+            lines += terminal.wrapped("\(job.done) of \(job.items) photos, \(Quantities.bytes(job.bytes))", indent: 2)
+        }
         if let cost = job.costUSD { lines.append("  cost       \(Quantities.aboutDollars(cost))") }
         if let output = job.output {
-            lines.append("  saved      \(job.saved) of \(job.items) in \(output.escapingControls)")
+            let text = "\(job.saved) of \(job.items) in \(output.escapingControls)"
+            lines +=
+                terminal.isNarrow(for: 64) ? terminal.wrapped("saved \(text)", indent: 2) : ["  saved      \(text)"]
         }
         lines.append("")
         for item in job.itemList ?? [] {
+            let name = (item.path ?? item.key).escapingControls
             var line = "  " + TextLayout.fitted(symbol(item), to: terminal.hasStyle ? 3 : 11)
             line += TextLayout.fitted(Quantities.bytes(item.bytes), to: 9, alignRight: true) + "  "
-            line += TextLayout.shortened((item.path ?? item.key).escapingControls, to: max(terminal.width - 26, 30))
-            lines.append(line)
+            if terminal.isNarrow(for: 64) {
+                lines.append(line)
+                lines += terminal.wrapped(name, indent: 4)
+            } else {
+                lines.append(line + TextLayout.shortened(name, to: max(terminal.width - 26, 30)))
+            }
             if let text = item.error ?? item.note {
                 lines += terminal.wrapped(text, indent: 6, .yellow)
             }

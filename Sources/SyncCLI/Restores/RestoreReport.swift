@@ -48,7 +48,7 @@ struct RestoreReport: Encodable {
             items.map { Item($0) }
             + changes.filter { $0.error != nil || !inJob.contains($0.candidate.key) }.map { change in
                 Item(
-                    path: change.candidate.path?.string, key: change.candidate.key.rawValue,
+                    path: change.candidate.path?.text, key: change.candidate.key.rawValue,
                     state: change.purpose == .longer
                         ? RestoreItemState.restored.rawValue : RestoreItemState.retrieving.rawValue,
                     error: change.error)
@@ -66,7 +66,7 @@ struct RestoreReport: Encodable {
 extension RestoreReport.Item {
     init(_ item: RestoreItem) {
         self.init(
-            path: item.path?.string, key: item.key.rawValue, state: item.state.rawValue, error: item.error,
+            path: item.path?.text, key: item.key.rawValue, state: item.state.rawValue, error: item.error,
             note: item.error == nil ? item.note : nil)
     }
 }
@@ -75,7 +75,7 @@ extension RestoreReport.Skipped {
     static func all(in proposal: RestoreProposal) -> [Self] {
         proposal.plan.skipped.map { skipped in
             Self(
-                path: skipped.candidate.path?.string, key: skipped.candidate.key.rawValue,
+                path: skipped.candidate.path?.text, key: skipped.candidate.key.rawValue,
                 state: skipped.reason.state, reason: "\(skipped.reason)")
         } + proposal.problems.map { Self($0) }
     }

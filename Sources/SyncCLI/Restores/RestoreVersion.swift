@@ -59,8 +59,8 @@ enum RestoreVersion: Hashable {
                 unknown.append(UnknownPaths.message(path))
             } else if keys.count == before {
                 unknown.append(
-                    "\(ProcessEnvironment.absolute(path).string.escapingControls): no such version is stored; sync-agent status "
-                        + "\(path.escapingControls) lists those that are")
+                    "\(ProcessEnvironment.absolute(path).text.escapingControls): no such version is stored; sync-agent status "
+                        + "\(RawText.shown(path).escapingControls) lists those that are")
             }
         }
         guard unknown.isEmpty else { throw CommandFailure(.noSuchPath, unknown.joined(separator: "\n")) }

@@ -138,7 +138,7 @@ struct RestoreView {
         let ready = summary.counts[.restored] ?? 0
         var line = "\(Quantities.counted(ready, "photo")) can be read now"
         if let output = summary.job.output {
-            line += ", \(Quantities.count(summary.saved)) saved in \(output.string.escapingControls)"
+            line += ", \(Quantities.count(summary.saved)) saved in \(output.text.escapingControls)"
         }
         return failures(report.items.filter { $0.error != nil }) + [line]
     }

@@ -17,14 +17,15 @@ struct RestoreWait: Sendable {
         self.terminal = terminal
     }
 
-    /// - Returns: `nil` when somebody pressed Ctrl-C.
-    /// - Throws: `LedgerError`. A store that is away is waited for.
-    func run(_ job: RestoreJobID) async throws -> RestoreJobSummary? {
-        guard
-            case .done(let summary) = try await Interruptible.run(
-                until: .sigint, .sigterm, body: { try await follow(job) })
-        else { return nil }
-        return summary
+    /// - Throws: `LedgerError`; ``CommandFailure`` when somebody pressed Ctrl-C. A store that is away is waited for.
+    func run(_ job: RestoreJobID) async throws -> RestoreJobSummary {
+        switch try await Interruptible.run(until: .sigint, .sigterm, body: { try await follow(job) }) {
+        case .done(let summary): return summary
+        case .interrupted(let signal, _):
+            throw CommandFailure(
+                ExitStatus(endedBy: signal),
+                "restore \(job) continues in the background; follow it with: sync-agent restores \(job)")
+        }
     }
 
     private func follow(_ job: RestoreJobID) async throws -> RestoreJobSummary {

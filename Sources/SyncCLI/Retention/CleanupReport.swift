@@ -13,7 +13,7 @@ struct CleanupReport: Report, Sendable {
 
         init(_ issue: RetentionSummary.Issue) {
             event = issue.event
-            _file = Nullable(wrappedValue: issue.file?.string)
+            _file = Nullable(wrappedValue: issue.file?.text)
             reason = issue.reason
         }
     }
@@ -44,7 +44,8 @@ struct CleanupReport: Report, Sendable {
         self.dryRun = dryRun
     }
 
-    var status: ExitStatus { errors.isEmpty ? .done : .partlyDone }
+    /// What was skipped is due, and has its text still.
+    var status: ExitStatus { failed + skipped == 0 ? .done : .partlyDone }
 }
 
 extension CleanupReport {
@@ -72,7 +73,9 @@ extension CleanupReport {
         lines += errors.prefix(most).map { terminal.styled("error", .red) + "    " + Self.line($0) }
         lines += Self.more(failed - most, "failed")
         lines += waits
-        if !errors.isEmpty { lines.append("What failed keeps its text, and is tried again by the next cleanup.") }
+        if failed + skipped > 0 {
+            lines.append("What was skipped or failed keeps its text, and is tried again by the next cleanup.")
+        }
         return lines
     }
 
@@ -139,7 +142,7 @@ struct OverdueReport: Encodable, Sendable {
         let age = Double(daysOld) * 86_400
         self.daysOld = daysOld
         unclear = try await parts.retention.takeIn().prefix(Self.named).compactMap { issue in
-            issue.file.map { Unclear(file: $0.string, reason: issue.reason) }
+            issue.file.map { Unclear(file: $0.text, reason: issue.reason) }
         }
         (overdue, events) = try await parts.ledger { ledger in
             let due = try ledger.dueEvents(createdBefore: cutoff, after: nil, limit: Self.named)
@@ -186,7 +189,7 @@ extension OverdueReport.Overdue {
         eventType = due.event.type.rawValue
         createdAt = due.event.createdAt
         dueSince = due.event.createdAt.addingTimeInterval(age)
-        files = due.files.map(\.string)
+        files = due.files.map(\.text)
         _triedAt = Nullable(wrappedValue: due.event.triedAt)
         _reason = Nullable(wrappedValue: due.event.retentionProblem)
     }

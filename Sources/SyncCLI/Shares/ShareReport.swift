@@ -60,14 +60,14 @@ struct ShareReport: Encodable {
         bytes = proposal.bytes
         estimatedCostUSD = costUSD.roundedUSD
         state = "planned"
-        skipped = proposal.skipped.map { Skipped(path: $0.photo.path.string, reason: $0.reason) }
+        skipped = proposal.skipped.map { Skipped(path: $0.photo.path.text, reason: $0.reason) }
         shareId = proposal.existing?.id.description
         notes = proposal.notes
     }
 
     static func failures(_ photos: [SharePhoto]) -> [Skipped] {
         photos.filter { $0.position != nil }.compactMap { photo in
-            photo.failure.map { Skipped(path: photo.path.string, reason: $0) }
+            photo.failure.map { Skipped(path: photo.path.text, reason: $0) }
         }
     }
 

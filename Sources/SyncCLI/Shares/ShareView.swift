@@ -128,19 +128,32 @@ struct ShareView {
 
     func list(_ shares: [ShareListReport.Share]) -> [String] {
         guard !shares.isEmpty else { return ["Nothing is shared yet. Share a vacation with: sync-agent share NAME"] }
+        if isNarrow { return shares.flatMap(entry) }
         let head = Self.table.row("state", "location", "dates", "photos", "ends")
         return [terminal.styled(head, .bold)] + shares.flatMap(entry)
     }
 
+    private var isNarrow: Bool { terminal.isNarrow(for: 80) }
+
+    private func row(_ share: ShareListReport.Share) -> [String] {
+        let location = share.location.escapingControls
+        let days = Self.days(share.startDate, share.endDate)
+        let (isOver, end) = (share.endedAt != nil, Quantities.time(share.endedAt ?? share.expiresAt))
+        guard isNarrow else {
+            return [Self.table.row(share.state, location, days, "\(share.photoCount)", end)]
+        }
+        return terminal.wrapped("\(share.state)  \(location)")
+            + terminal.wrapped(
+                "\(days), \(Quantities.counted(share.photoCount, "photo")), \(isOver ? "ended" : "ends") \(end)",
+                indent: 2)
+    }
+
     private func entry(_ share: ShareListReport.Share) -> [String] {
-        var lines = [
-            Self.table.row(
-                share.state, share.location.escapingControls, Self.days(share.startDate, share.endDate),
-                "\(share.photoCount)", Quantities.time(share.endedAt ?? share.expiresAt))
-        ]
-        lines.append("  id    \(share.shareId)")
+        var lines = row(share)
+        // Neither is broken: both are to be copied.
+        lines.append(isNarrow ? "  \(share.shareId)" : "  id    \(share.shareId)")
         if let link = share.link {
-            lines.append("  link  \(link)")
+            lines.append(isNarrow ? link : "  link  \(link)")
             if let end = share.linkEndsAt, end < share.expiresAt {
                 lines += terminal.wrapped(
                     end <= now

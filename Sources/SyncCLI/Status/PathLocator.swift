@@ -2,6 +2,7 @@ import Glibc
 import SyncConfig
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// Finds what the ledger calls a path that a person wrote. A watched folder may be a symbolic link, or lie behind one.
@@ -14,12 +15,7 @@ struct PathLocator: Sendable {
 
     /// The path as it is, then the same place below a watched folder as it is configured.
     func candidates(for path: FilePath) -> [FilePath] {
-        let real =
-            Self.realPath(path)
-            ?? Self.realPath(path.removingLastComponent()).map { parent in
-                path.lastComponent.map(parent.appending) ?? parent
-            }
-        guard let real else { return [path] }
+        guard let real = Self.resolved(path) else { return [path] }
         let others = roots.compactMap { root -> FilePath? in
             var rest = real
             guard root.real != root.configured || real != path, rest.removePrefix(root.real) else { return nil }
@@ -28,8 +24,20 @@ struct PathLocator: Sendable {
         return [path] + others.filter { $0 != path }
     }
 
+    /// The path without links, as far as there is anything: what was deleted, or lies in a folder that cannot be entered, is
+    /// found by the nearest folder above it.
+    static func resolved(_ path: FilePath) -> FilePath? {
+        var (folder, rest) = (path, [FilePath.Component]())
+        while true {
+            if let real = realPath(folder) { return real.appending(rest) }
+            guard let name = folder.lastComponent else { return nil }
+            rest.insert(name, at: 0)
+            folder.removeLastComponent()
+        }
+    }
+
     private static func realPath(_ path: FilePath) -> FilePath? {
-        guard let resolved = realpath(path.string, nil) else { return nil }
+        guard let resolved = path.withPlatformString({ realpath($0, nil) }) else { return nil }
         defer { free(resolved) }
         return FilePath(platformString: resolved)
     }
@@ -67,12 +75,51 @@ struct UnknownPaths {
 
     /// `nil` where something is known of each.
     var failure: CommandFailure? {
-        paths.isEmpty ? nil : CommandFailure(.noSuchPath, paths.map(Self.message).joined(separator: "\n"))
+        if paths.isEmpty { return nil }
+        let isRefused = paths.contains { UnreadableFolder(above: ProcessEnvironment.absolute($0)) != nil }
+        return CommandFailure(isRefused ? .refused : .noSuchPath, paths.map(Self.message).joined(separator: "\n"))
     }
 
     static func message(_ path: String) -> String {
-        "\(ProcessEnvironment.absolute(path).string.escapingControls): nothing is known of this path; is it below a watched "
+        if let folder = UnreadableFolder(above: ProcessEnvironment.absolute(path)) {
+            return "\(ProcessEnvironment.absolute(path).text.escapingControls): \(folder)"
+        }
+        return
+            "\(ProcessEnvironment.absolute(path).text.escapingControls): nothing is known of this path; is it below a watched "
             + "folder, and was it synced?"
+    }
+}
+
+/// A folder that keeps us from what is in it, so that nobody can say that nothing is there.
+struct UnreadableFolder: CustomStringConvertible {
+    let folder: FilePath
+
+    /// The uppermost one: the path itself, or above it. `nil` where all that is there can be read.
+    init?(above path: FilePath) {
+        var folder = FilePath(root: path.root)
+        for component in path.components {
+            guard Self.isFolder(folder) else { return nil }
+            if !Self.isAllowed(X_OK, folder) {
+                self.folder = folder
+                return
+            }
+            folder.append(component)
+        }
+        guard Self.isFolder(folder), !Self.isAllowed(R_OK | X_OK, folder) else { return nil }
+        self.folder = folder
+    }
+
+    var description: String {
+        "nothing is known of it, and nobody can tell what is there: \(folder.text.escapingControls) may not be read and "
+            + "entered; allow it (chmod u+rx), then sync-agent sync"
+    }
+
+    private static func isFolder(_ path: FilePath) -> Bool {
+        (try? FileStatus.find(path, followsLinks: true))?.kind == .folder
+    }
+
+    private static func isAllowed(_ mode: Int32, _ path: FilePath) -> Bool {
+        path.withPlatformString { access($0, mode) == 0 || errno != EACCES }
     }
 }
 

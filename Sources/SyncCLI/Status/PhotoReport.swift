@@ -54,7 +54,7 @@ struct PhotoReport: Encodable {
         self.versions = versions.map(Version.init)
         let (badge, expected) = (photo.badge, photo.expected)
         let photo = photo.photo
-        path = photo.path.string
+        path = photo.path.text
         state = photo.state.rawValue
         key = photo.key?.rawValue
         md5 = photo.md5?.description
@@ -187,16 +187,21 @@ struct PhotoListView {
             case .skipped, .missing: .dim
             }
         cells[0] = style.map { terminal.styled(cells[0], $0) } ?? cells[0]
-        cells.append(photo.path.string.escapingControls)
+        cells.append(photo.path.text.escapingControls)
         var lines = [cells.joined(separator: "  ")]
+        if terminal.isNarrow(for: 64) {
+            let details = cells.dropFirst().dropLast().flatMap { $0.split(separator: " ") }.joined(separator: " ")
+            lines = terminal.wrapped("\(photo.state.rawValue)  \(photo.path.text.escapingControls)", style)
+            lines += terminal.wrapped(details, indent: 2)
+        }
         if let why = photo.why, photo.state != .pending || photo.error != nil {
-            lines += TextLayout.wrapped(why.escapingControls, to: max(terminal.width - 11, 40)).map {
+            lines += TextLayout.wrapped(why.escapingControls, to: max(terminal.width - 11, 20)).map {
                 "           " + terminal.styled($0, .yellow)
             }
         }
         if !photo.dropped.isEmpty {
             let parts = photo.dropped.map(\.words).joined(separator: ", ")
-            lines += TextLayout.wrapped("not in the stored copy: \(parts)", to: max(terminal.width - 11, 40)).map {
+            lines += TextLayout.wrapped("not in the stored copy: \(parts)", to: max(terminal.width - 11, 20)).map {
                 "           " + terminal.styled($0, .dim)
             }
         }

@@ -66,7 +66,7 @@ struct StatusReport: Encodable {
         var reason: String
 
         init(_ item: LeftOutSummary.Item) {
-            path = item.path.string
+            path = item.path.text
             reason = item.reason
         }
     }
@@ -180,7 +180,7 @@ extension StatusReport {
             let known = overview.folders.first { $0.record.path == folder.path }
             let tallies = known?.tallies ?? PhotoTallies()
             return Folder(
-                path: folder.path.string, kind: folder.kind.rawValue, profile: folder.profile,
+                path: folder.path.text, kind: folder.kind.rawValue, profile: folder.profile,
                 watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
                 skipped: tallies[.skipped].files, lost: tallies[.lost].files,
@@ -201,13 +201,13 @@ extension StatusReport {
         self.vacations = Self.vacations(vacations, shared: sharedVacations)
         self.delayed = delayed.map { photo in
             Delayed(
-                path: photo.path.string, since: photo.queuedAt, why: photo.why ?? "", attempts: photo.attempts,
+                path: photo.path.text, since: photo.queuedAt, why: photo.why ?? "", attempts: photo.attempts,
                 nextTryAt: photo.nextTry)
         }
         oldestUnsynced = overview.oldestUnsynced.map { oldest in
             // While the store is away, that is what everything in the queue waits for.
             let outage = oldest.state == .pending ? storeError ?? overview.store?.error : nil
-            return Unsynced(path: oldest.path.string, since: oldest.since, why: outage ?? oldest.why)
+            return Unsynced(path: oldest.path.text, since: oldest.since, why: outage ?? oldest.why)
         }
         lastSyncAt = overview.lastSyncAt
     }

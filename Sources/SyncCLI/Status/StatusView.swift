@@ -26,26 +26,31 @@ struct StatusView {
     }
 
     private var width: Int { terminal.textWidth }
+    /// Whether there is no room for a name beside four numbers.
+    private var isNarrow: Bool { terminal.isNarrow(for: 64) }
 
     private var headLines: [String] {
-        let agent: String
+        var agent = [terminal.styled("not running", .yellow), "(start it with: sync-agent run)"]
         if let pid = report.agent.pid, let since = report.agent.since {
-            agent =
-                terminal.styled("running", .green)
-                + " (process \(pid), for \(Quantities.span(.seconds(now.timeIntervalSince(since)))))"
-        } else {
-            agent = terminal.styled("not running", .yellow) + " (start it with: sync-agent run)"
+            let span = Quantities.span(.seconds(now.timeIntervalSince(since)))
+            agent = [terminal.styled("running", .green), "(process \(pid), for \(span))"]
         }
         let since = report.store.since.map { " for \(Quantities.span(.seconds(now.timeIntervalSince($0))))" } ?? ""
         let state =
             report.store.reachable
             ? terminal.styled("reachable", .green) : terminal.styled("not reachable\(since)", .red)
-        var lines = ["Agent   \(agent)", "Store   \(state), \(abbreviated(report.store.location))"]
+        let location = abbreviated(report.store.location)
+        var lines = ["Agent   \(agent.joined(separator: " "))", "Store   \(state), \(location)"]
+        if isNarrow {
+            lines = ["Agent   \(agent[0])"] + terminal.wrapped(agent[1], indent: 8)
+            lines += ["Store   \(state)"] + terminal.wrapped(location, indent: 8)
+        }
         if let error = report.store.error {
             lines += terminal.wrapped(error, indent: 8)
         }
         if let lastSyncAt = report.lastSyncAt {
-            lines.append("Synced  \(Quantities.ago(lastSyncAt, now: now)), the last whole pass")
+            let when = TextLayout.wrapped("\(Quantities.ago(lastSyncAt, now: now)), the last whole pass", to: width - 8)
+            lines += when.enumerated().map { ($0.offset == 0 ? "Synced  " : "        ") + $0.element }
         }
         if let knowledge {
             lines += TextLayout.wrapped(knowledge, to: width - 8).enumerated().map { index, line in
@@ -68,6 +73,7 @@ struct StatusView {
     }
 
     private var folderLines: [String] {
+        if isNarrow { return narrowFolderLines }
         let columns = ["files", "stored", "waiting", "failed"]
         let nameWidth = width - columns.count * Self.numberWidth
         let table = Table([.left(nameWidth)] + columns.map { _ in .right(Self.numberWidth) })
@@ -75,11 +81,7 @@ struct StatusView {
         for folder in report.folders {
             let counts = [folder.files, folder.uploaded, folder.pending, folder.failed].map(Quantities.count)
             lines.append(table.row([abbreviated(folder.path)] + counts))
-            if folder.watching == "polling" || folder.note != nil {
-                let parts = [folder.watching == "polling" ? "polled" : nil, folder.note]
-                let note = parts.compactMap(\.self).joined(separator: ": ")
-                lines += terminal.wrapped(note, indent: 4, .dim)
-            }
+            lines += note(of: folder)
         }
         let totals = report.totals
         if report.folders.count > 1 {
@@ -90,22 +92,48 @@ struct StatusView {
         return lines
     }
 
+    private func note(of folder: StatusReport.Folder) -> [String] {
+        let parts = [folder.watching == "polling" ? "polled" : nil, folder.note].compactMap(\.self)
+        return parts.isEmpty ? [] : terminal.wrapped(parts.joined(separator: ": "), indent: 4, .dim)
+    }
+
+    private var narrowFolderLines: [String] {
+        func line(_ name: String, _ files: Int, _ stored: Int, _ waiting: Int, _ failed: Int) -> [String] {
+            let counts = [(files, "files"), (stored, "stored"), (waiting, "waiting"), (failed, "failed")]
+            return [TextLayout.shortened(name, to: width)]
+                + terminal.wrapped(
+                    counts.map { "\(Quantities.count($0.0)) \($0.1)" }.joined(separator: ", "), indent: 2)
+        }
+        let folders = report.folders.flatMap { folder in
+            line(abbreviated(folder.path), folder.files, folder.uploaded, folder.pending, folder.failed)
+                + note(of: folder)
+        }
+        let totals = report.totals
+        return folders
+            + (report.folders.count > 1
+                ? line("all", totals.files, totals.uploaded, totals.pending, totals.failed) : [])
+    }
+
     private var storedLines: [String] {
         let totals = report.totals
         var line = "\(Quantities.bytes(totals.bytesLocal)) on the disk, \(Quantities.bytes(totals.bytesStored)) stored"
         if totals.skipped > 0 { line += "; \(Quantities.counted(totals.skipped, "file")) skipped (not photos)" }
         var lines = terminal.wrapped(line)
         if totals.missing > 0 {
-            lines.append("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
+            lines += terminal.wrapped("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
         }
         for tier in report.tiers {
             let table = Table(indent: 2, .left(20), .right(10), .left(8), .right(12))
-            lines.append(
-                table.row(tier.storageClass, Quantities.count(tier.objects), " objects", Quantities.bytes(tier.bytes)))
+            let objects = Quantities.count(tier.objects)
+            lines +=
+                isNarrow
+                ? terminal.wrapped(
+                    "\(tier.storageClass): \(objects) objects, \(Quantities.bytes(tier.bytes))", indent: 2)
+                : [table.row(tier.storageClass, objects, " objects", Quantities.bytes(tier.bytes))]
             lines += expectation(of: tier)
         }
         if let oldest = report.verification.oldest {
-            lines.append(
+            lines += terminal.wrapped(
                 "Every stored object was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))"
             )
         }
@@ -144,26 +172,27 @@ struct StatusView {
         for problem in problems {
             lines += terminal.wrapped(problem, indent: 2, .yellow)
         }
-        let named = Set(failed.map(\.path.string) + report.delayed.map(\.path))
+        let named = Set(failed.map(\.path.text) + report.delayed.map(\.path))
         if let oldest = report.oldestUnsynced, !named.contains(oldest.path) {
             lines += item(oldest.path, oldest.why + ", since \(Quantities.ago(oldest.since, now: now))")
         }
         for photo in report.delayed { lines += item(photo.path, photo.why + nextTry(of: photo)) }
-        for photo in failed { lines += item(photo.path.string, photo.why ?? "") }
+        for photo in failed { lines += item(photo.path.text, photo.why ?? "") }
         let unnamed = totals.failed - failed.count
         if unnamed > 0 {
-            lines.append("  and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them")
+            lines += terminal.wrapped(
+                "and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them", indent: 2)
         }
-        for photo in lost { lines += item(photo.path.string, "lost: " + (photo.why ?? "")) }
+        for photo in lost { lines += item(photo.path.text, "lost: " + (photo.why ?? "")) }
         for object in lostObjects {
             let what = object.problem.map { "lost: what was stored of it \($0.words)" } ?? "lost"
             lines += item(object.key.rawValue, what)
         }
         let unnamedLost = totals.lost - lost.count - lostObjects.count
         if unnamedLost > 0 {
-            lines.append(
-                "  and \(Quantities.count(unnamedLost)) more that are lost: sync-agent status FOLDER lists them"
-            )
+            lines += terminal.wrapped(
+                "and \(Quantities.count(unnamedLost)) more that are lost: sync-agent status FOLDER lists them",
+                indent: 2)
         }
         if totals.lost > 0 {
             lines += terminal.wrapped("To stop reporting what is lost: sync-agent forget PATH", indent: 2)
@@ -178,7 +207,8 @@ struct StatusView {
         for note in notes { lines += item(note.path, note.reason) }
         // One note may stand for several elements of a file.
         if report.notes.count > notes.count {
-            lines.append("  and more, \(Quantities.count(count)) in all: sync-agent status --json names them")
+            lines += terminal.wrapped(
+                "and more, \(Quantities.count(count)) in all: sync-agent status --json names them", indent: 2)
         }
         return lines
     }

@@ -28,7 +28,7 @@ struct SyncReport: Report {
     var malformedEvents: Int
     /// Objects that this pass moved to the archive.
     var archived: Int
-    /// Folders that could not be read, files that kept changing.
+    /// Folders that could not be read, files that kept changing, restored photos that could not be saved.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -38,6 +38,8 @@ struct SyncReport: Report {
     var notes: [StatusReport.Note]
     /// Photos that the store has refused, or that could not be read, and that are tried again; at most ``failuresNamed``.
     var delayed: [Problem]
+    /// Of the problems: restored photos that are not where they were to be.
+    private let unsaved: Int
     /// Of those that wait: for projects that are still processing.
     private let unfinished: Int
     /// Those of them that nobody has told yet.
@@ -54,18 +56,20 @@ struct SyncReport: Report {
     }
 
     /// - Parameters:
+    ///   - unsaved: what restores have brought back, and could not be saved.
     ///   - delayed: photos that were tried and wait.
     ///   - told: photos that were told while the pass ran.
     init(
-        _ summary: PassSummary, intake: SyncPass.Intake, moved: TierMover.Result, overview: Overview,
+        _ summary: PassSummary, intake: SyncPass.Intake, unsaved: [RestoreDownloader.Problem] = [],
+        moved: TierMover.Result, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], told: Set<FilePath>
     ) {
         self.unfinished = unfinished
-        self.failures = failures.map { Problem(path: $0.path.string, message: $0.error ?? "") }
-        self.delayed = delayed.map { Problem(path: $0.path.string, message: $0.error ?? "") }
+        self.failures = failures.map { Problem(path: $0.path.text, message: $0.error ?? "") }
+        self.delayed = delayed.map { Problem(path: $0.path.text, message: $0.error ?? "") }
         untold = (failures + delayed).filter { !told.contains($0.path) }.map {
-            Problem(path: $0.path.string, message: $0.error ?? "")
+            Problem(path: $0.path.text, message: $0.error ?? "")
         }
         totals = StatusReport.Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map(StatusReport.Note.init)
@@ -80,16 +84,18 @@ struct SyncReport: Report {
         events = summary.events
         malformedEvents = summary.malformedEvents
         archived = moved.moved
-        problems = intake.problems.map { Problem(path: $0.path.string, message: $0.message) }
+        problems = intake.problems.map { Problem(path: $0.path.text, message: $0.message) }
         problems += intake.stillChanging.map {
-            Problem(path: $0.string, message: "it is still being written; it is stored when it is whole")
+            Problem(path: $0.text, message: "it is still being written; it is stored when it is whole")
         }
+        self.unsaved = unsaved.count
+        problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
     }
 
-    /// Whether everything in the folders is safe now, but for what is not made yet.
-    var status: ExitStatus {
-        failed == 0 && lost == 0 && pending == unfinished && problems.isEmpty ? .done : .partlyDone
-    }
+    /// Whether everything in the folders is safe now, but for what is not made yet, and what was restored is saved.
+    var status: ExitStatus { isUnsafe || unsaved > 0 ? .partlyDone : .done }
+
+    private var isUnsafe: Bool { failed + lost > 0 || pending != unfinished || problems.count > unsaved }
 
     func lines(on terminal: Terminal) -> [String] {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
@@ -111,7 +117,8 @@ struct SyncReport: Report {
         if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
         if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
         lines.append(line)
-        if status != .done { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
+        if isUnsafe { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
+        if unsaved > 0 { lines.append("See `sync-agent restores` for what was restored, and is not saved yet.") }
         return lines
     }
 }
@@ -138,12 +145,12 @@ struct SyncForecast: Report {
             folders: folders, ledger: ledger, scanner: FileTreeScanner(), pool: pool, settle: .zero,
             time: installation.time)
         let intake = try await pass.takeIn()
-        problems = intake.problems.map { SyncReport.Problem(path: $0.path.string, message: $0.message) }
+        problems = intake.problems.map { SyncReport.Problem(path: $0.path.text, message: $0.message) }
         for folder in folders {
             try ledger.photos(at: folder.path) { photo in
                 guard photo.state == .pending || photo.state == .uploading else { return }
                 let size = photo.bytesLocal ?? 0
-                files.append(File(path: photo.path.string, bytes: size))
+                files.append(File(path: photo.path.text, bytes: size))
                 bytes += size
             }
         }

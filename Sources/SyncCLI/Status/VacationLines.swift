@@ -4,6 +4,8 @@ import SyncLedger
 /// The vacations in the overview for people: where, when, how many photos, and how far they are.
 struct VacationLines {
     private static let limit = 20
+    /// Of a terminal on which there is room for a row.
+    private static let columns = 76
 
     let lines: [String]
 
@@ -17,7 +19,16 @@ struct VacationLines {
         let table = Table(
             .left(nameWidth - 1, gap: 1), .left(dateWidth), .right(countWidth, gap: 2), .left(stateWidth))
         var lines = ["", terminal.styled(table.row("Vacation", "", "photos", "state"), .bold)]
+        if terminal.isNarrow(for: Self.columns) { lines = ["", terminal.styled("Vacations", .bold)] }
         for vacation in vacations.prefix(Self.limit) {
+            if terminal.isNarrow(for: Self.columns) {
+                let parts = [
+                    Self.dates(vacation), Quantities.counted(vacation.photoCount, "photo"), Self.state(vacation),
+                ]
+                lines += terminal.wrapped(vacation.location.escapingControls)
+                lines += terminal.wrapped(parts.filter { !$0.isEmpty }.joined(separator: ", "), indent: 2)
+                continue
+            }
             lines.append(
                 table.row(
                     vacation.location.escapingControls, Self.dates(vacation), Quantities.count(vacation.photoCount),

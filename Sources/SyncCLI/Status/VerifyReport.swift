@@ -51,11 +51,11 @@ struct VerifyReport: Encodable {
         ok = result.intact
         damaged = result.broken.compactMap { broken in
             guard case .damaged(let reason) = broken.problem else { return nil }
-            return Damaged(path: broken.path?.string, key: broken.key.rawValue, reason: reason)
+            return Damaged(path: broken.path?.text, key: broken.key.rawValue, reason: reason)
         }
         missing = result.broken.compactMap { broken in
             guard broken.problem == .missing else { return nil }
-            return Missing(path: broken.path?.string, key: broken.key.rawValue)
+            return Missing(path: broken.path?.text, key: broken.key.rawValue)
         }
         self.repaired = repaired
         costUSD = result.costUSD.roundedUSD

@@ -15,7 +15,7 @@ struct SuggestionReport: Report {
         @Nullable var hours: Double?
 
         init(_ suggestion: Suggestion) {
-            folder = suggestion.folder.string
+            folder = suggestion.folder.text
             reason = suggestion.reason.words
             photos = suggestion.photos
             bytes = suggestion.bytes
@@ -25,7 +25,7 @@ struct SuggestionReport: Report {
 
         /// `12 photos of Paris are archived, and 3 were requested lately: to bring back the album as one would cost $0.02`
         var sentence: String {
-            let name = (FilePath(folder).lastComponent?.string ?? folder).escapingControls
+            let name = (FilePath(folder).lastComponent?.text ?? folder).escapingControls
             let verb = photos == 1 ? "is" : "are"
             let wait = hours.map { ", within \(Quantities.span(.seconds($0 * 3_600)))" } ?? ""
             return

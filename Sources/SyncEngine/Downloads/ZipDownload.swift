@@ -23,7 +23,8 @@ struct ZipDownload: Sendable {
         time: TimeSource
     ) async throws {
         self.archive = archive
-        var name = path.lastComponent?.string ?? ""
+        // A text, since what removes the folder takes one.
+        var name = path.lastComponent?.text ?? ""
         while name.utf8.count > Self.longestName { name.removeLast() }
         let scratch = path.removingLastComponent().appending(".\(name).sync-agent-scratch")
         self.scratch = scratch

@@ -19,11 +19,13 @@ package struct FileRewriteCalls: Sendable {
     package var exchange: @Sendable (FilePath, FilePath) throws -> Bool = { try NewFile.exchange($0, $1) }
     /// rename(2)
     package var rename: @Sendable (FilePath, FilePath) throws -> Void = {
-        guard Glibc.rename($0.string, $1.string) == 0 else { throw Errno(rawValue: errno) }
+        // By their bytes: by way of `String`, a name that is no UTF-8 is that of another file.
+        let code = $0.withPlatformString { [other = $1] one in other.withPlatformString { Glibc.rename(one, $0) } }
+        guard code == 0 else { throw Errno(rawValue: errno) }
     }
     /// unlink(2)
     package var remove: @Sendable (FilePath) throws -> Void = {
-        guard Glibc.unlink($0.string) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+        guard $0.withPlatformString({ Glibc.unlink($0) }) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
     }
     /// fsync(2)
     package var syncFolder: @Sendable (FilePath) throws -> Void = { try Folder.sync($0) }

@@ -104,15 +104,15 @@ package struct ProjectMigration: Sendable {
                     Conflict(path: path, reason: "it changed while the folder was removed; run it again"))
                 continue
             }
-            if unlink(path.string) == 0 {
+            if path.withPlatformString({ unlink($0) }) == 0 {
                 result.removed += 1
             } else if errno != ENOENT {
                 result.conflicts.append(
                     Conflict(path: path, reason: "cannot be removed: \(Errno(rawValue: errno))"))
             }
         }
-        for folder in tree.folders.reversed() { rmdir(old.pushing(folder).string) }
-        if rmdir(old.string) != 0, result.conflicts.isEmpty, errno != ENOENT {
+        for folder in tree.folders.reversed() { _ = old.pushing(folder).withPlatformString { rmdir($0) } }
+        if old.withPlatformString({ rmdir($0) }) != 0, result.conflicts.isEmpty, errno != ENOENT {
             result.conflicts.append(
                 Conflict(path: old, reason: "the emptied folder cannot be removed: \(Errno(rawValue: errno))"))
         }
@@ -173,6 +173,6 @@ package struct ProjectMigration: Sendable {
         let isNew = try Folder.make(
             path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
         guard isNew else { return }
-        guard chmod(path.string, mode.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        guard path.withPlatformString({ chmod($0, mode.rawValue) }) == 0 else { throw Errno(rawValue: errno) }
     }
 }

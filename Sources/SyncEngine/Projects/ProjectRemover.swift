@@ -145,7 +145,7 @@ package struct ProjectRemover: Sendable {
         let now = time.now()
         return try await ledger.finish { ledger in
             var failures: [String] = []
-            for file in files where unlink(file.string) != 0 && errno != ENOENT {
+            for file in files where file.withPlatformString({ unlink($0) }) != 0 && errno != ENOENT {
                 failures.append("\(file): cannot be removed: \(Errno(rawValue: errno).description.lowercased())")
             }
             guard failures.isEmpty else { return failures }
@@ -178,7 +178,7 @@ package struct ProjectRemover: Sendable {
     }
 
     private static func files(of id: String, in folder: FilePath) -> [FilePath] {
-        let names = (try? Folder.names(in: folder))?.map(\.string) ?? []
-        return names.filter { isFile($0, of: id) }.sorted().map { folder.appending($0) }
+        let names = (try? Folder.names(in: folder)) ?? []
+        return names.filter { isFile($0.string, of: id) }.sorted { $0.string < $1.string }.map { folder.appending($0) }
     }
 }

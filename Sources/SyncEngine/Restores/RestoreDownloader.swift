@@ -9,18 +9,32 @@ import SystemPackage
 ///
 /// What is saved is noted; killed at any point, a later run goes on.
 package struct RestoreDownloader: Sendable {
+    /// What could not be saved, and why.
+    package struct Problem: Hashable, Sendable, CustomStringConvertible {
+        /// The photo, its object, or the place where it was to be saved.
+        package var path: String
+        package var reason: String
+
+        package var description: String { "\(path): \(reason)" }
+    }
+
     package struct Result: Hashable, Sendable {
         package var saved = 0
-        /// What could not be saved, and why.
-        package var failures: [String] = []
+        package var problems: [Problem] = []
+        package var failures: [String] { problems.map(\.description) }
         /// Items that would meet the same if they were tried again now, by job.
         package var unsaved: [RestoreJobID: Set<Int64>] = [:]
         /// The disk takes nothing more.
         fileprivate var isDiskFull = false
 
-        fileprivate mutating func fail(_ item: RestoreItem, _ reason: String) {
-            failures.append(reason)
+        /// - Parameter place: where it was to be saved; `nil` tells the photo.
+        fileprivate mutating func fail(_ item: RestoreItem, at place: FilePath? = nil, _ reason: String) {
+            tell(item, at: place, reason)
             unsaved[item.job, default: []].insert(item.id)
+        }
+
+        fileprivate mutating func tell(_ item: RestoreItem, at place: FilePath? = nil, _ reason: String) {
+            problems.append(Problem(path: (place ?? item.path)?.text ?? item.key.rawValue, reason: reason))
         }
     }
 
@@ -60,7 +74,7 @@ package struct RestoreDownloader: Sendable {
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
             try await save(items, &result, &made)
         }
-        if result.failures.isEmpty {
+        if result.problems.isEmpty {
             let folders = made
             await pool.finish { for folder in folders { try? NewFile.discardAll(in: folder) } }
         }
@@ -80,7 +94,7 @@ package struct RestoreDownloader: Sendable {
                 result.fail(item, "\(error)")
                 return
             } catch let error as FolderError {
-                result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
+                result.fail(item, "\(error)")
             }
         }
         let (planned, now) = (tasks, time.now)
@@ -103,9 +117,9 @@ package struct RestoreDownloader: Sendable {
             switch outcome {
             case .success(.kept):
                 result.fail(
-                    item,
+                    item, at: task.destination,
                     // What has the name may be the photo, edited since: nothing may tell to put a reduced copy there.
-                    "\(task.destination): another file has this name, and stays; restore into another folder (--output)"
+                    "another file has this name, and stays; restore into another folder (--output)"
                 )
             case .success: result.saved += 1
             case .failure(let error as StoreError) where error.concernsWholeStore: throw error
@@ -114,12 +128,12 @@ package struct RestoreDownloader: Sendable {
             case .failure(let error as DownloadError) where error.code == .inUse: continue
             case .failure(let error as DownloadError) where error.concernsAll:
                 // What was not begun has the same error: told once.
-                if !result.isDiskFull { result.failures.append("\(error)") }
+                if !result.isDiskFull { result.tell(item, at: error.path, error.message) }
                 result.isDiskFull = true
                 result.unsaved[item.job, default: []].insert(item.id)
             case .failure(let error as StoreError) where error.isTransient && error.code != .badDigest:
-                result.failures.append("\(error)")
-            case .failure(let error): result.fail(item, "\(item.path?.string ?? item.key.rawValue): \(error)")
+                result.tell(item, "\(error)")
+            case .failure(let error): result.fail(item, "\(error)")
             }
         }
     }

@@ -223,7 +223,7 @@ package struct RestorePlanner: Sendable {
                 // A listing need not tell of restores, and the ledger knows of ours.
                 if tellsRestores || info.restore != .none { object.record.restore = info.restore }
             case .missing:
-                let name = object.path?.string ?? object.record.key.rawValue
+                let name = object.path?.text ?? object.record.key.rawValue
                 missing.append(
                     RestoreSelection.Problem(
                         name: name, reason: .notStored("the store no longer has \(object.record.key)")))

@@ -69,10 +69,10 @@ package struct RestoreSelection: Sendable {
         for name in names {
             // An empty name would be the working folder, and is a variable that was not set.
             if name.isEmpty {
-                problems.append(Problem(name: name, reason: .unknown))
+                problems.append(Problem(name: RawText.shown(name), reason: .unknown))
                 continue
             }
-            let path = places.workingFolder.pushing(FilePath(name)).lexicallyNormalized()
+            let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()
             let found = try await ledger { try Photos(named: name, at: path, in: places, ledger: $0) }
             if !found.isEmpty {
                 problems += found.problems
@@ -81,7 +81,9 @@ package struct RestoreSelection: Sendable {
             }
             let (records, unreadable) = try await Self.records(named: name, ledger: ledger, store: store)
             problems += unreadable.map { Problem(name: $0.key.rawValue, reason: .unreadable($0.reason)) }
-            if records.isEmpty, unreadable.isEmpty { problems.append(Problem(name: name, reason: .unknown)) }
+            if records.isEmpty, unreadable.isEmpty {
+                problems.append(Problem(name: RawText.shown(name), reason: .unknown))
+            }
             for record in records {
                 // A key is a digest; people know the photo by its name.
                 let photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first }
@@ -169,7 +171,7 @@ extension RestoreSelection {
                     try take(matching: path, below: folder, ledger)
                 }
             }
-            if isEmpty, let vacation = FilePath.Component(name), vacation.kind == .regular {
+            if isEmpty, let vacation = FilePath.Component(bytes: RawText.bytes(of: name)), vacation.kind == .regular {
                 for root in places.vacationRoots where isEmpty { try take(below: root.appending(vacation), ledger) }
             }
             // What `share` takes. What looks like a key or a link is none of it.
@@ -211,7 +213,7 @@ extension RestoreSelection {
             guard let record = photo.object else {
                 let why = photo.why ?? photo.state.rawValue
                 problems.append(
-                    Problem(name: photo.path.string, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
+                    Problem(name: photo.path.text, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
                 return
             }
             if photo.note == nil { objects.append(Object(record: record, path: photo.path, destination: destination)) }
@@ -228,9 +230,10 @@ extension RestoreSelection {
             var keys: Set<ObjectKey> = []
             let photos = records.filter { keys.insert($0.key).inserted }
             for (index, record) in photos.enumerated() {
-                let stem = (destination.stem ?? "") + (photos.count > 1 ? "-\(index + 1)" : "")
-                let name = FilePath.Component("\(stem).\(MediaType.ending(ofContentType: record.contentType))")
-                let place = name.map { destination.removingLastComponent().appending($0) } ?? destination
+                let mark = photos.count > 1 ? "-\(index + 1)" : ""
+                let place = destination.named { stem, _ in
+                    stem + Array("\(mark).\(MediaType.ending(ofContentType: record.contentType))".utf8)
+                }
                 objects.append(Object(record: record, path: photo.path, destination: place))
             }
             return !photos.isEmpty && events.allSatisfy { $0.photoState == .stored || $0.photoState == .none }
@@ -241,7 +244,17 @@ extension RestoreSelection {
 extension FilePath {
     /// `1.jpg` as `1 (2).jpg`.
     fileprivate func numbered(_ number: Int) -> FilePath {
-        let name = "\(stem ?? "") (\(number))" + (self.extension.map { ".\($0)" } ?? "")
+        named { stem, ending in stem + Array(" (\(number))".utf8) + ending }
+    }
+
+    /// With another name, made of the bytes of what is in front of the last dot, and of what follows with the dot.
+    fileprivate func named(_ name: (_ stem: [UInt8], _ ending: [UInt8]) -> [UInt8]) -> FilePath {
+        guard let bytes = lastComponent?.bytes else { return self }
+        // As FilePath has it: a dot at the beginning begins no ending.
+        let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.endIndex
+        guard let name = FilePath.Component(bytes: name(Array(bytes[..<dot]), Array(bytes[dot...]))) else {
+            return self
+        }
         return removingLastComponent().appending(name)
     }
 }

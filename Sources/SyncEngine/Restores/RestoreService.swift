@@ -33,10 +33,12 @@ package struct RestoreService: Service {
 
     /// One round over all jobs, announcements included.
     /// - Parameter isUrgent: looks at every open job whether its time has come or not.
-    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
-    package func round(isUrgent: Bool) async throws {
+    /// - Returns: what was saved, and what could not be, for whoever asked to tell.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`; what could not be saved is in the log then.
+    @discardableResult
+    package func round(isUrgent: Bool) async throws -> RestoreDownloader.Result {
         var rounds = Rounds()
-        try await work(&rounds, isUrgent: isUrgent)
+        return try await work(&rounds, isUrgent: isUrgent, tellsAll: false)
     }
 
     /// Saves what can be read of one job now; when nothing more is to come, that is told.
@@ -49,7 +51,7 @@ package struct RestoreService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
-            try await work(&rounds)
+            _ = try await work(&rounds)
             return .round(after: Self.interval)
         }
     }
@@ -66,7 +68,10 @@ package struct RestoreService: Service {
     }
 
     /// Each part does what it can, whatever the store has against the others.
-    private func work(_ rounds: inout Rounds, isUrgent: Bool = false) async throws {
+    /// - Parameter tellsAll: also what could not be saved, which otherwise the caller does.
+    private func work(
+        _ rounds: inout Rounds, isUrgent: Bool = false, tellsAll: Bool = true
+    ) async throws -> RestoreDownloader.Result {
         let now = time.monotonic()
         let isThorough = rounds.lookedThrough.map { now - $0 >= Self.thoroughEvery } ?? true
         if isThorough { rounds.unsaved = [:] }
@@ -77,12 +82,16 @@ package struct RestoreService: Service {
         } catch let error as StoreError {
             obstacle = error
         }
+        var saved = RestoreDownloader.Result()
         var hasNews = isThorough || obstacle != nil || before != rounds.next
         do {
             let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
             let result = try await delivery.run(leavingOut: held)
-            for failure in result.failures where rounds.told.insert(failure).inserted {
-                logger.warning("not saved: \(failure)")
+            saved = result
+            if tellsAll || obstacle != nil {
+                for failure in result.failures where rounds.told.insert(failure).inserted {
+                    logger.warning("not saved: \(failure)")
+                }
             }
             rounds.unsaved.merge(result.unsaved) { $0.union($1) }
             hasNews = hasNews || result.saved > 0 || !result.unsaved.isEmpty
@@ -94,5 +103,6 @@ package struct RestoreService: Service {
             rounds.lookedThrough = isThorough ? now : rounds.lookedThrough
         }
         if let obstacle { throw obstacle }
+        return saved
     }
 }

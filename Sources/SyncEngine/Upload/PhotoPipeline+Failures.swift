@@ -61,7 +61,7 @@ extension PhotoPipeline {
         try await noteStore(closing.error)
         guard case .untilStopped = mode else {
             // A pass throws it when its patience is over, and whoever asked for the pass tells it.
-            return logger.info("the store cannot be used: \(closing.error)")
+            return logger.debug("the store cannot be used: \(closing.error)")
         }
         if closing.keys.isEmpty {
             logger.warning("the store cannot be used, uploads wait: \(closing.error)")

@@ -187,7 +187,8 @@ package final class PhotoPipeline: Sendable {
                         return false
                     }
                 }
-                try await noteAllDone(isEmpty: due == nil)
+                // A pass is whole when whoever asked for it says so.
+                if case .untilStopped = mode { try await noteAllDone(isEmpty: due == nil) }
             }
             var pause = wait
             if case .untilStopped = mode { pause = min(wait ?? Self.glance, Self.glance) }

@@ -56,9 +56,9 @@ package struct VacationFinder: Sendable {
     /// A folder that is one of a vacation by its place, and that the ledger does not know.
     private func unseenFolder(named name: String) async throws -> FilePath? {
         guard !name.isEmpty else { return nil }
-        let path = places.workingFolder.pushing(FilePath(name)).lexicallyNormalized()
+        let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()
         let named = places.candidates(path).filter { places.vacationRoots.contains($0.removingLastComponent()) }
-        let component = FilePath.Component(name).flatMap { $0.kind == .regular ? $0 : nil }
+        let component = FilePath.Component(bytes: RawText.bytes(of: name)).flatMap { $0.kind == .regular ? $0 : nil }
         let folders = named + (component.map { name in places.vacationRoots.map { $0.appending(name) } } ?? [])
         return try await pool.run { [scanner] in folders.first { scanner.isFolder($0) } }
     }
@@ -80,7 +80,7 @@ struct VacationNames {
     func record(named name: String) throws(VacationLookupError) -> VacationRecord {
         // An empty name would be the working folder, and is a variable that was not set.
         guard !name.isEmpty else { throw .unknown(name, near: []) }
-        let path = places.workingFolder.pushing(FilePath(name)).lexicallyNormalized()
+        let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()
         for candidate in places.candidates(path) {
             if let record = known.first(where: { $0.folder == candidate }) { return record }
         }

@@ -19,12 +19,12 @@ extension VacationLookupError: CustomStringConvertible {
                 near.isEmpty
                 ? "a vacation is a folder in a watched folder of the kind vacations; was it synced?"
                 : "did you mean \(near.map { "\"\($0.escapingControls)\"" }.joined(separator: " or "))?"
-            return "\(name.escapingControls): no vacation has this name; \(hint)"
+            return "\(RawText.shown(name).escapingControls): no vacation has this name; \(hint)"
         case .ambiguous(let name, let folders):
-            return "\(name.escapingControls): more than one vacation has this name; name its folder:\n"
+            return "\(RawText.shown(name).escapingControls): more than one vacation has this name; name its folder:\n"
                 + folders.map { "  \($0.string.escapingControls)" }.joined(separator: "\n")
         case .empty(let folder):
-            return "\(folder.string.escapingControls): no photo of this vacation is stored or waits to be"
+            return "\(folder.text.escapingControls): no photo of this vacation is stored or waits to be"
         }
     }
 }

@@ -39,10 +39,6 @@ extension FilePath {
     }
 }
 
-extension FilePath.Component {
-    var bytes: [UInt8] { withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } }
-}
-
 /// What lies below a directory, itself left out: the paths after `from` and before `to`, in the order of bytes.
 struct SubtreeRange {
     let from: Data

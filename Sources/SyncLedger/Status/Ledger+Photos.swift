@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import SyncCore
 package import SystemPackage
 
 extension Ledger {

@@ -59,10 +59,12 @@ package final class NewFile: Sendable {
 
     /// Where the hidden file of a destination is. A name that would get too long by it is replaced by its digest.
     package static func path(for destination: FilePath) -> FilePath {
-        let name = destination.lastComponent?.string ?? ""
-        let hidden = ".\(name)\(suffix)"
-        guard hidden.utf8.count > nameLimit else { return destination.removingLastComponent().appending(hidden) }
-        return destination.removingLastComponent().appending(".\(SHA256Digest(of: name.utf8))\(suffix)")
+        // By its bytes: two names that are no UTF-8 may be the same text.
+        let name = destination.lastComponent?.bytes ?? []
+        let folder = destination.removingLastComponent()
+        let hidden = Array(".".utf8) + name + Array(suffix.utf8)
+        if hidden.count <= nameLimit, let hidden = FilePath.Component(bytes: hidden) { return folder.appending(hidden) }
+        return folder.appending(".\(SHA256Digest(of: name))\(suffix)")
     }
 
     private static func open(

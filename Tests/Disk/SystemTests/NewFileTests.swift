@@ -50,6 +50,19 @@ import Testing
         #expect(try tree.read("a.txt") == Array(text.utf8))
     }
 
+    @Test func `names that differ in bytes that are no text have hidden files of their own, and keep their bytes`()
+        throws
+    {
+        let names = [[0x80], [0x81], [UInt8](repeating: 0xFE, count: 240), [UInt8](repeating: 0xFF, count: 240)]
+        let paths = try names.map { name in
+            tree.root.appending(try #require(FilePath.Component(bytes: [UInt8(ascii: "p")] + name)))
+        }
+        let files = try paths.map { try NewFile(for: $0) }
+        #expect(Set(files.map(\.path)).count == 4)
+        for file in files { #expect(try file.place(overwrites: false)) }
+        #expect(Set(try Folder.names(in: tree.root) ?? []) == Set(paths.compactMap(\.lastComponent)))
+    }
+
     @Test func `one writer at a time has it, and the next has it at once`() throws {
         let first = try NewFile(for: path)
         #expect(throws: Errno.wouldBlock) { _ = try NewFile(for: path) }

@@ -51,6 +51,56 @@ import Testing
         #expect(try home.store.objects().count == 1)
     }
 
+    @Test(
+        "of a path in a folder that cannot be read it is said so, and not that nothing is there", arguments: [0, 0o600])
+    func unreadableFolder(mode: Int) async throws {
+        let folder = home.gallery.appending("locked")
+        try folder.appending("a.jpg").create(SamplePhoto.unique(2))
+        try folder.setMode(CInterop.Mode(mode))
+        defer { try? folder.setMode(0o700) }
+        #expect(try await home.runBoundByPermissions("sync").code == 3)
+        for command in [["status"], ["retry"], ["verify"], ["restore", "--yes"], ["forget", "--yes"]] {
+            let photo = folder.appending("a.jpg").string
+            let finished = try await home.runBoundByPermissions(command + [photo])
+            #expect(finished.code == 77, "\(command): \(finished)")
+            #expect(finished.complaint.contains("\(folder) may not be read"), "\(command): \(finished)")
+        }
+        let nothing = try await home.runBoundByPermissions(["status", home.gallery.appending("b.jpg").string])
+        #expect(nothing.code == 66)
+    }
+
+    @Test("a name that can be no share is the command line's fault, and one that nobody knows is not")
+    func shareNames() async throws {
+        let unknown = "0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"
+        for (name, code) in [("nope", Int32(64)), (unknown, 66)] {
+            let revoked = try await home.run("shares", "--yes", "--revoke", name)
+            let mirrored = try await home.run("mirror", name, home.tree.path("copy").string)
+            #expect(revoked.code == code && !revoked.complaint.isEmpty, "\(revoked)")
+            // An embedded store that was never made is away, and does not know.
+            #expect(mirrored.code == code || code == 66 && mirrored.code == 69, "\(mirrored)")
+        }
+    }
+
+    @Test(
+        "a project that nobody knows is an error on standard error, with JSON and without", arguments: [[], ["--json"]])
+    func unknownProject(options: [String]) async throws {
+        _ = try await home.pass()
+        let finished = try await home.start(["projects", "delete", "--yes", "nope"] + options).finished()
+        #expect(finished.code == 66)
+        #expect(finished.complaint.contains("nope: no such project"))
+    }
+
+    @Test("a store that is away is told once by a pass")
+    func storeAway() async throws {
+        let home = try AgentHome(
+            store: "{type: s3, bucket: photos, region: us-east-1, endpoint: 'http://127.0.0.1:9'}",
+            environment: ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"])
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(2))
+        let finished = try await home.run("sync")
+        #expect(finished.code == 69)
+        #expect(finished.complaint.ranges(of: "cannot reach").count == 1, "\(finished)")
+    }
+
     @Test("every pass that ends with 3 names what waits")
     func waitingIsNamed() async throws {
         let locked = home.gallery.appending("locked.jpg")

@@ -73,6 +73,10 @@ final class AgentHome: Sendable {
     /// Runs a command for which the permission bits of files count, whoever runs the tests: root loses the capabilities
     /// that go past them (capabilities(7)).
     func runBoundByPermissions(_ arguments: String...) async throws -> Finished {
+        try await runBoundByPermissions(arguments)
+    }
+
+    func runBoundByPermissions(_ arguments: [String]) async throws -> Finished {
         guard geteuid() == 0 else { return try await start(arguments).finished() }
         let command = ["--bounding-set=-dac_override,-dac_read_search", "--", AgentBinary.path.string] + arguments
         return try await ChildProcess(

@@ -24,7 +24,7 @@ import Testing
                     profiles: ["grandma"], ignoresCase: true, from: CalendarDay("2025-01-01"),
                     to: CalendarDay("2025-03-31"),
                     type: .taskResponse))
-        #expect((command.limit, command.html, command.force, command.options.json) == (7, "out.html", true, true))
+        #expect((command.limit, command.html?.text, command.force, command.options.json) == (7, "out.html", true, true))
         #expect(try parse(["list"], as: ArchiveListCommand.self).limit == 50)
     }
 
@@ -45,9 +45,12 @@ import Testing
         let folder = try parse(
             ["download", "--output", "out", "--restore", "--tier", "bulk", "--days", "3", "--max-cost", "1.5", "-y"],
             as: ArchiveDownloadCommand.self)
-        #expect((folder.output, folder.zip, folder.restore, folder.tier, folder.yes) == ("out", nil, true, .bulk, true))
+        #expect(
+            (folder.output?.text, folder.zip?.text, folder.restore, folder.tier, folder.yes) == (
+                "out", nil, true, .bulk, true
+            ))
         #expect((folder.days, folder.maximumCost, folder.limit) == (3, 1.5, nil))
-        #expect(try parse(["download", "--zip", "a.zip"], as: ArchiveDownloadCommand.self).zip == "a.zip")
+        #expect(try parse(["download", "--zip", "a.zip"], as: ArchiveDownloadCommand.self).zip?.text == "a.zip")
     }
 
     private struct NoPhones: PhoneNumbers {

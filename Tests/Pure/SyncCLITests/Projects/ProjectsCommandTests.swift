@@ -27,17 +27,17 @@ import Testing
     }
 
     @Test func `export takes a folder and ids, or a zip file and ids`() throws {
-        #expect(try parse(["export", "out", "a"], as: ProjectsExportCommand.self).names == ["out", "a"])
+        #expect(try parse(["export", "out", "a"], as: ProjectsExportCommand.self).names.map(\.text) == ["out", "a"])
         let zipped = try parse(["export", "--zip", "out.zip", "a"], as: ProjectsExportCommand.self)
-        #expect(zipped.zip == "out.zip")
-        #expect(zipped.names == ["a"])
+        #expect(zipped.zip?.text == "out.zip")
+        #expect(zipped.names.map(\.text) == ["a"])
     }
 
     @Test func `search, show, migrate and stats are there`() throws {
         #expect(try parse(["search", "oil", "--json"], as: ProjectsSearchCommand.self).text == "oil")
         #expect(try parse(["show", "a"], as: ProjectsShowCommand.self).id == "a")
         let move = try parse(["migrate", "old", "new", "--dry-run"], as: ProjectsMigrateCommand.self)
-        #expect((move.old, move.new, move.dryRun) == ("old", "new", true))
+        #expect((move.old.text, move.new.text, move.dryRun) == ("old", "new", true))
         #expect(try parse(["stats", "--json"], as: ProjectsStatsCommand.self).options.json)
     }
 

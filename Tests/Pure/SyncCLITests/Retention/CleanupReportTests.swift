@@ -1,7 +1,8 @@
-import SyncEngine
+import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncEngine
 
 @Suite struct CleanupReportTests {
     @Test func `a summary is one object of counts and reasons`() throws {
@@ -25,5 +26,15 @@ import Testing
                 }
                 """)
         #expect(report.status == .done)
+    }
+
+    @Test func `an event that is kept is not done, and it is said that it comes again`() {
+        var summary = RetentionSummary()
+        summary.skipped.add(RetentionSummary.Issue(event: "e1", file: "/g/june.json", reason: "no profile"))
+        let report = CleanupReport(summary, daysOld: 90, dryRun: false)
+        #expect(report.status == .partlyDone)
+        let lines = report.lines(on: .standardOutput(["TERM": "dumb"]))
+        #expect(lines.contains { $0.contains("e1 in /g/june.json: no profile") })
+        #expect(lines.last?.contains("tried again") == true)
     }
 }

@@ -62,6 +62,17 @@ import Testing
         #expect(text.contains("Whoever has this store in their configuration"))
     }
 
+    @Test func `in 40 columns the list has state, place, days, count and end, and an id that can be copied`() throws {
+        let (share, _) = try share("https://x.test/1", endsIn: 86_400, location: "Llanfairpwllgwyngyll on the sea")
+        let view = ShareView(terminal: Terminal(1, isTerminal: false, [:], columns: 40), now: now)
+        let lines = view.list([ShareListReport.Share(share, now: now)])
+        #expect(lines.allSatisfy { TextLayout.width($0) <= 40 }, "\(lines)")
+        let text = lines.map { $0.trimmingPrefix { $0 == " " } }.joined(separator: " ")
+        for word in ["live", "on the sea", "2024-06-15", "1 photo", "ends", "\(share.id)", "https://x.test/1"] {
+            #expect(text.contains(word), "\(lines)")
+        }
+    }
+
     @Test func `the list fits in 80 columns and shows no control characters`() throws {
         let (share, _) = try share(
             "https://x.test/1", endsIn: 86_400, location: "A very long location that goes on \u{1B}[31m and on and on")
