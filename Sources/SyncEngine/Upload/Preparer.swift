@@ -77,7 +77,8 @@ package struct Preparer: Sendable {
             if case .unfinishedImage = decision { throw PhotoError(.notAPhoto, reason) }
             return .done(.skipped(reason, leftOut))
         case .readEvents:
-            switch try events.prepare(claim, examined) {
+            let file = try ledger.whileDecoding(claim) { try events.prepare(claim, examined) }
+            switch file {
             case .events(let file): return .ready(PreparedFile(claim: claim, content: .events(file)))
             case .noEvents: return .done(.skipped("JSON without gallery events; it stays on this machine"))
             case .unreadable(let reason):
