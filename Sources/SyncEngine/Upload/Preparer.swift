@@ -77,8 +77,7 @@ package struct Preparer: Sendable {
             if case .unfinishedImage = decision { throw PhotoError(.notAPhoto, reason) }
             return .done(.skipped(reason, leftOut))
         case .readEvents:
-            let file = try ledger.whileDecoding(claim) { try events.prepare(claim, examined) }
-            switch file {
+            switch try events.prepare(claim, examined) {
             case .events(let file): return .ready(PreparedFile(claim: claim, content: .events(file)))
             case .noEvents: return .done(.skipped("JSON without gallery events; it stays on this machine"))
             case .unreadable(let reason):
