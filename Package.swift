@@ -170,7 +170,7 @@ let package = Package(
             "ProjectTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncDigest", "SyncWatch", logging]),
         suite(
             "ShareTests", in: "Disk",
-            ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging]),
+            ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging, grdb]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
         suite(

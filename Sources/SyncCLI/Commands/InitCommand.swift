@@ -85,19 +85,20 @@ struct InitCommand: AsyncParsableCommand {
                 workingFolder: ProcessEnvironment.workingFolder)
             let template = try template(for: location)
             let settings = try checked(template, at: location)
-            let (writer, output) = (FolderMaker(), console.output)
-            try writer.writeNew(template.text, to: location.file)
-            output.writeLine("configuration  \(location.file.string)")
+            var lines = ["configuration  \(location.file.string)"]
+            var folders: [(path: FilePath, permissions: FilePermissions)] = []
             for folder in settings.watch {
-                try writer.makeFolder(
-                    folder.path, permissions: .ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute]))
-                output.writeLine(TextLayout.fitted(folder.kind.rawValue, to: 15) + folder.path.string)
+                folders.append(
+                    (folder.path, .ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute])))
+                lines.append(TextLayout.fitted(folder.kind.rawValue, to: 15) + folder.path.string)
             }
             if case .directory(let directory) = settings.store {
-                try writer.makeFolder(directory.path, permissions: .ownerReadWriteExecute)
-                output.writeLine("store          \(directory.path.string)")
+                folders.append((directory.path, .ownerReadWriteExecute))
+                lines.append("store          \(directory.path.string)")
             }
-            return Answer(lines: ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"])
+            try FolderMaker().makeAll(folders, template.text, at: location.file)
+            lines += ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"]
+            return Answer(lines: lines)
         }
     }
 

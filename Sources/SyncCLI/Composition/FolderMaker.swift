@@ -1,3 +1,4 @@
+import Glibc
 import SyncSystem
 import SystemPackage
 
@@ -21,24 +22,57 @@ struct FolderMaker {
         try Folder.make(path, permissions: permissions)
     }
 
-    /// Writes a file that must not exist yet, readable for its owner only.
-    /// - Throws: ``CommandFailure`` that names the file and says what to do.
-    func writeNew(_ text: String, to path: FilePath) throws {
-        try makeFolder(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+    /// Makes folders, and then a file that must not exist yet, readable for its owner only: all of it, or nothing. The
+    /// folders that were made are removed again when something cannot be made.
+    /// - Throws: ``FolderError``; ``CommandFailure`` that names the file and says what to do.
+    func makeAll(_ folders: [(path: FilePath, permissions: FilePermissions)], _ text: String, at file: FilePath) throws
+    {
+        if let status = try? FileStatus(at: file) { throw Self.isTaken(file, by: status) }
+        var made: [FilePath] = []
         do {
-            try NewFile.make(text.utf8, at: path)
-        } catch Errno.fileExists {
-            throw CommandFailure(
-                .configuration,
-                "\(path.string) exists already and was left as it is; edit it, or name another file with --config")
-        } catch let error as Errno {
-            throw Self.failure(error, path)
+            for folder in folders + [(file.removingLastComponent(), .ownerReadWriteExecute)] {
+                made += missing(folder.path)
+                try makeFolder(folder.path, permissions: folder.permissions)
+            }
+            try write(text, to: file)
+        } catch {
+            // What somebody has put something into meanwhile is not empty, and stays.
+            for folder in made.reversed() { _ = folder.withPlatformString { rmdir($0) } }
+            throw error
         }
     }
 
-    private static func failure(_ error: Errno, _ path: FilePath) -> CommandFailure {
-        let isRefusal = error == .permissionDenied || error == .notPermitted || error == .readOnlyFileSystem
-        return CommandFailure(
-            isRefusal ? .refused : .failed, "\(path.string): cannot be made: \(error.description.lowercased())")
+    /// Those on the way to a folder that are not there, from the top.
+    private func missing(_ path: FilePath) -> [FilePath] {
+        var missing: [FilePath] = []
+        var place = path
+        while !place.components.isEmpty, (try? FileStatus(at: place, followsLinks: true)) == nil {
+            missing.insert(place, at: 0)
+            place.removeLastComponent()
+        }
+        return missing
+    }
+
+    private func write(_ text: String, to path: FilePath) throws {
+        do {
+            let isWritten = try NewFile.save(
+                text.utf8, to: path, permissions: .ownerReadWrite, overwrites: false)
+            if !isWritten { throw Errno.fileExists }
+        } catch Errno.fileExists {
+            throw Self.isTaken(path, by: try? FileStatus(at: path))
+        } catch let error as Errno {
+            let isRefusal = error == .permissionDenied || error == .notPermitted || error == .readOnlyFileSystem
+            throw CommandFailure(
+                isRefusal ? .refused : .failed,
+                "\(path.string): cannot be made: \(FileFault(error, or: "name another file with --config").message)")
+        }
+    }
+
+    private static func isTaken(_ path: FilePath, by status: FileStatus?) -> CommandFailure {
+        CommandFailure(
+            .configuration,
+            status?.kind == .folder
+                ? "\(path.string) is a folder; name a file in it with --config"
+                : "\(path.string) exists already and was left as it is; edit it, or name another file with --config")
     }
 }

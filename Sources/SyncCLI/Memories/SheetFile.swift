@@ -31,7 +31,8 @@ struct SheetFile {
         } catch let error as Errno {
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(path.string.escapingControls): cannot be written: \(error.description.lowercased())")
+                "\(path.string.escapingControls): cannot be written: "
+                    + FileFault(error, or: "name another file").message)
         }
     }
 

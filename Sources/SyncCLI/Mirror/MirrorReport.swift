@@ -41,7 +41,7 @@ struct MirrorReport: Encodable {
         kept = result.kept.count
         failed = result.failed
         errors =
-            result.failures.map { Failure(name: $0.name, error: "\($0.error)") }
+            (result.failures + result.unwritten).map { Failure(name: $0.name, error: "\($0.error)") }
             + (result.obstacle.map { [Failure(name: nil, error: "\($0)")] } ?? [])
         keptFiles = result.kept.map { Kept(name: $0.name, reason: $0.reason.rawValue) }
         ended = result.end?.word
@@ -96,7 +96,7 @@ struct MirrorView {
     /// For standard error: what failed and why.
     var complaints: [String] {
         var lines = result.notes.map { "\($0.escapingControls)" }
-        lines += shortened(result.failures) { failure in
+        lines += shortened(result.failures + result.unwritten) { failure in
             terminal.styled("failed", .red) + "  \(failure.name): \("\(failure.error)".escapingControls)"
         }
         if let obstacle = result.obstacle {

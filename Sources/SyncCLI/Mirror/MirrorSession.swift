@@ -137,7 +137,7 @@ extension ExitStatus {
             self.init(obstacle)
         } else if result.end != nil {
             self = result.isComplete ? .done : .failed
-        } else if result.failed == 0 {
+        } else if result.failed == 0, result.unwritten.isEmpty {
             self = .done
         } else {
             let isAnyThere = !result.downloaded.isEmpty || result.alreadyThere > 0 || !result.kept.isEmpty

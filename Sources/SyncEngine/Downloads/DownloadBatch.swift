@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncSystem
 import SystemPackage
@@ -51,13 +52,22 @@ package struct DownloadBatch: Sendable {
         }
     }
 
-    /// Removes what earlier runs left in a folder, once all that was asked for is there. As long as something is not, a
-    /// part may be what the next run goes on from.
-    static func tidy(_ folder: FilePath, after outcomes: [Outcome], _ pool: BlockingPool) async {
+    /// Seconds after which nobody is expected to go on from a part any more.
+    private static let partLife: TimeInterval = 7 * 86_400
+
+    /// As ``tidy(_:isComplete:_:now:)``, by what has become of all tasks.
+    static func tidy(_ folder: FilePath, after outcomes: [Outcome], _ pool: BlockingPool, now: Date) async {
         let isComplete = outcomes.allSatisfy { if case .success = $0 { true } else { false } }
-        guard isComplete else { return }
-        // What cannot be removed harms nobody, and all that was asked for is there.
-        await pool.finish { try? NewFile.discardAll(in: folder) }
+        await tidy(folder, isComplete: isComplete, pool, now: now)
+    }
+
+    /// Removes what earlier runs left in a folder, once all that was asked for is there. As long as something is not, a
+    /// part may be what the next run goes on from; but not for ever: that run may ask for something else.
+    static func tidy(_ folder: FilePath, isComplete: Bool, _ pool: BlockingPool, now: Date) async {
+        let end = now.timeIntervalSince1970 - partLife
+        let idleSince: Int64? = isComplete ? nil : Int64(end) * 1_000_000_000
+        // What cannot be removed harms nobody.
+        await pool.finish { try? NewFile.discardAll(in: folder, idleSince: idleSince) }
     }
 
     /// Whether the next download would meet the same.

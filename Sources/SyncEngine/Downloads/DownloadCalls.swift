@@ -9,6 +9,8 @@ package struct DownloadCalls: Sendable {
     }
     /// link(2): gives a file a second name, if nothing has it.
     package var link: NewFile.Link = NewFile.link
+    /// fsync(2) of the folder that a file gets its name in.
+    package var syncFolder: NewFile.SyncFolder = NewFile.syncFolder
 
     package init() {}
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import SyncCore
 package import SyncSystem
 import SystemPackage
@@ -16,6 +17,8 @@ package struct ObjectDownload: Sendable {
     private let policy: RetryPolicy
     private let time: TimeSource
     private let calls: DownloadCalls
+
+    var now: Date { time.now() }
 
     /// - Parameters:
     ///   - pool: for all that waits for the disk but the writing, which happens where the store calls its sinks.

@@ -22,7 +22,7 @@ final class PartFile: Sendable {
     /// - Throws: ``DownloadError``, `.inUse` while somebody else has it; `Errno`.
     init(for destination: FilePath, calls: DownloadCalls) throws {
         do {
-            file = try NewFile(for: destination, leftover: .kept, link: calls.link)
+            file = try NewFile(for: destination, leftover: .kept, link: calls.link, syncFolder: calls.syncFolder)
         } catch Errno.wouldBlock {
             throw DownloadError(.inUse, destination, "it is being downloaded already, here or by another process")
         }

@@ -12,6 +12,7 @@ struct ZipDownload: Sendable {
 
     private let archive: any ZipWriter
     private let download: ObjectDownload
+    private let path: FilePath
     private let scratch: FilePath
     private let pool: BlockingPool
 
@@ -23,6 +24,7 @@ struct ZipDownload: Sendable {
         time: TimeSource
     ) async throws {
         self.archive = archive
+        self.path = path
         // A text, since what removes the folder takes one.
         var name = path.lastComponent?.text ?? ""
         while name.utf8.count > Self.longestName { name.removeLast() }
@@ -32,7 +34,7 @@ struct ZipDownload: Sendable {
         download = ObjectDownload(from: store, pool: pool, time: time)
         try await pool.run {
             try? FileManager.default.removeItem(atPath: scratch.string)
-            guard mkdir(scratch.string, 0o700) == 0 else { throw DownloadError(Errno(rawValue: errno), scratch) }
+            guard mkdir(scratch.string, 0o700) == 0 else { throw Self.failure(Errno(rawValue: errno), path) }
         }
     }
 
@@ -45,19 +47,42 @@ struct ZipDownload: Sendable {
             preconditionFailure("digits make a name")
         }
         let task = DownloadTask(key, to: scratch, name: component, sha256: sha256)
-        let outcome = try await download.run(task)
+        do {
+            return try await add(task, as: name, modified: modified)
+        } catch var error as DownloadError {
+            // Nobody but us knows the scratch folder.
+            error.path = path
+            throw error
+        } catch var error as ZipError where error.name == task.destination.string {
+            error.name = "\(path), \(name)"
+            throw error
+        }
+    }
+
+    private func add(_ task: DownloadTask, as name: String, modified: Date) async throws -> DownloadOutcome {
+        let outcome: DownloadOutcome
+        do {
+            outcome = try await download.run(task)
+        } catch let error as Errno {
+            throw Self.failure(error, path)
+        }
         let file = task.destination
-        try await pool.run { [archive] in
+        try await pool.run { [archive, path] in
             defer { unlink(file.string) }
             let size: Int64
             do throws(Errno) {
                 size = try FileStatus(at: file).stamp.size
             } catch {
-                throw DownloadError(error, file)
+                throw Self.failure(error, path)
             }
             try archive.add(ZipEntry(name: name, size: size, modified: modified), from: file)
         }
         return outcome
+    }
+
+    private static func failure(_ errno: Errno, _ path: FilePath) -> DownloadError {
+        let fault = FileFault(errno, or: "write the archive to another disk")
+        return DownloadError(DownloadError.Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)
     }
 
     /// Removes the scratch folder, also when the task was cancelled.

@@ -70,7 +70,9 @@ package struct EventFilePreparer: Sendable {
         if mayBeStored, let object = try ledger.object(key), object.md5 == digest.md5, object.problem == nil {
             return .stored(digest.md5, object)
         }
-        let copy = try ledger.whileDecoding(claim) { try reducer.reduce(bytes, policy: policy) }
+        // Whatever its event is called, and however the file has grown since: these are the bytes that ended the agent.
+        if let reason = try ledger.whySetAside(digest.md5, in: claim) { throw PhotoError(.corrupt, reason) }
+        let copy = try ledger.whileDecoding(claim, photo: digest.md5) { try reducer.reduce(bytes, policy: policy) }
         let plan = try planner.pooled(PhotoID(digest.md5), copy.type)
         let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)
         return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy))

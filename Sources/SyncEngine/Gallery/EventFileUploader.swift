@@ -27,14 +27,18 @@ struct EventFileUploader: Sendable {
     let preparer: Preparer
     let sender: PhotoSender
     let pool: BlockingPool
+    let suspects: KeyedLock<Bool>
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
 
-    init(ledger: Ledger, preparer: Preparer, sender: PhotoSender, pool: BlockingPool) {
+    init(
+        ledger: Ledger, preparer: Preparer, sender: PhotoSender, pool: BlockingPool, suspects: KeyedLock<Bool>
+    ) {
         self.ledger = ledger
         self.preparer = preparer
         self.sender = sender
         self.pool = pool
+        self.suspects = suspects
     }
 
     private struct Sent {
@@ -102,12 +106,14 @@ struct EventFileUploader: Sendable {
         let (ledger, events) = (ledger, preparer.events)
         let md5: MD5Digest
         let object: ObjectRecord
-        var photo = try await pool.run { try events.photo(range, of: claim, known: record.photoMD5) }
+        var photo = try await alone(claim) { try events.photo(range, of: claim, known: record.photoMD5) }
         if case .stored(let known, let knownObject) = photo {
             if let confirmed = try await sender.confirm(knownObject) {
                 photo = .stored(known, confirmed)
             } else {
-                photo = try await pool.run { try events.photo(range, of: claim, known: nil, mayBeStored: false) }
+                photo = try await alone(claim) {
+                    try events.photo(range, of: claim, known: nil, mayBeStored: false)
+                }
             }
         }
         switch photo {
@@ -123,6 +129,14 @@ struct EventFileUploader: Sendable {
             try ledger.noteEventPhoto(record, md5: md5, object: object, in: entry.isRepeat ? nil : claim)
         }
         return isItsPhoto ? .stored(object) : .another(object)
+    }
+
+    /// One suspect at a time is decoded, as of photos that are files: an agent that ends tells by it which one it was.
+    private func alone<Value: Sendable>(
+        _ claim: Claim, _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        guard claim.isSuspect else { return try await pool.run(work) }
+        return try await suspects.withKey(true) { try await pool.run(work) }
     }
 
     private func fail(_ record: EventRecord, _ reason: String) async throws -> EventPhotoResult {

@@ -34,7 +34,7 @@ package struct ArchiveDownload: Sendable {
                 done += 1
                 finished(done)
             })
-        await DownloadBatch.tidy(folder, after: outcomes, pool)
+        await DownloadBatch.tidy(folder, after: outcomes, pool, now: time.now())
         return outcomes
     }
 

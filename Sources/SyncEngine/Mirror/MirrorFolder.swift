@@ -42,6 +42,9 @@ final class MirrorFolder: Sendable {
         self.held = access(held.string, F_OK) == 0 ? held : path
     }
 
+    /// Whether anything at all can be written into it, as far as rights go.
+    var isWritable: Bool { access(held.string, W_OK) == 0 }
+
     /// For the next, at once: a thread that has just done its work may still hold this for a moment.
     func unlock() {
         descriptor.unlock()

@@ -38,6 +38,8 @@ package struct MirrorResult: Sendable {
     package internal(set) var alreadyThere = 0
     package internal(set) var kept: [Kept] = []
     package internal(set) var failures: [Failure] = []
+    /// Files beside the photos that could not be written: the manifest, and what is known of the mirror.
+    package internal(set) var unwritten: [Failure] = []
     /// Photos that were not tried, or not to their end, for the obstacle.
     package internal(set) var untried = 0
     /// What no photo would have got past: the disk is full, the host is away.

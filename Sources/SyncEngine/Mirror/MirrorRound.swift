@@ -39,7 +39,7 @@ struct MirrorRound {
     }
 
     /// One pass over the photos; a second one, with another reading, takes up what the first could not do.
-    /// - Throws: `Errno` and ``DownloadError`` where the folder cannot be written to; `CancellationError`.
+    /// - Throws: ``DownloadError`` where nothing can be written into the folder; `Errno`, `CancellationError`.
     mutating func pass(
         _ read: ReadShare, download: ObjectDownload, _ observe: @escaping @Sendable (MirrorProgress) -> Void
     ) async throws {
@@ -49,6 +49,7 @@ struct MirrorRound {
         result.alreadyThere = 0
         result.kept = []
         result.failures = []
+        result.unwritten = []
         result.untried = 0
         state.manifestLink = read.manifestLink?.description
         let planned = try await plan(photos, of: share)
@@ -62,8 +63,7 @@ struct MirrorRound {
         result.isComplete = photos.count == share.photos.count && result.failed == 0
         state.isComplete = result.isComplete
         try await save()
-        // Of photos that are no longer shared, or have another name by now.
-        if result.isComplete { await pool.finish { [folder] in try? NewFile.discardAll(in: folder.held) } }
+        await DownloadBatch.tidy(folder.held, isComplete: result.isComplete, pool, now: download.now)
     }
 
     // MARK: Planning
@@ -178,11 +178,29 @@ struct MirrorRound {
     private mutating func save() async throws {
         guard state != written else { return }
         let bytes = try state.encoded()
-        try await pool.finish { [folder] in
-            Result { try folder.write(bytes, to: MirrorFolder.stateName, isPrivate: true) }
-        }.get()
+        guard try await write(bytes, to: MirrorFolder.stateName, isPrivate: true) else { return }
         written = state
         unwritten = 0
+    }
+
+    /// A file beside the photos that cannot be written is named, and holds up none of them.
+    /// - Returns: `false` when it was not written.
+    /// - Throws: ``DownloadError`` where the photos would all meet the same.
+    private mutating func write(
+        _ bytes: [UInt8], to name: FilePath.Component, isPrivate: Bool
+    ) async throws -> Bool {
+        result.unwritten.removeAll { $0.name == name.string }
+        do {
+            try await pool.finish { [folder] in
+                Result { try folder.write(bytes, to: name, isPrivate: isPrivate) }
+            }.get()
+            return true
+        } catch let errno as Errno {
+            let error = DownloadError(errno, folder.path.appending(name))
+            guard !error.concernsAll, await pool.finish({ [folder] in folder.isWritable }) else { throw error }
+            result.unwritten.append(MirrorResult.Failure(name: name.string, error: error))
+            return false
+        }
     }
 
     /// `vacation.json`, unless there is one that is not ours, or not ours any more.
@@ -206,8 +224,7 @@ struct MirrorRound {
             result.notes.append("\(name) in the folder is not the one of this mirror, and was left as it is")
             return
         }
-        try await pool.run { [folder] in try folder.write(bytes, to: name, isPrivate: false) }
-        try await noteManifest(bytes, digest)
+        if try await write(bytes, to: name, isPrivate: false) { try await noteManifest(bytes, digest) }
     }
 
     /// Also by a link or a folder.
@@ -220,7 +237,7 @@ struct MirrorRound {
     }
 
     private mutating func noteManifest(_ bytes: [UInt8], _ digest: SHA256Digest) async throws {
-        let found = try await pool.run { [folder] in try folder.look(at: MirrorFolder.manifestName) }
+        let found = try await pool.run { [folder] in try? folder.look(at: MirrorFolder.manifestName) }
         state.manifest = MirrorState.File(
             name: MirrorFolder.manifestName.string, sha256: digest.description, size: Int64(bytes.count),
             modified: found?.modified ?? 0)

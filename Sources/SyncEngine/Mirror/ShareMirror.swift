@@ -83,10 +83,14 @@ package struct ShareMirror: Sendable {
             result.end = .gone
             result.alreadyThere = known.photos.count
             result.isComplete = known.isComplete
+            await discardParts(in: folder)
             return result
         }
         if let known { try requireSame(known, read.share.id) }
-        if let result = expired(read.share, known) { return result }
+        if let result = expired(read.share, known) {
+            await discardParts(in: folder)
+            return result
+        }
         if folder == nil {
             folder = try await pool.run { [destination] in
                 try Folder.make(destination, permissions: FilePermissions(rawValue: 0o777))
@@ -100,7 +104,14 @@ package struct ShareMirror: Sendable {
                 "\(MirrorFolder.stateName) could not be read: what you changed or deleted before is not known any more")
         }
         try await bring(read, by: &round, observe)
+        if round.result.end != nil { await discardParts(in: folder) }
         return round.result
+    }
+
+    /// Of a share that has ended there is nothing to go on with.
+    private func discardParts(in folder: MirrorFolder?) async {
+        guard let folder else { return }
+        await pool.finish { try? NewFile.discardAll(in: folder.held) }
     }
 
     /// A share may change, or end, while it is read: then what failed is tried once more by the manifest as it is now.

@@ -41,7 +41,7 @@ struct FileCopy: Sendable {
         if let outcome = try standing(of: source, at: destination, flag) { return outcome }
         let copy: NewFile
         do {
-            copy = try NewFile(for: destination, link: calls.link)
+            copy = try NewFile(for: destination, link: calls.link, syncFolder: calls.syncFolder)
         } catch Errno.wouldBlock {
             throw DownloadError(.inUse, destination, "it is being written already, here or by another process")
         }

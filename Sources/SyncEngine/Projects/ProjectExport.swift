@@ -55,7 +55,7 @@ package struct ProjectExport: Sendable {
     /// - Returns: one outcome for each item.
     package func save(_ items: [Item], to folder: FilePath) async -> [Outcome] {
         let outcomes = await collect(items) { try await save($0, to: folder) }
-        await DownloadBatch.tidy(folder, after: outcomes, pool)
+        await DownloadBatch.tidy(folder, after: outcomes, pool, now: time.now())
         return outcomes
     }
 

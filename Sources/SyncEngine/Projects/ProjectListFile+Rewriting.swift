@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 package import SystemPackage
 
 /// Why records could not be taken out of `projects.json`. The file is as its writer left it.
@@ -79,7 +80,8 @@ extension ProjectListFile {
     }
 
     private func notRewritten(_ error: any Error) -> ProjectListNotRewritten {
-        let reason = (error as? Errno)?.description.lowercased() ?? "\(error)"
+        let fault = (error as? Errno).map { FileFault($0, or: "move the folder to another disk") }
+        let reason = fault?.message ?? "\(error)"
         return ProjectListNotRewritten(description: "\(path): cannot be rewritten: \(reason)")
     }
 }

@@ -146,7 +146,8 @@ package struct ProjectRemover: Sendable {
         return try await ledger.finish { ledger in
             var failures: [String] = []
             for file in files where file.withPlatformString({ unlink($0) }) != 0 && errno != ENOENT {
-                failures.append("\(file): cannot be removed: \(Errno(rawValue: errno).description.lowercased())")
+                let fault = FileFault(Errno(rawValue: errno), or: "remove it by hand")
+                failures.append("\(file): cannot be removed: \(fault.message)")
             }
             guard failures.isEmpty else { return failures }
             try ledger.forgetProjectFiles(files.compactMap(\.lastComponent), in: target.folder)

@@ -74,10 +74,8 @@ package struct RestoreDownloader: Sendable {
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
             try await save(items, &result, &made)
         }
-        if result.problems.isEmpty {
-            let folders = made
-            await pool.finish { for folder in folders { try? NewFile.discardAll(in: folder) } }
-        }
+        let isComplete = result.problems.isEmpty
+        for folder in made { await DownloadBatch.tidy(folder, isComplete: isComplete, pool, now: time.now()) }
         return result
     }
 

@@ -52,7 +52,8 @@ struct EventCleaner: Sendable {
             }
             return result.left
         } catch let error as Errno {
-            return targets.map { ($0.event, "the file cannot be rewritten: \(error.description.lowercased())") }
+            let fault = FileFault(error, or: "move the folder to another disk")
+            return targets.map { ($0.event, "the file cannot be rewritten: \(fault.message)") }
         } catch let error as PhotoError {
             return targets.map { ($0.event, error.message) }
         } catch let error as ScanError {

@@ -72,7 +72,7 @@ package final class PhotoPipeline: Sendable {
             ledger: ledger, store: store, uploader: Uploader(store: store, versions: versions, now: time.now),
             pool: ledgerPool, now: time.now)
         self.sender = sender
-        events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool)
+        events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool, suspects: suspects)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 import SystemPackage
 
 extension Ledger {
@@ -127,24 +127,39 @@ extension Database {
 ///
 /// What is in hand is in the ledger anyway (`uploading`). At the first unclean end that makes a photo a suspect, and no
 /// more: most of them were only being sent. While a suspect is decoded, that is noted; an agent that ends then ends with
-/// the reason on record, and the photo is set aside. Photos that were never suspected cost nothing of this.
+/// the reason on record, and the photo is set aside. Of a file of events that is the one photo, by its bytes: its
+/// neighbours in the file go on. Photos that were never suspected cost nothing of this.
 extension Ledger {
-    static let setAside = """
+    package static let setAside = """
         the agent was ended twice while it had this photo in hand; it was set aside, and nothing is stored of it as it is \
         now. Look at the file, and ask for another try with sync-agent retry
         """
 
     /// Runs `body`, which hands the photo to a library; of a suspect that is noted meanwhile.
-    package func whileDecoding<Value>(_ claim: Claim, _ body: () throws -> Value) throws -> Value {
+    /// - Parameter photo: which of the photos in a file of events; `nil` for the file itself.
+    package func whileDecoding<Value>(
+        _ claim: Claim, photo: MD5Digest? = nil, _ body: () throws -> Value
+    ) throws -> Value {
         guard claim.isSuspect else { return try body() }
-        try note(claim, isDecoding: true)
-        defer { try? note(claim, isDecoding: false) }
+        try note(claim, photo, isDecoding: true)
+        defer { try? note(claim, nil, isDecoding: false) }
         return try body()
     }
 
-    private func note(_ claim: Claim, isDecoding: Bool) throws(LedgerError) {
+    /// Why a photo in a file of events is not tried again; `nil` where it may be.
+    package func whySetAside(_ photo: MD5Digest, in claim: Claim) throws(LedgerError) -> String? {
+        try read("look up what was set aside") { db in
+            let isSetAside = try db.number(
+                "SELECT 1 FROM event_photos_set_aside WHERE photo_id = ? AND md5 = ?", [claim.photoID, photo.blob])
+            return isSetAside == nil ? nil : Self.setAside
+        }
+    }
+
+    private func note(_ claim: Claim, _ photo: MD5Digest?, isDecoding: Bool) throws(LedgerError) {
         try write("note what is in hand") { db in
-            _ = try db.run("UPDATE suspects SET decoding = ? WHERE photo_id = ?", [isDecoding, claim.photoID])
+            _ = try db.run(
+                "UPDATE suspects SET decoding = ?, photo = ? WHERE photo_id = ?",
+                [isDecoding, photo?.blob, claim.photoID])
         }
     }
 }
@@ -160,11 +175,25 @@ extension Database {
         let wasDecoded = try number(
             "SELECT decoding FROM suspects WHERE photo_id = ? AND generation = ?", [photo.id, photo.generation])
         if wasDecoded == 1 {
+            // Of a file of events, the rest goes on, and stays under suspicion.
+            if try setAsideEventPhoto(of: photo.id) { return false }
             try clearSuspicion(of: photo.id)
             return true
         }
         try run("INSERT OR REPLACE INTO suspects (photo_id, generation) VALUES (?, ?)", [photo.id, photo.generation])
         return false
+    }
+
+    /// - Returns: `false` when it was the file itself that was decoded.
+    private func setAsideEventPhoto(of photoID: Int64) throws -> Bool {
+        let isOne = try run(
+            """
+            INSERT OR IGNORE INTO event_photos_set_aside (photo_id, md5)
+            SELECT photo_id, photo FROM suspects WHERE photo_id = ? AND photo IS NOT NULL
+            """, [photoID])
+        guard isOne > 0 else { return false }
+        try run("UPDATE suspects SET decoding = 0, photo = NULL WHERE photo_id = ?", [photoID])
+        return true
     }
 
     func clearSuspicion(of photoID: Int64) throws {

@@ -107,7 +107,9 @@ extension Ledger {
 extension Database {
     /// A photo that failed keeps the reason until it is tried.
     fileprivate func retry(_ condition: String, _ value: Int64) throws -> RetriedPhotos {
-        try run("DELETE FROM suspects WHERE photo_id IN (SELECT id FROM photos WHERE \(condition))", [value])
+        for table in ["suspects", "event_photos_set_aside"] {
+            try run("DELETE FROM \(table) WHERE photo_id IN (SELECT id FROM photos WHERE \(condition))", [value])
+        }
         let waiting = try run(
             """
             UPDATE photos SET attempts = 0, next_try_at = 0

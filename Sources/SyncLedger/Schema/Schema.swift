@@ -35,6 +35,7 @@ enum Schema {
         (CaptureTimeSchema.name, running(CaptureTimeSchema.all)),
         (EarlierVersionSchema.name, running(EarlierVersionSchema.all)),
         (PseudonymSchema.name, PseudonymSchema.migrate),
+        (EventPhotoSuspectSchema.name, running(EventPhotoSuspectSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -48,6 +48,6 @@ extension StoreError {
             }
         self.init(
             code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",
-            detail: "\(error.call): errno \(error.errno.rawValue)")
+            detail: "\(error.call): \(error.errno.description.lowercased())")
     }
 }

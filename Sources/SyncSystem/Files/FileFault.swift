@@ -33,7 +33,9 @@ package struct FileFault: Hashable, Sendable {
             case .fileExists, .isDirectory, .directoryNotEmpty:
                 (.nameTaken, "something has this name already; \(nameTaken)")
             case .ioError: (.ioFailed, "the disk reports an error; look into dmesg, and check the disk")
-            default: (.ioFailed, "\(errno)")
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+                (.ioFailed, "too many files are open; raise the limit (ulimit -n)")
+            default: (.ioFailed, "\(errno.description.lowercased()); try again, or \(other)")
             }
         (self.code, self.message) = (code, message)
     }

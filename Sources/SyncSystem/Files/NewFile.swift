@@ -21,10 +21,13 @@ package final class NewFile: Sendable {
 
     /// link(2), which fails on some disks only. Tests script it.
     package typealias Link = @Sendable (FilePath, FilePath) throws(Errno) -> Void
+    /// fsync(2) of a folder. Tests script it.
+    package typealias SyncFolder = @Sendable (FilePath) throws(Errno) -> Void
 
     package static let link: Link = { (file, name) throws(Errno) in
         try call(file, name) { Glibc.link($0, $1) }
     }
+    package static let syncFolder: SyncFolder = { (folder) throws(Errno) in try Folder.sync(folder) }
 
     static let suffix = ".sync-agent-part"
     private static let nameLimit = 255
@@ -35,6 +38,7 @@ package final class NewFile: Sendable {
     private let destination: FilePath
     private let leftover: Leftover
     private let link: Link
+    private let syncFolder: SyncFolder
     /// Removed or named: what has the hidden name now is another's. The lock is held while that changes.
     private let isGone = Mutex(false)
 
@@ -43,11 +47,12 @@ package final class NewFile: Sendable {
     /// - Throws: `Errno`, `.wouldBlock` while somebody else has it. What has the destination does not matter yet.
     package init(
         for destination: FilePath, permissions: FilePermissions = .ownerReadWrite, leftover: Leftover = .emptied,
-        link: @escaping Link = NewFile.link
+        link: @escaping Link = NewFile.link, syncFolder: @escaping SyncFolder = NewFile.syncFolder
     ) throws(Errno) {
         self.destination = destination
         self.leftover = leftover
         self.link = link
+        self.syncFolder = syncFolder
         path = Self.path(for: destination)
         descriptor = try Self.open(path, permissions, leftover)
     }
@@ -111,10 +116,12 @@ package final class NewFile: Sendable {
 
     // MARK: Its end
 
-    /// Gives the whole file its name, and sees to it that a power failure does not take it back.
+    /// Gives the whole file its name, and sees to it that a power failure does not take it back. When this throws, the
+    /// name has what it had before: nobody is told of a failure and finds the file there all the same. Only what the disk
+    /// does not take back stays, and what replaced a link or another's file.
     /// - Parameter overwrites: whether it may replace what has the name.
     /// - Returns: `false`, with nothing changed, when something has the name and is not to be replaced.
-    /// - Throws: `Errno`.
+    /// - Throws: `Errno`. The hidden file is gone then: what is whole and gets no name is nothing to go on from.
     package func place(overwrites: Bool) throws(Errno) -> Bool {
         do {
             try descriptor.sync()
@@ -124,9 +131,13 @@ package final class NewFile: Sendable {
             try? remove()
             throw error
         }
-        guard try overwrites ? rename() : takeName() else { return false }
-        try Folder.sync(destination.removingLastComponent())
-        return true
+        do {
+            return try overwrites ? replace() : takeName()
+        } catch {
+            // Else it would stay beside its destination for ever where nobody asks for the name again.
+            try? remove()
+            throw error
+        }
     }
 
     /// Gives the hidden file up: it is removed, or left to the next, who may begin at once.
@@ -161,7 +172,8 @@ package final class NewFile: Sendable {
             default: throw error
             }
         }
-        try remove()
+        try? remove()
+        try syncNames()
         return true
     }
 
@@ -175,19 +187,65 @@ package final class NewFile: Sendable {
             return false
         }
         do {
-            return try rename()
+            try rename()
         } catch {
             try? Self.unlink(destination)
             throw error
         }
+        try syncNames()
+        return true
     }
 
-    private func rename() throws(Errno) -> Bool {
+    /// Takes the name from what has it, if anything has.
+    private func replace() throws(Errno) -> Bool {
+        // Locked, so that nobody takes it for a hidden file that was left.
+        let old = try? FileDescriptor.opened(destination, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
+        defer { try? old?.close() }
+        if let old, (try? FileStatus(of: old))?.kind == .file, old.tryLock(), try exchange() { return true }
+        // Nothing has the name; or what has it cannot be kept until ours is on the disk (a link, another's file), or not
+        // by this file system.
+        let isNew = try FileStatus.find(destination) == nil
+        try rename()
+        if isNew { try syncNames() } else { try syncFolder(folder) }
+        return true
+    }
+
+    /// What had the name is kept under the hidden one until ours is on the disk for good.
+    /// - Returns: `false`, with nothing changed, where the file system cannot.
+    private func exchange() throws(Errno) -> Bool {
+        guard try Self.exchange(path, destination) else { return false }
+        do {
+            try syncFolder(folder)
+        } catch {
+            _ = try? Self.exchange(path, destination)
+            throw error
+        }
+        try? remove()
+        // Of the one that went, a power failure is to leave no name either.
+        try? syncFolder(folder)
+        return true
+    }
+
+    /// Puts a name that nothing had on the disk, or takes it back.
+    private func syncNames() throws(Errno) {
+        do {
+            try syncFolder(folder)
+        } catch {
+            let named = try? FileStatus(at: destination)
+            if let named, (try? FileStatus(of: descriptor))?.isSameFile(as: named) == true {
+                try? Self.unlink(destination)
+            }
+            throw error
+        }
+    }
+
+    private var folder: FilePath { destination.removingLastComponent() }
+
+    private func rename() throws(Errno) {
         try isGone.withLock { (isGone) throws(Errno) in
             try Self.call(path, destination) { Glibc.rename($0, $1) }
             isGone = true
         }
-        return true
     }
 
     /// By the bytes of the names, which need not be UTF-8.
@@ -211,9 +269,10 @@ extension NewFile {
     /// - Returns: `false`, with nothing changed, when something has the name and is not to be replaced.
     /// - Throws: `Errno`, `.wouldBlock` while somebody else writes it.
     package static func save(
-        _ bytes: some Sequence<UInt8>, to destination: FilePath, permissions: FilePermissions, overwrites: Bool
+        _ bytes: some Sequence<UInt8>, to destination: FilePath, permissions: FilePermissions, overwrites: Bool,
+        syncFolder: @escaping SyncFolder = NewFile.syncFolder
     ) throws -> Bool {
-        let file = try NewFile(for: destination, permissions: permissions)
+        let file = try NewFile(for: destination, permissions: permissions, syncFolder: syncFolder)
         try file.descriptor.writeAll(bytes)
         return try file.place(overwrites: overwrites)
     }
@@ -269,8 +328,14 @@ extension NewFile {
 
     /// Removes what earlier runs left in a folder: under names that are not asked for any more, it would stay for ever. To
     /// be called when all that was asked for is there.
-    package static func discardAll(in folder: FilePath) throws(Errno) {
-        for name in try Folder.names(in: folder) ?? [] where isHidden(name) { try discard(folder.appending(name)) }
+    /// - Parameter idleSince: only what nobody has written to since then, in nanoseconds since 1970; `nil` for all.
+    package static func discardAll(in folder: FilePath, idleSince: Int64? = nil) throws(Errno) {
+        for name in try Folder.names(in: folder) ?? [] where isHidden(name) {
+            let file = folder.appending(name)
+            // Nobody can set this time back, as that of the content is once it is whole.
+            if let idleSince, (try FileStatus.find(file)?.stamp.changed).map({ $0 > idleSince }) ?? true { continue }
+            try discard(file)
+        }
     }
 
     private static func discard(_ path: FilePath) throws(Errno) {

@@ -137,6 +137,17 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: bench.tree.path(".out.zip.sync-agent-scratch").string))
     }
 
+    @Test func `an error about the scratch folder names the archive that was asked for`() async throws {
+        let memories = try await memories(1)
+        try bench.tree.write("a file", to: "folder")
+        let path = bench.tree.path("folder/out.zip")
+        let error = await #expect(throws: DownloadError.self) {
+            _ = try await download().save(memories, into: FakeArchive(), at: path) { _ in }
+        }
+        #expect(error?.path == path)
+        #expect(error?.message == "its folder is not there; make it, or mount its disk")
+    }
+
     @Test func `a connection that is cut costs no archive`() async throws {
         let bench = try await DownloadBench(cuts: [300, nil, 10])
         let key = try ObjectKey("gallery-archive/ana/p/2025/03/e.jpg")

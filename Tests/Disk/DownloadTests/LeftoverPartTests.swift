@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncSystem
@@ -33,6 +34,21 @@ import Testing
         try busy.remove()
     }
 
+    @Test func `a part that nobody has gone on from for a week goes with the next run, whatever that asks for`()
+        async throws
+    {
+        let bench = try await DownloadBench()
+        try bench.tree.write("half", to: ".earlier.jpg.sync-agent-part")
+        let outcomes: [DownloadBatch.Outcome] = [.failure(CancellationError())]
+        // Of the part's own time only what nobody can set counts.
+        try bench.tree.age(".earlier.jpg.sync-agent-part", bySeconds: 30 * 86_400)
+        for (days, files) in [(6.0, [".earlier.jpg.sync-agent-part"]), (8, [])] {
+            let now = Date.now.addingTimeInterval(days * 86_400)
+            await DownloadBatch.tidy(bench.tree.root, after: outcomes, bench.pool, now: now)
+            #expect(try bench.tree.files() == files)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `a batch that has all leaves no part of an earlier one; one that has not keeps them`(isWhole: Bool)
         async throws
@@ -41,7 +57,7 @@ import Testing
         try bench.tree.write("half", to: ".earlier.jpg.sync-agent-part")
         let missing = DownloadTask(try ObjectKey("users/ana/photos/none.dat"), to: bench.tree.root, name: "none.jpg")
         let outcomes = await DownloadBatch(bench.download()).run(isWhole ? [bench.task()] : [bench.task(), missing])
-        await DownloadBatch.tidy(bench.tree.root, after: outcomes, bench.pool)
+        await DownloadBatch.tidy(bench.tree.root, after: outcomes, bench.pool, now: .now)
         #expect(try bench.tree.files() == (isWhole ? [] : [".earlier.jpg.sync-agent-part"]) + ["photo.jpg"])
     }
 }

@@ -46,7 +46,7 @@ import Testing
         var workshop: ShareWorkshop { ShareWorkshop(store: store, ledger: queue, time: time) }
 
         func photo(_ name: String, _ number: Int) throws {
-            try tree.write(try PhotoBytes.taken(number), to: "\(folder)/\(name)")
+            try tree.write(try SmallPhoto.numbered(number), to: "\(folder)/\(name)")
         }
 
         func share(_ names: [String]) async throws -> ShareID {
@@ -96,8 +96,9 @@ import Testing
     }
 }
 
-private enum PhotoBytes {
-    static func taken(_ number: Int) throws -> [UInt8] {
+/// A small photo of which there are many.
+enum SmallPhoto {
+    static func numbered(_ number: Int) throws -> [UInt8] {
         let photo = TellingPhotos.small
         let text = Array("photo \(number)".utf8)
         let length = text.count + 2

@@ -1,3 +1,4 @@
+import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -13,9 +14,32 @@ struct ShareWorkshop: Sendable {
     let store: any ObjectStore
     let ledger: LedgerQueue
     let time: ManualTime
+    var owner = "me"
 
-    private var hands: ShareLease { ShareLease(ledger: ledger, owner: "me", time: time.source) }
+    /// All other owners have ended.
+    private var hands: ShareLease {
+        ShareLease(ledger: ledger, owner: owner, hasEnded: { [owner] in $0 != owner }, time: time.source)
+    }
+    private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
     var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, hands: hands, time: time.source) }
+
+    /// The agent's part.
+    var service: ShareService {
+        ShareService(
+            publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(),
+            pool: BlockingPool(name: "files", threads: 1), notifiers: Notifiers([], logger: logger),
+            patience: LedgerPatience(ledger: ledger, time: time.source, logger: logger), time: time.source,
+            logger: logger)
+    }
+
+    private var publisher: SharePublisher {
+        SharePublisher(
+            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            maker: SharedPhotoMaker(), pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
+            writer: SharePageWriter(
+                store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
+            hands: hands, time: time.source)
+    }
 
     /// Photos of a folder that no pass has stored yet.
     func order(
@@ -42,12 +66,6 @@ struct ShareWorkshop: Sendable {
         let desk = SharePlanner(
             store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
             expireDays: 30, time: time.source)
-        let publisher = SharePublisher(
-            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            maker: SharedPhotoMaker(), pool: pool, policy: ReducePolicy(),
-            writer: SharePageWriter(
-                store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
-            hands: hands, time: time.source)
         let proposal = try await desk.propose(order)
         let id = try await desk.accept(proposal)
         return (try await publisher.run(id), proposal, id)

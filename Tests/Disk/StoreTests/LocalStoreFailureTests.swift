@@ -106,6 +106,6 @@ struct LocalStoreFailureTests {
             FileError(call: "write", path: "/disk/store/objects/a", errno: errno), operation: "put", key: "a")
         #expect(error.code == code)
         #expect(error.description.hasPrefix("put a: /disk/store/objects/a: "))
-        #expect(error.detail == "write: errno \(errno.rawValue)")
+        #expect(error.detail == "write: \(errno.description.lowercased())")
     }
 }

@@ -92,6 +92,47 @@ import Testing
         #expect(try tree.files() == ["a.txt"])
     }
 
+    /// What has the name when the sync of its folder failed: before, and after.
+    @Test(
+        arguments: [(nil, false, true), (nil, false, false), (nil, true, true), ("old", true, true)]
+            as [(String?, Bool, Bool)])
+    func `a name that cannot be put on the disk is given back`(old: String?, overwrites: Bool, hasLinks: Bool) throws {
+        if let old { try tree.write(old, to: "a.txt") }
+        let file = try NewFile(
+            for: path, leftover: .kept,
+            link: { (file, name) throws(Errno) in
+                guard hasLinks else { throw .notSupported }
+                try NewFile.link(file, name)
+            }, syncFolder: { (_) throws(Errno) in throw .ioError })
+        try file.descriptor.writeAll("new".utf8)
+        #expect(throws: Errno.ioError) { try file.place(overwrites: overwrites) }
+        file.leave()
+        #expect(try tree.files() == (old == nil ? [] : ["a.txt"]))
+        if let old { #expect(try tree.read("a.txt") == Array(old.utf8)) }
+        #expect(try save("newer", overwrites: overwrites))
+        #expect(try tree.read("a.txt") == Array("newer".utf8))
+    }
+
+    @Test func `of a whole file that gets no name nothing is left`() throws {
+        let file = try NewFile(for: path, leftover: .kept, link: { (_, _) throws(Errno) in throw .ioError })
+        try file.descriptor.writeAll("whole".utf8)
+        #expect(throws: Errno.ioError) { try file.place(overwrites: false) }
+        file.leave()
+        #expect(try tree.files().isEmpty)
+    }
+
+    @Test func `what replaces a file leaves one name, also of what can be replaced in one step only`() throws {
+        try tree.write("old", to: "a.txt")
+        #expect(try save("new", overwrites: true))
+        #expect(try tree.files() == ["a.txt"])
+        try tree.write("outside", to: "b.txt")
+        #expect(symlink("b.txt", tree.path("c.txt").string) == 0)
+        #expect(
+            try NewFile.save("c".utf8, to: tree.path("c.txt"), permissions: .ownerReadWrite, overwrites: true))
+        #expect(try tree.read("b.txt") == Array("outside".utf8))
+        #expect(try tree.files() == ["a.txt", "b.txt", "c.txt"])
+    }
+
     @Test func `it replaces what it may, and a folder never`() throws {
         #expect(try save("first"))
         #expect(try !save("second"))

@@ -73,6 +73,23 @@ import Testing
         #expect(try home.tree.read("config.yaml") == before)
     }
 
+    @Test(
+        "init makes all of it or nothing, and says what to do",
+        arguments: [
+            (["--root", "/proc/nothing"], "name a folder on another one"),
+            (["--store-path", "/dev/null/store"], "name another folder"),
+            (["--config", "/proc/config.yaml"], "its folder is not there"),
+            (["--config", "/proc"], "name a file in it"),
+        ])
+    func allOrNothing(options: [String], advice: String) async throws {
+        let finished = try await home.start(["init"] + options, environment: ["SYNC_AGENT_CONFIG": ""]).finished()
+        #expect(finished.code != 0 && finished.text == "")
+        #expect(finished.complaint.contains(advice), "\(finished.complaint)")
+        #expect(try home.tree.files(below: "home").isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: home.tree.path("home/Pictures").string))
+        #expect(!FileManager.default.fileExists(atPath: home.tree.path("home/.config/sync-agent").string))
+    }
+
     @Test("a configuration is named by --config before the command or after it", arguments: [true, false])
     func named(comesFirst: Bool) async throws {
         let configuration = home.tree.path("other.yaml")

@@ -23,6 +23,7 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
+        var onPhoto: @Sendable (String) throws(PhotoError) -> Void = { _ in }
         var onExamine: @Sendable (FilePath) -> Void = { _ in }
         var lastInode: UInt64 = 0
         private var lastTick: Int64 = 0
@@ -77,6 +78,10 @@ final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
     func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
+    /// Called with the text of each photo in a file of events before it is decoded.
+    func onPhoto(_ action: @escaping @Sendable (String) throws(PhotoError) -> Void) {
+        state.withLock { $0.onPhoto = action }
+    }
     func onExamine(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onExamine = action } }
     /// What was read whole, in order.
     var examined: [FilePath] { state.withLock { $0.examined } }
@@ -162,6 +167,8 @@ final class FakeDisk: TreeScanner, PhotoReducer {
 
     func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
         let text = String(decoding: photo, as: UTF8.self)
+        let action = state.withLock { $0.onPhoto }
+        try action(text)
         if text.hasPrefix("text") { throw PhotoError(.notAPhoto, "its photo is no picture") }
         return try Self.copy(of: text)
     }

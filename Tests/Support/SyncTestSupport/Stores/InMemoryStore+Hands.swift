@@ -4,6 +4,14 @@ import SyncSystem
 
 /// What tests do to it behind the back of its users.
 extension InMemoryStore {
+    /// Another store that holds the same at this moment. Its lifecycle rules are none.
+    package func copy() -> InMemoryStore {
+        let copy = InMemoryStore(now: now, restoreDuration: restoreDuration)
+        let held = entries.withLock(\.self)
+        copy.entries.withLock { $0 = held }
+        return copy
+    }
+
     /// All keys, in order.
     package var keys: [ObjectKey] { entries.withLock { $0.keys.sorted() } }
 

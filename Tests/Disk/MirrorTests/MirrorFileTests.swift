@@ -1,0 +1,65 @@
+import Glibc
+import SyncEngine
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Files of a mirror that cannot be written, or are never finished.
+@Suite struct MirrorFileTests {
+    private static let names = (1...4).map { "00\($0)_2024-06-15_Paris.jpg" }
+    private static let own = [".sync-agent-mirror.json", "vacation.json"]
+
+    @Test(arguments: ["001_2024-06-15_Paris.jpg", ".sync-agent-mirror.json", "vacation.json"])
+    func `A file that cannot be written is named, and all others are written`(name: String) async throws {
+        try await SharedTrip.run { trip in
+            // Where it grows there is a folder already.
+            try trip.tree.makeFolder("home/paris/.\(name).sync-agent-part")
+            let result = try await trip.mirror().run()
+            let isPhoto = name.hasSuffix(".jpg")
+            let told = result.failures + result.unwritten
+            #expect(told.map(\.name) == [name])
+            #expect(told.allSatisfy { "\($0.error)".hasPrefix("\(trip.destination.appending(name)): something has") })
+            #expect(result.failed == (isPhoto ? 1 : 0) && result.downloaded.count == (isPhoto ? 3 : 4))
+            let names = try trip.names()
+            #expect(Set(names) == Set(Self.names + Self.own).subtracting([name]))
+            #expect(rmdir(trip.destination.appending(".\(name).sync-agent-part").string) == 0)
+            let rest = try await trip.mirror().run()
+            #expect(rest.isComplete && rest.unwritten.isEmpty && rest.downloaded == (isPhoto ? [name] : []))
+        }
+    }
+
+    @Test func `Of a photo that gets no name nothing hidden is left, and the next run fetches it`() async throws {
+        try await SharedTrip.run { trip in
+            var calls = DownloadCalls()
+            calls.link = { (_, _) throws(Errno) in throw .ioError }
+            let failed = try await trip.mirror(calls: calls).run()
+            #expect(failed.failed == 4)
+            let names = try trip.names()
+            #expect(names == Self.own)
+            calls = DownloadCalls()
+            calls.syncFolder = { (_) throws(Errno) in throw .ioError }
+            let unsynced = try await trip.mirror(calls: calls).run()
+            #expect(unsynced.failed == 4 && unsynced.alreadyThere == 0)
+            let rest = try await trip.mirror().run()
+            #expect(rest.downloaded.count == 4 && rest.isComplete)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `Of a share that has ended no part is kept`(isGone: Bool) async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror(nil, ShareMirror.Options(isPreview: true)).run()
+            try trip.tree.write("half", to: "home/paris/.004_2024-06-15_Paris.jpg.sync-agent-part")
+            if isGone {
+                trip[SharedTrip.folder + "vacation.json"] = nil
+                trip[SharedTrip.folder + "index.html"] = WebServer.Answer("<Error/>", status: 403)
+            } else {
+                trip.publish(trip.photos(4), changes: ["2026-02-01": "2026-01-01"])
+            }
+            let result = try await trip.mirror().run()
+            #expect(result.end != nil)
+            let names = try trip.names()
+            #expect(names.count == 5 && names.allSatisfy { !$0.hasSuffix(".sync-agent-part") })
+        }
+    }
+}
