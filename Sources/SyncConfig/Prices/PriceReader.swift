@@ -84,7 +84,7 @@ struct PriceReader {
         var section = Section(path: path, line: line, values: [:])
         guard case .section(let entries) = node.content else {
             let names = keys.map { " with the keys \($0.joined(separator: ", "))" } ?? ""
-            add("found \(node.summary); accepted: a section\(names)", at: path, line: line ?? node.line)
+            add("found \(node.summaryInsteadOfSection); accepted: a section\(names)", at: path, line: line ?? node.line)
             return section
         }
         for entry in entries {

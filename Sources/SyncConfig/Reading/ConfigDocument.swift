@@ -33,9 +33,11 @@ enum ConfigDocument {
             // Yams gives quoted texts the tag of a text.
             let tag = scalar.tag.description
             guard ["", "!", Tag.Name.str.rawValue].contains(tag) else {
-                let shown = ShownText.name(tag) ?? "!…"
+                // Only those of YAML are told by name: a password may begin with "!".
+                let shown = Tag.known.contains(tag) ? " \"\(tag)\"" : ""
                 throw ConfigProblem(
-                    line: line, message: "the type tag \"\(shown)\" has no meaning here; remove it")
+                    line: line,
+                    message: "the type tag\(shown) has no meaning here; remove it, or put quotes around the text")
             }
             return ConfigNode(line: line, content: .text(scalar.string, isPlain: scalar.style == .plain))
         case .sequence(let sequence):
@@ -119,6 +121,12 @@ struct ConfigNode: Sendable {
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
+    /// The node in a message, where a section or a list of sections should stand.
+    var summaryInsteadOfSection: String {
+        guard case .text(let text, _) = content, !isNull else { return summary }
+        return ShownText.value(insteadOfSection: text) == nil ? ShownText.hidden : summary
+    }
+
     /// The node in a message: `found …`.
     var summary: String {
         switch content {
@@ -169,4 +177,11 @@ enum NearMiss {
         }
         return last[right.count]
     }
+}
+
+extension Tag {
+    /// https://yaml.org/type/
+    fileprivate static let known: Set<String> = Set(
+        ["binary", "bool", "float", "int", "map", "merge", "null", "omap", "pairs", "seq", "set", "str", "timestamp"]
+            .map { "tag:yaml.org,2002:\($0)" })
 }

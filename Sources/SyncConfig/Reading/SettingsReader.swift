@@ -100,7 +100,9 @@ struct SettingsReader {
     private mutating func collect(_ section: ConfigNode, path: String, schema: String) {
         guard case .section(let written) = section.content else {
             let names = KeyTree.names(in: schema).joined(separator: ", ")
-            add("found \(section.summary); accepted: a section with the keys \(names)", at: path, line: section.line)
+            add(
+                "found \(section.summaryInsteadOfSection); accepted: a section with the keys \(names)", at: path,
+                line: section.line)
             return
         }
         for entry in written {
@@ -122,7 +124,8 @@ struct SettingsReader {
         guard case .list(let items) = list.content else {
             let names = KeyTree.names(in: schema + "[]").joined(separator: ", ")
             add(
-                "found \(list.summary); accepted: a list, each entry with the keys \(names)", at: path, line: list.line)
+                "found \(list.summaryInsteadOfSection); accepted: a list, each entry with the keys \(names)", at: path,
+                line: list.line)
             return
         }
         entries[path] = items.map(\.line)

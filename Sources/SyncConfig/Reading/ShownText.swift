@@ -14,10 +14,22 @@ enum ShownText {
         return (text.count > 60 ? "\(text.prefix(59))…" : text).escapingControls
     }
 
+    /// What stands where a section or a list of them should: nothing was asked for there, so that only what is surely no
+    /// secret is told, a number, a yes or no, a path.
+    static func value(insteadOfSection text: String) -> String? {
+        let isNumber = text.utf8.count <= 4 && text.allSatisfy { $0.isASCIIDigit || $0 == "." }
+        let isAnswer = ["true", "false", "yes", "no", "on", "off"].contains(text.lowercased())
+        return isNumber || isAnswer || isPath(text[...]) ? value(text) : nil
+    }
+
     /// The name of a key, or the path of one. Such a name may tell of a secret, as `secret_access_key` does.
     static func name(_ text: String) -> String? {
         let isOneWord = !text.contains { $0.isWhitespace || $0 == "=" || $0 == ":" }
-        guard isOneWord || !names(aSecret: text), isHarmless(text) else { return nil }
+        // Keys of ours join words by `_`; four words joined by `-` are a passphrase.
+        let isPhrase = text.split(separator: ".").contains { part in
+            part.split(separator: "-").count { $0.allSatisfy(\.isLetter) } > 3
+        }
+        guard isOneWord || !names(aSecret: text), !isPhrase, isHarmless(text) else { return nil }
         return (text.count > 120 ? "\(text.prefix(119))…" : text).escapingControls
     }
 
@@ -52,13 +64,19 @@ enum ShownText {
         return hasScheme || host.allSatisfy(\.isASCIIDigit) || host.contains(".") || host == "localhost"
     }
 
-    /// Whether a piece of it looks as keys and tokens do: long, of letters and digits, and no words.
+    private static func isPath(_ word: Substring) -> Bool {
+        ["/", "~/", "./", "../"].contains { word.hasPrefix($0) }
+    }
+
+    /// Whether a piece of it looks as passwords, keys and tokens do: of letters and digits, and no words. In paths that is
+    /// what files are called.
     private static func isKey(_ word: Substring) -> Bool {
         let isMixed = { (piece: Substring) in
             piece.contains(where: \.isASCIIDigit) && piece.contains(where: \.isLetter)
         }
         let pieces = word.split { !$0.isLetter && !$0.isASCIIDigit }
-        if pieces.contains(where: { $0.count >= 16 && isMixed($0) }) { return true }
+        let shortest = isPath(word) ? 16 : 6
+        if pieces.contains(where: { $0.count >= shortest && isMixed($0) }) { return true }
         if word.count >= 32, word.allSatisfy(\.isHexDigit) { return true }
         // A secret key of AWS has 40 characters, `/` and `+` among them; a path begins with its own.
         guard word.count >= 32, !["/", "~", "."].contains(word.first) else { return false }

@@ -24,6 +24,33 @@ import Testing
         #expect(try without.load(mode: [.ownerReadWrite, .otherRead]).warnings.isEmpty)
     }
 
+    @Test(
+        "A secret is not repeated in an error, wherever in the file it stands",
+        arguments: [
+            "photos: SECRET", "photos: \"SECRET\"", "watch: SECRET", "store: !SECRET x", "SECRET: 1",
+            "photos: {SECRET: 1}",
+            "SECRET:\n  a: 1", "photos: {quality: !SECRET 80}", "photos: {quality: !<SECRET> 80}",
+            "photos: {quality: SECRET}",
+            "SECRET: 1\nSECRET: 2", "photos: {quality: 80, SECRET: 1, SECRET: 2}", "watch: [SECRET]",
+            "watch: [{SECRET: 1}]",
+            "photos: SECRET\nphotos: SECRET", "notify: SECRET", "photos: *SECRET", "restore: {tier: SECRET}",
+            "store: {type: SECRET}", "retention: {at: SECRET}", "SECRET", "- SECRET",
+        ], ["hunter2", "s3cr3t", "Tr0ub4dor", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "AKIAIOSFODNN7EXAMPLE"])
+    func misplaced(text: String, secret: String) {
+        let problems = ConfigText("user: ana\n" + text.replacing("SECRET", with: secret)).problems
+        #expect(!problems.isEmpty)
+        #expect(!problems.contains { $0.contains(secret) }, "\(problems)")
+    }
+
+    @Test(
+        "A secret of plain words is not repeated where no value was asked for",
+        arguments: ["photos: SECRET", "watch: SECRET", "watch: [SECRET]", "photos: !SECRET x"],
+        ["swordfish", "correct-horse-battery-staple"])
+    func words(text: String, secret: String) {
+        let problems = ConfigText("user: ana\n" + text.replacing("SECRET", with: secret)).problems
+        #expect(!problems.isEmpty && !problems.contains { $0.contains(secret) }, "\(problems)")
+    }
+
     @Test("Printing the settings does not print the secret")
     func redacted() throws {
         let settings = try text.settings()

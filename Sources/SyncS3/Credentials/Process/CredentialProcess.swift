@@ -17,7 +17,8 @@ struct CredentialProcess: Sendable {
 
     /// Blocks until the program has ended.
     /// - Throws: `StoreError` `.credentialsRejected` that names the profile and says what the program did. Of the command
-    ///   it tells the first word only: people put secrets into arguments.
+    ///   it tells the first word only: people put secrets into arguments. Of what the program has written it tells nothing:
+    ///   a program whose work is secrets may write one in any shape, and what goes into an error goes into logs.
     func credentials(_ flag: CancellationFlag) throws -> AWSCredentials {
         let words: [String]
         do {
@@ -26,13 +27,16 @@ struct CredentialProcess: Sendable {
             throw failure("cannot be split into words: \(error.rawValue)")
         }
         guard let program = words.first else { throw failure("names no program") }
-        let name = program.escapingControls
+        // `PASSWORD=… tool` is how a shell is told of one.
+        let name = program.contains("=") ? "a name that is not shown here" : program.escapingControls
         let child = ChildProcess(
             words: words, environment: environment.allVariables, timeout: Self.timeout, outputLimit: Self.outputLimit)
         do {
             let ending = try child.run(flag)
-            let said = Redaction(known: environment.secrets).text(ending.errors)
-            let reason = said.isEmpty ? "; run it by hand to see why" : ": \(said)"
+            let reason =
+                ending.errors.isEmpty
+                ? "; run it by hand to see why"
+                : "; run it by hand to see why: what it wrote is not repeated here, it may hold secrets"
             switch ending.status {
             case .exited(0): return try credentials(printed: ending.output, by: name)
             case .exited(let code): throw failure("(\(name)) exited with \(code)\(reason)")
