@@ -9,11 +9,13 @@ enum JSONOutput {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        // The encoder escapes what JSON demands. C1 controls and bidirectional marks are left to us: they stand inside of
-        // strings only, and mean the same escaped.
-        return text.escaping({ $0.isLateControl || $0.movesText }) { scalar in
-            let digits = String(scalar.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        // The encoder escapes what JSON demands. C1 controls and what is not seen are left to us: they stand inside of
+        // strings only, and mean the same escaped (RFC 8259, section 7: in two units where one is too small).
+        return text.escapingForeign { scalar in
+            String(scalar).utf16.map { unit in
+                let digits = String(unit, radix: 16)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }.joined()
         }
     }
 }

@@ -32,7 +32,7 @@ struct Terminal: Sendable {
     /// Writes the text. A reader that has gone away (`| head`) is no error of ours. Names and words of others are escaped
     /// where they get into the text; what is never ours is escaped here, whoever forgot it.
     func write(_ text: String) {
-        let text = text.escaping({ $0.isLateControl || $0.movesText }) { "\\u{\(String($0.value, radix: 16))}" }
+        let text = text.escapingForeign { "\\u{\(String($0.value, radix: 16))}" }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
