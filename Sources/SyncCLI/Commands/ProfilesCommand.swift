@@ -43,6 +43,7 @@ struct ProfilesListCommand: WorkspaceCommand {
 
 extension Ledger {
     func profileBook(_ settings: ShareSettings) throws -> ProfileBook {
-        ProfileBook(try profiles(), phones: LibPhoneNumbers(), region: settings.phoneRegion)
+        ProfileBook(
+            try profiles(), phones: LibPhoneNumbers(), region: settings.phoneRegion, pseudonyms: try Pseudonyms(self))
     }
 }

@@ -21,8 +21,12 @@ struct ArchiveServices: Sendable {
         let ledger = Self.openLedger(workspace)
         store = try installation.makeReadStore(ledger)
         list = ArchiveListing(store: store, keys: try KeyLayout(user: installation.settings.user))
-        book = ProfileBook(
-            try ledger?.profiles() ?? [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion)
+        book =
+            try ledger?.profileBook(installation.settings.share)
+            ?? ProfileBook(
+                [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion,
+                // Without a ledger nothing was ever given one here.
+                pseudonyms: Pseudonyms(key: [0]))
     }
 
     /// - Parameter last: the key of the last photo of the page before.

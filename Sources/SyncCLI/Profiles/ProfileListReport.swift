@@ -38,7 +38,7 @@ struct ProfileListReport: Report {
             switch book.owner(of: use.profile) {
             case .orphan: orphanedEvents += use.events
             case .unread: waitingEvents += use.events
-            case .known, .id: continue
+            case .known, .doubtful, .id: continue
             }
         }
         if waitingEvents > 0 { waitingBecause = "\(book.obstacle)" }

@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// What a profile's id is, as far as it can be told.
 package enum ProfileIdentity: Hashable, Sendable {
     /// A UUID, a name, a short number: it may stand in keys.
@@ -6,6 +8,9 @@ package enum ProfileIdentity: Hashable, Sendable {
     case number(PhoneNumber)
     /// It looks like a telephone number, and cannot be read as one. What may be somebody's number comes to stand in no key.
     case unreadNumber
+    /// It holds as many digits as a telephone number has, and nothing proves that they are something else. In keys and
+    /// metadata stands a pseudonym of it.
+    case doubtful
 }
 
 extension PhoneNumbers {
@@ -13,23 +18,59 @@ extension PhoneNumbers {
     ///
     /// A number is seen wherever it stands in the id. Behind `+`, or `00` as most of the world dials abroad, it is one in
     /// any company, and so is what a word such as `whatsapp:` announces. Other digits among letters are a number when the
-    /// region's own plan says so. Without a region only those with a zero in front of them are taken for one: `user-1234567`
-    /// is somebody's number in some country, and is nearly always a count.
+    /// region's own plan says so. What shapes a number may have nobody can list: seven digits that nothing proves to be
+    /// something else are in doubt, and do not leave either.
     /// - Parameter region: whose numbers may be written without a country code.
     package func identity(ofProfile id: String, region: String?) -> ProfileIdentity {
-        let text = ProfileText(id)
-        let afterPlus = text.afterPlus
-        if let number = afterPlus.lazy.compactMap({ number(behindPrefix: $0) }).first { return .number(number) }
+        identity(of: ProfileText(id), region: region)
+    }
+
+    /// Whether a text that is no profile's id, such as that of an event, may tell somebody's telephone number.
+    /// - Parameter times: moments at which it may have been made: apps make ids of the clock.
+    package func mayTellNumber(_ text: String, region: String?, times: ClosedRange<Date>? = nil) -> Bool {
+        // Nearly all ids: no other digits can hide in ASCII that is not percent-encoded.
+        let utf8 = text.utf8
+        if utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }),
+            utf8.count(where: { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) < ProfileText.fewestDigits
+        {
+            return false
+        }
+        let text = ProfileText(text)
+        return identity(of: times.map { text.withoutMoments(in: $0) } ?? text, region: region) != .id
+    }
+
+    private func identity(of text: ProfileText, region: String?) -> ProfileIdentity {
+        let rest = text.withoutChance
+        if let number = number(in: text, besidesChance: rest, region: region) {
+            return Self.holdsMore(rest, than: number) ? .unreadNumber : .number(number)
+        }
+        if text.afterPlus.contains(where: { Self.digits($0).utf8.count >= 7 }) { return .unreadNumber }
+        if isWrittenAsNumber(rest, region: region) { return .unreadNumber }
+        let isInDoubt = text.mayHoldNumber { digits in
+            international(digits) != nil || region != nil && (try? parse(digits, region: region)) != nil
+        }
+        return isInDoubt ? .doubtful : .id
+    }
+
+    private func number(in text: ProfileText, besidesChance rest: ProfileText, region: String?) -> PhoneNumber? {
+        if let number = text.afterPlus.lazy.compactMap({ number(behindPrefix: $0) }).first { return number }
         // Digits of a day may be a number in the region (Denmark's have eight); where they are, privacy comes first.
-        if text.isAllDigits || Self.isSpelledLikeANumber(text.withoutChance.string) || text.string.hasPrefix("tel:"),
+        if text.isAllDigits || Self.isSpelledLikeANumber(rest.string) || text.string.hasPrefix("tel:"),
             Self.isLongEnough(text), let number = try? parse(text.string, region: region)
         {
-            return .number(number)
+            return number
         }
-        let rest = text.withoutChance
-        if let number = number(among: rest, region: region) { return .number(number) }
-        if afterPlus.contains(where: { Self.digits($0).utf8.count >= 7 }) { return .unreadNumber }
-        return isWrittenAsNumber(rest, region: region) ? .unreadNumber : .id
+        return number(among: rest, region: region)
+    }
+
+    /// Whether there are enough digits for a second number: whose profile it is cannot be told then.
+    private static func holdsMore(_ text: ProfileText, than number: PhoneNumber) -> Bool {
+        let digits = digits(text.runs.joined())
+        let others = digits.replacing(number.digits, with: "")
+        let count =
+            others.utf8.count < digits.utf8.count
+            ? others.utf8.count : digits.utf8.count - number.digits.utf8.count
+        return count >= ProfileText.fewestDigits
     }
 
     /// The telephone number that a profile goes by, or that is in its id; `nil` when there is none.

@@ -9,10 +9,10 @@ package enum ProfileObstacle: Error, Hashable, Sendable, CustomStringConvertible
         case .noProfile(let number): "no profile for \(number): add it with sync-agent profiles add"
         case .unread(region: nil):
             "its profile looks like a telephone number without its country: set share.phone_region, such as US, and it "
-                + "is read; what is no number there is then taken for an id"
+                + "is read; one that holds two numbers needs to have one"
         case .unread:
-            "its profile is written like a telephone number and cannot be read; begin it with + and the country code, "
-                + "or correct share.phone_region"
+            "its profile is written like a telephone number and cannot be read as one; begin it with + and the country "
+                + "code, leave out a second number, or correct share.phone_region"
         }
     }
 }

@@ -18,14 +18,24 @@ struct ProfileText {
 
     init(_ id: String) {
         scalars = Self.decoded(id).lowercased().unicodeScalars.compactMap { scalar in
-            switch scalar.properties.generalCategory {
-            case .decimalNumber:
-                scalar.properties.numericType == .decimal
-                    ? scalar.properties.numericValue.flatMap { Unicode.Scalar(UInt8(0x30 + Int($0))) } : scalar
-            case .format: nil
-            default: scalar == "＋" ? "+" : scalar
+            if let digit = Self.digit(scalar) { return digit }
+            // Nobody sees them: a number with one in it reads as the number.
+            if scalar.properties.generalCategory == .format || scalar.properties.isDefaultIgnorableCodePoint {
+                return nil
             }
+            return Self.pluses.contains(scalar) ? "+" : scalar
         }
+    }
+
+    private static let pluses: Set<Unicode.Scalar> = ["\u{FF0B}", "\u{FE62}", "\u{207A}", "\u{208A}", "\u{2795}"]
+
+    /// The digit that it is read as, in any script, raised or in a circle.
+    private static func digit(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        if scalar.isASCII { return ("0"..."9").contains(scalar) ? scalar : nil }
+        guard let value = scalar.properties.numericValue, (0...9).contains(value), value == value.rounded() else {
+            return nil
+        }
+        return Unicode.Scalar(UInt8(0x30 + Int(value)))
     }
 
     var string: String {
@@ -90,7 +100,7 @@ struct ProfileText {
         return letters > 0 && before.first.map(Self.isDigit) ?? false
     }
 
-    private func text(_ range: Range<Int>) -> String {
+    func text(_ range: Range<Int>) -> String {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars[range])
         return String(text)
@@ -112,21 +122,21 @@ struct ProfileText {
         return text
     }
 
-    private mutating func blank(_ range: Range<Int>) {
+    mutating func blank(_ range: Range<Int>) {
         for index in range { scalars[index] = Self.blank }
     }
 
     /// Runs of letters and digits.
-    private var words: [Range<Int>] {
+    var words: [Range<Int>] {
         scalars.indices.split { !scalars[$0].properties.isAlphabetic && !Self.isDigit(scalars[$0]) }
             .map { $0.startIndex..<$0.endIndex }
     }
 
-    private func isHex(_ word: Range<Int>) -> Bool {
+    func isHex(_ word: Range<Int>) -> Bool {
         scalars[word].allSatisfy { $0.isASCII && $0.properties.isASCIIHexDigit }
     }
 
-    private func isUUID(_ words: ArraySlice<Range<Int>>) -> Bool {
+    func isUUID(_ words: ArraySlice<Range<Int>>) -> Bool {
         let parts = words.prefix(5)
         return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy(isHex) && areJoined(parts, by: "-")
     }
@@ -136,7 +146,7 @@ struct ProfileText {
     }
 
     /// `20260615`, `15062026`, also with the time behind it; or seconds and milliseconds since 1970, from 2014 to 2033.
-    private func isDay(_ word: Range<Int>) -> Bool {
+    func isDay(_ word: Range<Int>) -> Bool {
         guard scalars[word].allSatisfy(Self.isDigit) else { return false }
         let digits = text(word)
         func number(_ from: Int, _ count: Int) -> Int { Int(digits.dropFirst(from).prefix(count)) ?? 0 }
@@ -151,7 +161,7 @@ struct ProfileText {
     }
 
     /// `2026-06-15`, `15.6.2026`.
-    private func isWrittenDay(_ words: ArraySlice<Range<Int>>) -> Bool {
+    func isWrittenDay(_ words: ArraySlice<Range<Int>>) -> Bool {
         let parts = words.prefix(3)
         guard parts.count == 3, parts.allSatisfy({ $0.count <= 4 && scalars[$0].allSatisfy(Self.isDigit) }),
             ["-", ".", "/", "_"].contains(where: { areJoined(parts, by: $0) })
@@ -180,9 +190,14 @@ struct ProfileText {
         scalar.properties.generalCategory == .decimalNumber
     }
 
-    /// Percent-encoding undone, where it is any.
+    /// Percent-encoding undone, as often as it was done: what was encoded twice comes out of two addresses.
     private static func decoded(_ text: String) -> String {
-        guard text.contains("%") else { return text }
+        var text = text
+        for _ in 0..<4 where text.contains("%") { text = decodedOnce(text) }
+        return text
+    }
+
+    private static func decodedOnce(_ text: String) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {

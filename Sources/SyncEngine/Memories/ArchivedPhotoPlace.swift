@@ -28,7 +28,7 @@ package struct ArchivedPhotoPlace: Hashable, Sendable {
 
     /// The same photo under another profile.
     /// - Throws: ``InvalidName`` when the profile cannot be a segment of a key.
-    func key(underProfile profile: String, of keys: KeyLayout) throws(InvalidName) -> ObjectKey {
-        try keys.archivedPhoto(profile: profile, month: month, event: eventID)
+    func key(underProfile profile: String, event: String, of keys: KeyLayout) throws(InvalidName) -> ObjectKey {
+        try keys.archivedPhoto(profile: profile, month: month, event: event)
     }
 }

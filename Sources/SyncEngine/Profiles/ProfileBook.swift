@@ -10,6 +10,8 @@ package struct ProfileBook: Sendable {
         case orphan(PhoneNumber)
         /// What may be a telephone number, and cannot be read: it waits.
         case unread
+        /// An id that may hold a telephone number: in keys stands its pseudonym.
+        case doubtful(pseudonym: String)
         /// An id that is no telephone number: it is the profile's own.
         case id
     }
@@ -17,12 +19,20 @@ package struct ProfileBook: Sendable {
     package let profiles: [ProfileRecord]
     private let phones: any PhoneNumbers
     private let region: String?
+    private let pseudonyms: Pseudonyms
+    private let words: ArchiveWords
 
-    /// - Parameter region: whose numbers may be written without a country code; `nil` when each has to have one.
-    package init(_ profiles: [ProfileRecord], phones: any PhoneNumbers, region: String?) {
+    /// - Parameters:
+    ///   - region: whose numbers may be written without a country code; `nil` when each has to have one.
+    ///   - pseudonyms: of this machine's ledger.
+    package init(
+        _ profiles: [ProfileRecord], phones: any PhoneNumbers, region: String?, pseudonyms: Pseudonyms
+    ) {
         self.profiles = profiles
         self.phones = phones
         self.region = region
+        self.pseudonyms = pseudonyms
+        words = ArchiveWords(phones: phones, region: region)
     }
 
     /// Whose an event, or a key, is.
@@ -32,13 +42,18 @@ package struct ProfileBook: Sendable {
         switch phones.identity(ofProfile: profile, region: region) {
         case .id: return .id
         case .unreadNumber: return .unread
+        case .doubtful: return .doubtful(pseudonym: pseudonyms.profile(profile))
         case .number(let number):
             return profiles.first { $0.phone == number }.map { .known($0) } ?? .orphan(number)
         }
     }
 
     /// Whether it may stand beside an object: a user's id, which may be a telephone number as a profile's.
-    func mayLeave(_ id: String) -> Bool { phones.identity(ofProfile: id, region: region) == .id }
+    func mayLeave(_ id: String) -> Bool { words.mayLeave(id) }
+
+    func mayLeave(eventID id: String, of month: CalendarDay) -> Bool { words.mayLeave(eventID: id, of: month) }
+    func pseudonym(ofEvent id: String) -> String { pseudonyms.event(id) }
+    func title(_ title: String) -> String? { words.title(title) }
 
     /// Why what is of a profile that cannot be read waits.
     package var obstacle: ProfileObstacle { .unread(region: region) }
@@ -48,7 +63,8 @@ package struct ProfileBook: Sendable {
     package func keyNames(of text: String) -> [String] {
         if case .known(let profile) = owner(of: text) { return [profile.uuid] }
         let named = profiles.filter { $0.name?.lowercased() == text.lowercased() }
-        return named.map(\.uuid) + [text]
+        let pseudonym = if case .doubtful(let pseudonym) = owner(of: text) { [pseudonym] } else { [String]() }
+        return named.map(\.uuid) + pseudonym + [text]
     }
 
     /// Whether a profile is known by this id or number.

@@ -1,7 +1,8 @@
 package import SyncCore
 import SyncLedger
 
-/// Gives events and archived photos that go by a telephone number the UUID of its profile.
+/// Gives events and archived photos that go by a telephone number the UUID of its profile, and photos whose key may tell
+/// one in another way a key that does not.
 ///
 /// It may be stopped at any point and run again: what is done stays done.
 package struct ProfileMigration: Sendable {
@@ -71,7 +72,7 @@ package struct ProfileMigration: Sendable {
         var waiting: [ByteString: Waiting] = [:]
         for use in try await ledger({ try $0.profileUses() }) {
             switch book.owner(of: use.profile) {
-            case .id: continue
+            case .id, .doubtful: continue
             // Its region was set when it was mapped.
             case .unread where use.uuid != nil: result.alreadyMapped += use.events
             case .unread: waiting[use.profile.inBytes, default: Waiting(profile: use.profile)].events += use.events
@@ -93,12 +94,12 @@ package struct ProfileMigration: Sendable {
         for place in archived.unread {
             waiting[place.profile.inBytes, default: Waiting(profile: place.profile)].photos += 1
         }
-        for (index, (place, profile)) in archived.known.enumerated() {
+        for (index, (place, profile)) in archived.movable.enumerated() {
             switch try await mover.move(place, to: profile, isDryRun: isDryRun) {
             case .moved: result.moved += 1
             case .left(let reason): result.left.append(Left(key: place.key, reason: reason))
             }
-            progress(index + 1, archived.known.count)
+            progress(index + 1, archived.movable.count)
         }
         result.orphans = orphans.values.sorted { $0.profile.inBytes < $1.profile.inBytes }
         result.waiting = waiting.values.sorted { $0.profile.inBytes < $1.profile.inBytes }
@@ -106,14 +107,15 @@ package struct ProfileMigration: Sendable {
     }
 
     private struct Archived {
-        var known: [(ArchivedPhotoPlace, ProfileRecord)] = []
+        /// With the profile as it is to stand in the key.
+        var movable: [(ArchivedPhotoPlace, String)] = []
         var ownerless: [(ArchivedPhotoPlace, PhoneNumber)] = []
         var unread: [ArchivedPhotoPlace] = []
         var problems: [ObjectProblem] = []
     }
 
-    /// The archived photos whose key has a telephone number: with their profile, those that have none, and those of which
-    /// it cannot be told.
+    /// The archived photos whose key may tell a telephone number: with what is to stand in its place, those that have no
+    /// profile, and those of which it cannot be told.
     private func archivedByNumber() async throws -> Archived {
         var found = Archived()
         // Keys of one profile come one after the other.
@@ -121,7 +123,7 @@ package struct ProfileMigration: Sendable {
         for try await page in store.listing(prefix: keys.galleryArchive) {
             found.problems += page.problems.filter { problem in
                 guard let place = ArchivedPhotoPlace(problem.key, of: keys) else { return false }
-                if case .id = book.owner(of: place.profile) { return false }
+                if case .id = book.owner(of: place.profile) { return !mayStay(place) }
                 return true
             }
             for object in page.objects {
@@ -131,8 +133,9 @@ package struct ProfileMigration: Sendable {
                 last = (place.profile, owner)
                 switch owner {
                 case .known(let profile) where profile.uuid.inBytes != place.profile.inBytes:
-                    found.known.append((place, profile))
-                case .known, .id: continue
+                    found.movable.append((place, profile.uuid))
+                case .doubtful(let pseudonym): found.movable.append((place, pseudonym))
+                case .known, .id: if !mayStay(place) { found.movable.append((place, place.profile)) }
                 case .orphan(let phone): found.ownerless.append((place, phone))
                 case .unread: found.unread.append(place)
                 }
@@ -140,4 +143,7 @@ package struct ProfileMigration: Sendable {
         }
         return found
     }
+
+    /// Whether the event's id in the key tells no telephone number.
+    private func mayStay(_ place: ArchivedPhotoPlace) -> Bool { book.mayLeave(eventID: place.eventID, of: place.month) }
 }

@@ -25,11 +25,12 @@ struct EventArchiver: Sendable {
     let policy: ReducePolicy
     let user: String
     let keepsTitles: Bool
+    let words: ArchiveWords
     let time: TimeSource
 
     init(
         store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool, policy: ReducePolicy, user: String,
-        keepsTitles: Bool, time: TimeSource
+        keepsTitles: Bool, words: ArchiveWords, time: TimeSource
     ) {
         self.store = store
         uploader = Uploader(store: store, now: time.now)
@@ -38,6 +39,7 @@ struct EventArchiver: Sendable {
         self.policy = policy
         self.user = user
         self.keepsTitles = keepsTitles
+        self.words = words
         self.time = time
     }
 
@@ -90,16 +92,18 @@ struct EventArchiver: Sendable {
 
     /// The event's photo, if the store proves that it holds it.
     private func archived(_ event: EventRecord, at place: EventArchiveKey) async throws -> ObjectRecord? {
-        if let object = try await archived(event, under: place.key()) { return object }
+        if let object = try await archived(event, at: place, under: place.key()) { return object }
         guard let md5 = event.photoMD5 else { return nil }
-        return try await archived(event, under: place.key(besides: md5))
+        return try await archived(event, at: place, under: place.key(besides: md5))
     }
 
-    private func archived(_ event: EventRecord, under key: ObjectKey) async throws -> ObjectRecord? {
+    private func archived(
+        _ event: EventRecord, at place: EventArchiveKey, under key: ObjectKey
+    ) async throws -> ObjectRecord? {
         // Of a second event under one id, the photo has to be known.
         if event.photoMD5 == nil, event.isOfUsedID { return nil }
         guard let info = try await store.head(key), info.size > 0,
-            info.metadata[MetadataName.eventID]?.inBytes == event.eventID.inBytes,
+            info.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,
             case .proven(let sha256) = try await ObjectReadback(store).claim(of: info),
             let md5 = info.metadata[MetadataName.md5].flatMap({ MD5Digest(hex: $0) }),
             event.photoMD5 == nil || event.photoMD5 == md5
@@ -230,12 +234,12 @@ struct EventArchiver: Sendable {
         var metadata = [
             MetadataName.user: place.user ?? user,
             MetadataName.profile: place.profile,
-            MetadataName.eventID: event.eventID,
-            MetadataName.eventType: event.type.rawValue,
+            MetadataName.eventID: place.event,
             MetadataName.originalCreatedAt: event.createdAt.formatted(.iso8601),
             MetadataName.archivedAt: time.now().formatted(.iso8601),
         ]
-        if keepsTitles, let title {
+        metadata[MetadataName.eventType] = place.type?.rawValue
+        if keepsTitles, let title = title.flatMap({ words.title($0) }) {
             let taken = MetadataSize.bytes(of: metadata) + MetadataSize.bytes(of: others)
             metadata[MetadataName.taskTitle] = MetadataSize.cut(title, as: MetadataName.taskTitle, beside: taken)
         }

@@ -21,10 +21,13 @@ struct EventPlan: Sendable {
 /// Where an event's photo is archived.
 struct EventArchiveKey: Sendable {
     let profile: String
-    /// Whose event it is; `nil` where it does not tell, or tells it by a telephone number.
+    /// Whose event it is; `nil` where it does not tell, or tells it by what may be a telephone number.
     let user: String?
     let month: CalendarDay
+    /// The event's id, or its pseudonym where that may tell a telephone number.
     let event: String
+    /// `nil` where its name may tell a telephone number.
+    let type: GalleryEventType?
     let keys: KeyLayout
 
     /// - Parameter photo: where another photo has the key that is the event's alone.
@@ -39,9 +42,7 @@ struct EventPlanner: Sendable {
     private static let mostOfIDs = 1_200
 
     let keys: KeyLayout
-    let phones: any PhoneNumbers
-    /// Whose telephone numbers may be written without a country code.
-    let region: String?
+    let words: ArchiveWords
 
     /// - Parameter contents: of all places of the event, by the rows of their files.
     /// - Throws: ``LedgerError``.
@@ -84,8 +85,13 @@ struct EventPlanner: Sendable {
         case .success(let found): profile = found
         case .failure(let unknown): return .skip("\(unknown)", nil)
         }
-        let user = event.userID.flatMap { phones.identity(ofProfile: $0, region: region) == .id ? $0 : nil }
-        let ids = [event.eventID, user ?? "", profile, event.type.rawValue]
+        let month = CalendarDay(event.createdAt)
+        let id =
+            words.mayLeave(eventID: event.eventID, of: month)
+            ? event.eventID : try Pseudonyms(ledger).event(event.eventID)
+        let user = event.userID.flatMap { words.mayLeave($0) ? $0 : nil }
+        let type = words.mayLeave(event.type.rawValue) ? event.type : nil
+        let ids = [id, user ?? "", profile, type?.rawValue ?? ""]
         guard ids.reduce(0, { $0 + MetadataSize.bytes(of: $1) }) <= Self.mostOfIDs else {
             return .skip("its ids are too long for the metadata of an object", nil)
         }
@@ -93,7 +99,7 @@ struct EventPlanner: Sendable {
         guard hasPhoto || event.object != nil || event.photoState != .none else { return .deleteText(profile: profile) }
         do {
             let place = EventArchiveKey(
-                profile: profile, user: user, month: CalendarDay(event.createdAt), event: event.eventID, keys: keys)
+                profile: profile, user: user, month: month, event: id, type: type, keys: keys)
             _ = try place.key()
             return .archive(place, occurrences)
         } catch {
@@ -104,12 +110,13 @@ struct EventPlanner: Sendable {
     /// The profile as it stands in keys.
     private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
         if let uuid = event.profileUUID { return .success(uuid) }
-        switch phones.identity(ofProfile: event.profile, region: region) {
+        switch words.phones.identity(ofProfile: event.profile, region: words.region) {
         case .id: return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
         case .number(let number):
             guard let known = try ledger.profile(number) else { return .failure(.noProfile(number)) }
             return .success(known.uuid)
-        case .unreadNumber: return .failure(.unread(region: region))
+        case .unreadNumber: return .failure(.unread(region: words.region))
+        case .doubtful: return .success(try Pseudonyms(ledger).profile(event.profile))
         }
     }
 }

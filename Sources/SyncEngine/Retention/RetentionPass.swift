@@ -56,11 +56,12 @@ package struct RetentionPass: Sendable {
         self.folders = folders
         self.ledger = ledger
         self.rules = rules
-        planner = EventPlanner(keys: rules.keys, phones: phones, region: rules.phoneRegion)
+        let words = ArchiveWords(phones: phones, region: rules.phoneRegion)
+        planner = EventPlanner(keys: rules.keys, words: words)
         shelf = EventFileReader(scanner: scanner, reducer: reducer)
         archiver = EventArchiver(
             store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
-            keepsTitles: rules.keepsTitles, time: time)
+            keepsTitles: rules.keepsTitles, words: words, time: time)
         cleaner = EventCleaner(
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
         self.pool = pool

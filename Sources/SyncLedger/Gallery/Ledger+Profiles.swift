@@ -51,6 +51,14 @@ extension Ledger {
         try read("look up a profile") { try $0.profile(phone) }
     }
 
+    /// What pseudonyms are made with. It never leaves this machine, and never changes.
+    package func pseudonymKey() throws(LedgerError) -> [UInt8] {
+        try read("read the key of pseudonyms") { db in
+            guard let key = try Data.fetchOne(db, sql: "SELECT key FROM pseudonym_key") else { throw UnknownName() }
+            return Array(key)
+        }
+    }
+
     /// Every spelling of a profile that events give, in the order of the texts. It walks the index of all events.
     package func profileUses() throws(LedgerError) -> [ProfileUse] {
         try read("list the profiles of events") { db in

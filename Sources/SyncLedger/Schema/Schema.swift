@@ -34,6 +34,7 @@ enum Schema {
         (ShareLookSchema.name, running(ShareLookSchema.all)),
         (CaptureTimeSchema.name, running(CaptureTimeSchema.all)),
         (EarlierVersionSchema.name, running(EarlierVersionSchema.all)),
+        (PseudonymSchema.name, PseudonymSchema.migrate),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncPhone
 import Testing
@@ -25,9 +26,9 @@ import Testing
             ("7788143739", "CA", .number(PhoneNumber(e164: "+17788143739"))),
             ("+17788143739", nil, .number(PhoneNumber(e164: "+17788143739"))),
             // With one, what is no number there is an id; but not one of another country.
-            ("4915112345678", "US", .unreadNumber), ("015112345678", "US", .unreadNumber), ("1000001", "US", .id),
-            ("123456", nil, .id), ("42", nil, .id), ("1234567890123456789", nil, .id),
-            ("20240615120000123456", nil, .id),
+            ("4915112345678", "US", .unreadNumber), ("015112345678", "US", .unreadNumber), ("1000001", "US", .doubtful),
+            ("123456", nil, .id), ("42", nil, .id), ("1234567890123456789", nil, .doubtful),
+            ("20240615120000123456", nil, .doubtful),
             ("grandma", nil, .id), ("3f2c8a90-1b7e-4c55-9d2a-7e1f00aa12bc", nil, .id),
         ] as [(String, String?, ProfileIdentity)])
     func `What looks like a telephone number is no id that may stand in a key`(
@@ -73,24 +74,63 @@ import Testing
     @Test(
         arguments: [
             "user-20260615", "20260615", "2026-06-15", "15.06.2026", "trip 2026/6/15", "user-20260615120000",
-            "user-20260615-0001", "img_20260615_101530", "user-1750000000", "event-1750000000123",
+            "user-20260615-0001", "img_20260615_101530",
             "3f2c8a90-1b7e-4c55-9d2a-7e1f00aa12bc", "12345678-1234-1234-1234-123456789012",
             "{12345678-1234-1234-1234-123456789012}", "user_00493055-5002-4030-8049-004930555002",
-            "d41d8cd98f00b204e9800998ecf8427e", "00493055500204e9800998ecf8427eab", "507f1f77bcf86cd799439011",
-            "da39a3ee5e6b4b0d3255bfef95601890afd80709", "user-12345", "user-00000123", "user-0000123456789", "a+1",
+            "d41d8cd98f00b204e9800998ecf8427e", "507f1f77bcf86cd799439011", "01HV3K8W2N4Q6R8T0V2X4Z6B8D",
+            "tNbGv3Z8c1R5kq0WmXy7LsJd2Pf9", "Xk29fLq0ZrT7bVn3Ws5e",
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709", "user-12345", "user-00000123", "user123_profile456", "a+1",
             "c++20",
-            "k3x4155552671z", "google-107691503500061234567", "grandma", "1-800-FLOWERS", "10.0.0.1", "user-1000001",
+            "grandma", "1-800-FLOWERS", "10.0.0.1",
         ], [nil, "US", "DE", "DK"])
     func `What holds a number only by chance is an id`(id: String, region: String?) {
         // A Dane may have that number.
-        let isDanish = region == "DK" && id == "20260615"
+        let isDanish = region == "DK" && id.contains("20260615") && !id.contains("20260615120000")
         #expect((numbers.identity(ofProfile: id, region: region) == .id) != isDanish)
     }
 
     @Test func `A number without its town is none, and stands in no key`() {
         #expect(numbers.identity(ofProfile: "5550018", region: "DE") == .unreadNumber)
         #expect(numbers.identity(ofProfile: "whatsapp:5550018", region: "DE") == .unreadNumber)
-        #expect(numbers.identity(ofProfile: "user-5550018", region: "DE") == .id)
+        #expect(numbers.identity(ofProfile: "user-5550018", region: "DE") == .doubtful)
+    }
+
+    @Test(
+        arguments: [
+            "user_4915123455501", "u4915123455501", "oma#4915123455501", "oma=03012355515", "c_0301235524",
+            "gast.030.12355513", "4155555516_profile", "415_555_5538", "415'555'5537", "415.555.5537x", "415x555x5537",
+            "４１５５５５５５１６-a", "p٤١٥٥٥٥٥٥١٦", "u𝟒𝟏𝟓𝟓𝟓𝟓𝟓𝟓𝟏𝟔", "u⁴¹⁵⁵⁵⁵⁵⁵¹⁶", "u④①⑤⑤⑤⑤⑤⑤①⑥", "a4️⃣1️⃣5️⃣5️⃣5️⃣5️⃣5️⃣5️⃣1️⃣6️⃣",
+            "u4\u{200B}1\u{AD}5\u{2060}5\u{3164}5\u{34F}5\u{FE0F}5516", "u%34%31%35%35%35%35%35%35%31%36",
+            "u%2534%2531%2535%2535%2535%2535%2535%2535%2531%2536", "user-5555516", "user-1601234567", "user-1000001",
+            "k3x4155552671z", "google-107691503500061234567", "41555555164155555517", "abc4155555516000",
+            "fee4915123455501", "00493055500204e9800998ecf8427eab", "grandma 415 555 5516 (home)", "id:415,555,5516;",
+            "user-0000123456789", "tasks/4155555516/9",
+        ], [nil, "US", "DE", "DK", "GB"])
+    func `Seven digits that nothing proves to be something else are no id`(id: String, region: String?) {
+        #expect(numbers.identity(ofProfile: id, region: region) != .id)
+        #expect(numbers.mayTellNumber(id, region: region))
+    }
+
+    @Test(
+        arguments: [
+            "+49305550010/+49305550011", "+49 30 5550010, +1 415 555 2671", "0049305550010;0049305550011",
+            "+49305550010+49305550011", "+49305550010 4155552671",
+        ], [nil, "US", "DE"])
+    func `An id that holds two numbers is neither's, and waits`(id: String, region: String?) {
+        #expect(numbers.identity(ofProfile: id, region: region) == .unreadNumber)
+    }
+
+    @Test func `A number that stands twice in an id is one`() {
+        let id = "sip:+49305550010@example.org;tel=+49305550010"
+        #expect(numbers.identity(ofProfile: id, region: nil) == .number(PhoneNumber(e164: "+49305550010")))
+    }
+
+    @Test(arguments: ["event-1750000000123", "1750000000123", "e_1750000000", "1750000000"])
+    func `An id made of the clock is no number near that moment, and may be one at any other`(id: String) {
+        let moment = Date(timeIntervalSince1970: 1_750_000_000)
+        #expect(!numbers.mayTellNumber(id, region: "US", times: moment.addingTimeInterval(-60)...moment + 60))
+        #expect(numbers.mayTellNumber(id, region: "US", times: moment.addingTimeInterval(60)...moment + 120))
+        #expect(numbers.mayTellNumber(id, region: "US"))
     }
 
     @Test(

@@ -19,7 +19,7 @@ import Testing
                 "--json",
             ], as: ArchiveListCommand.self)
         #expect(
-            command.which.filter(ProfileBook([], phones: NoPhones(), region: nil))
+            command.which.filter(ProfileBook([], phones: NoPhones(), region: nil, pseudonyms: Pseudonyms(key: [1])))
                 == ArchiveFilter(
                     profiles: ["grandma"], ignoresCase: true, from: CalendarDay("2025-01-01"),
                     to: CalendarDay("2025-03-31"),

@@ -21,7 +21,9 @@ import Testing
             uuid: "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d", phone: PhoneNumber(e164: "+17788143739"), name: "Grandma",
             at: Date(timeIntervalSince1970: 1_767_225_600))
         let report = ProfileListReport(
-            ProfileBook(try ledger.profiles(), phones: PlusNumbers(), region: nil),
+            ProfileBook(
+                try ledger.profiles(), phones: PlusNumbers(), region: nil,
+                pseudonyms: Pseudonyms(key: [1])),
             uses: [
                 ProfileUse(profile: "+17788143739", uuid: nil, events: 1_200),
                 ProfileUse(profile: "+4915112345678", uuid: nil, events: 2),
@@ -36,7 +38,9 @@ import Testing
     @Test func `events of a profile that may be a number without its country are counted, and told`() throws {
         let ledger = try Ledger.inMemory()
         let report = ProfileListReport(
-            ProfileBook(try ledger.profiles(), phones: PlusNumbers(), region: nil),
+            ProfileBook(
+                try ledger.profiles(), phones: PlusNumbers(), region: nil,
+                pseudonyms: Pseudonyms(key: [1])),
             uses: [
                 ProfileUse(profile: "030/12345", uuid: nil, events: 2),
                 ProfileUse(profile: "015112345678", uuid: nil, events: 1),

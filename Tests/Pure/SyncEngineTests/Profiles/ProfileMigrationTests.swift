@@ -28,7 +28,9 @@ import Testing
     private func migration() throws -> ProfileMigration {
         ProfileMigration(
             store: archive.store, ledger: queue, keys: archive.keys,
-            book: ProfileBook(try bench.ledger.profiles(), phones: KnownPhones(), region: "CA"),
+            book: ProfileBook(
+                try bench.ledger.profiles(), phones: KnownPhones(), region: "CA",
+                pseudonyms: try Pseudonyms(bench.ledger)),
             // Nobody waits for a second try.
             time: TimeSource(now: bench.time.source.now, monotonic: { .zero }, sleep: { _ in }, random: { 0 }))
     }
@@ -77,7 +79,9 @@ import Testing
 
     @Test func `a profile is found by its id, its number in any spelling, and its name`() throws {
         try addProfile()
-        let book = ProfileBook(try bench.ledger.profiles(), phones: KnownPhones(), region: "CA")
+        let book = ProfileBook(
+            try bench.ledger.profiles(), phones: KnownPhones(), region: "CA",
+            pseudonyms: try Pseudonyms(bench.ledger))
         for text in [Self.uuid, Self.uuid.uppercased(), "778 814 3739", "+1 (778) 814-3739"] {
             #expect(book.keyNames(of: text) == [Self.uuid])
         }
@@ -195,6 +199,61 @@ import Testing
         _ = try await migration().run(isDryRun: false)
         #expect(archive.memory.keys.map(\.rawValue) == [Self.uuidKey])
         #expect(try archive.memory.content(ObjectKey(Self.uuidKey)) == Array("photo of old".utf8))
+    }
+
+    // MARK: Ids that may tell a number
+
+    private func pseudonyms() throws -> Pseudonyms { try Pseudonyms(bench.ledger) }
+
+    @Test func `photos that were archived under an id in which a number may be get its pseudonym`() async throws {
+        try await archive.put("old", "2025-03-10T08:00:00Z", profile: "user_4915123455501", title: "Call 415 555 5516")
+        let dry = try await migration().run(isDryRun: true)
+        let result = try await migration().run(isDryRun: false)
+        #expect(result == dry && result.moved == 1 && result.waiting == [] && result.orphans == [])
+        let pseudonym = try pseudonyms().profile("user_4915123455501")
+        let key = "gallery-archive/ana/\(pseudonym)/2025/03/old.jpg"
+        #expect(archive.memory.keys.map(\.rawValue) == [key])
+        let metadata = try #require(archive.memory.info(try ObjectKey(key))).metadata
+        #expect(metadata[MetadataName.profile] == pseudonym)
+        #expect(metadata[MetadataName.taskTitle]?.hasPrefix("Call …") == true)
+        #expect(!metadata.values.contains { $0.contains("4915123455501") || $0.contains("5516") })
+        #expect(try await migration().run(isDryRun: false).moved == 0)
+    }
+
+    @Test func `an event's id that may be a number leaves keys and metadata, whoever the profile is`() async throws {
+        try addProfile()
+        try await archive.put("+4915123777001", "2025-03-10T08:00:00Z", profile: Self.uuid)
+        try await archive.put("e-415-555-5516", "2025-03-10T08:00:00Z", profile: "grandma")
+        try await archive.put("e9", "2025-03-10T08:00:00Z", profile: "grandma")
+        try await archive.put("task_1741593600000", "2025-03-10T08:00:00Z", profile: "grandma")
+        let result = try await migration().run(isDryRun: false)
+        #expect(result.moved == 2 && result.left == [])
+        let (first, second) = (try pseudonyms().event("+4915123777001"), try pseudonyms().event("e-415-555-5516"))
+        #expect(
+            Set(archive.memory.keys.map(\.rawValue)) == [
+                "gallery-archive/ana/\(Self.uuid)/2025/03/\(first).jpg",
+                "gallery-archive/ana/grandma/2025/03/\(second).jpg",
+                "gallery-archive/ana/grandma/2025/03/e9.jpg",
+                "gallery-archive/ana/grandma/2025/03/task_1741593600000.jpg",
+            ])
+        let moved = try ObjectKey("gallery-archive/ana/grandma/2025/03/\(second).jpg")
+        #expect(archive.memory.info(moved)?.metadata[MetadataName.eventID] == second)
+        #expect(try await migration().run(isDryRun: false).moved == 0)
+    }
+
+    @Test func `a profile is found by the id that its pseudonym stands for`() throws {
+        let book = ProfileBook(
+            [], phones: KnownPhones(), region: "CA", pseudonyms: try pseudonyms())
+        #expect(book.keyNames(of: "user_4915123455501").first == (try pseudonyms().profile("user_4915123455501")))
+    }
+
+    @Test func `pseudonyms are lasting, of this ledger alone, and hold no id`() throws {
+        let other = try Pseudonyms(Ledger.inMemory())
+        let mine = try pseudonyms()
+        #expect(mine.profile("a1") == (try pseudonyms().profile("a1")))
+        #expect(mine.profile("a1") != other.profile("a1"))
+        #expect(mine.profile("a1") != mine.event("a1") && mine.profile("a1") != mine.profile("a2"))
+        #expect(UUID(uuidString: mine.event("a1")) != nil)
     }
 
     @Test func `a damaged photo is not given a new name`() async throws {
