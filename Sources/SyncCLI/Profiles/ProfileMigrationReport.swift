@@ -27,7 +27,7 @@ struct ProfileMigrationReport: Report {
     }
 
     struct Photos: Encodable {
-        /// Whose keys have the UUID now.
+        /// Whose keys have no number now.
         var moved: Int
         var left: [Left]
     }
@@ -86,7 +86,7 @@ struct ProfileMigrationReport: Report {
         )
         if photos.moved + photos.left.count > 0 {
             lines.append(
-                "\(Quantities.counted(photos.moved, "archived photo")) \(would)moved to a key with the profile's id, "
+                "\(Quantities.counted(photos.moved, "archived photo")) \(would)moved to a key without a telephone number, "
                     + "\(Quantities.count(photos.left.count)) left")
         }
         if let deleted {

@@ -17,7 +17,7 @@ enum ShownText {
     /// What stands where a section or a list of them should: nothing was asked for there, so that only what is surely no
     /// secret is told, a number, a yes or no, a path.
     static func value(insteadOfSection text: String) -> String? {
-        let isNumber = text.utf8.count <= 4 && text.allSatisfy(\.isASCIIDigit)
+        let isNumber = text.utf8.count <= 4 && text.allSatisfy { $0.isASCIIDigit || $0 == "." }
         let isAnswer = ["true", "false", "yes", "no", "on", "off"].contains(text.lowercased())
         return isNumber || isAnswer || isPath(text[...]) ? value(text) : nil
     }

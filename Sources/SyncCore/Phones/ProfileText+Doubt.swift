@@ -8,10 +8,8 @@ extension ProfileText {
     /// The shortest numbers that can be dialled from everywhere, and those that are dialled within most towns.
     static let fewestDigits = 7
 
-    /// How many characters ids have that are made by chance: half digests, ids of Mongo, MD5, SHA-1, SHA-256.
+    /// How many hexadecimal digits ids have that are made by chance: half digests, ids of Mongo, MD5, SHA-1, SHA-256.
     private static let hexLengths: Set<Int> = [16, 24, 32, 40, 64]
-    /// And those of more letters: nanoid, Firestore, ULID, KSUID, Firebase, and what is longer.
-    private static let idLengths = 20...64
     private static let milliseconds = 13
     private static let seconds = 10
 
@@ -44,23 +42,21 @@ extension ProfileText {
         return text
     }
 
-    /// Whether a word has letters and digits in turns, as chance puts them, and no more digits in one piece than chance does.
+    /// Whether hexadecimal digits are in turns decimal and others, as chance puts them. Ids of more letters (Firestore, ULID,
+    /// Firebase) have so few digits in one piece that they need no proof.
     private func isRandom(_ word: Range<Int>) -> Bool {
         let scalars = scalars[word]
-        guard scalars.allSatisfy(\.isASCII) else { return false }
-        let isHexadecimal = Self.hexLengths.contains(word.count) && isHex(word)
-        guard isHexadecimal || Self.idLengths.contains(word.count) else { return false }
+        guard Self.hexLengths.contains(word.count), isHex(word) else { return false }
         let pieces = scalars.split { !Self.isDigit($0) }
         let turns = zip(scalars, scalars.dropFirst()).count { Self.isDigit($0) != Self.isDigit($1) }
-        // Of hexadecimal digits five in eight are decimal ones; ten in one piece are a number with its area code.
-        return turns >= word.count / 4
-            && pieces.allSatisfy { $0.count < (isHexadecimal ? 10 : Self.fewestDigits) }
+        // Five in eight are decimal ones; ten in one piece are a number with its area code.
+        return turns >= word.count / 4 && pieces.allSatisfy { $0.count < 10 }
     }
 
     private func isDayInOnePiece(_ word: Range<Int>) -> Bool { [8, 12, 14, 17].contains(word.count) && isDay(word) }
 
-    /// How many digits belong together at most. What stands between two of them may be any signs, and one letter; zeros
-    /// that fill up a count, three or more, are not dialled.
+    /// How many digits belong together at most. What stands between two of them may be any signs, and one `x`, as in front
+    /// of extensions; zeros that fill up a count, three or more, are not dialled.
     private var longestCount: Int {
         var (longest, letters) = (0, 0)
         var run: [Unicode.Scalar] = []
@@ -77,7 +73,7 @@ extension ProfileText {
                 run.append(scalar)
                 letters = 0
             } else if Self.isLetter(scalar) {
-                letters += 1
+                letters += scalar == "x" ? 1 : 2
             }
         }
         return max(longest, count())

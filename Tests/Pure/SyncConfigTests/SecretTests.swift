@@ -44,7 +44,7 @@ import Testing
 
     @Test(
         "A secret of plain words is not repeated where no value was asked for",
-        arguments: ["photos: SECRET", "watch: SECRET", "watch: [SECRET]", "photos: !SECRET {quality: 80}"],
+        arguments: ["photos: SECRET", "watch: SECRET", "watch: [SECRET]", "photos: !SECRET x"],
         ["swordfish", "correct-horse-battery-staple"])
     func words(text: String, secret: String) {
         let problems = ConfigText("user: ana\n" + text.replacing("SECRET", with: secret)).problems
