@@ -35,8 +35,8 @@ struct ProjectsExportCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let entries = try meant(try workspace.projects())
-        return Answer(try await export(entries, from: try workspace.store(.reads), workspace.time))
+        let entries = try meant(try await workspace.projects())
+        return Answer(try await export(entries, from: try await workspace.store(.reads), workspace.time))
     }
 
     private func meant(_ entries: [ProjectEntry]) throws -> [ProjectEntry] {

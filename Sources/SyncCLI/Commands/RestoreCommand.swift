@@ -90,7 +90,7 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let parts = try workspace.restores(estimate || suggest ? .reads : .writes)
+        let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         return suggest ? try await suggestions(workspace, parts) : try await order(workspace, parts)
     }
 

@@ -16,13 +16,14 @@ struct ArchiveServices: Sendable {
     let list: ArchiveListing
     let book: ProfileBook
 
-    init(_ workspace: Workspace) throws {
+    init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
-        let ledger = Self.openLedger(workspace)
-        store = try installation.makeReadStore(ledger)
+        let ledger = await Self.openLedger(workspace)
+        store = try installation.makeReadStore(ledger?.ledger)
         list = ArchiveListing(store: store, keys: try KeyLayout(user: installation.settings.user))
         book = ProfileBook(
-            try ledger?.profiles() ?? [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion)
+            try await ledger?({ try $0.profiles() }) ?? [], phones: LibPhoneNumbers(),
+            region: installation.settings.share.phoneRegion)
     }
 
     /// - Parameter last: the key of the last photo of the page before.
@@ -49,10 +50,10 @@ struct ArchiveServices: Sendable {
         }
     }
 
-    private static func openLedger(_ workspace: Workspace) -> Ledger? {
+    private static func openLedger(_ workspace: Workspace) async -> LedgerQueue? {
         guard workspace.installation.hasLedger else { return nil }
         do {
-            return try workspace.ledger
+            return try await workspace.ledger
         } catch {
             workspace.logger.warning("names of profiles cannot be shown: \(error)")
             return nil
