@@ -77,7 +77,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         if let output { try workspace.console.announce(output.path, workspace.installation) }
-        let parts = try ArchiveServices(workspace)
+        let parts = try await ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         let archived = page.photos.filter { $0.standing == .archived }
         var restored: RestoreReport?

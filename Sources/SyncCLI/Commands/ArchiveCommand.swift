@@ -66,7 +66,7 @@ struct ArchiveListCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let file = try html.map { try SheetFile($0.path, overwrites: force) }
-        let parts = try ArchiveServices(workspace)
+        let parts = try await ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         var failures = 0
         if let file { failures = try await draw(page, file, parts, workspace) }

@@ -55,19 +55,19 @@ struct CleanupCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (ledger, now) = (try workspace.ledger, workspace.time.now())
+        let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         let days = daysOld ?? workspace.settings.retention.eventDays
         if report {
-            let parts = try RetentionServices(workspace.installation, lookingAt: ledger)
+            let parts = try await RetentionServices(lookingAt: workspace)
             let report = try await OverdueReport(parts, daysOld: days, now: now)
             return Answer(report) { _ in report.lines(now: now) }
         }
-        if !trustClock, let doubt = try ClockCheck(ledger).doubt(at: now) {
+        if !trustClock, let doubt = try await ledger({ try ClockCheck($0).doubt(at: now) }) {
             throw CommandFailure(.failed, "\(doubt)")
         }
         let summary =
             dryRun
-            ? try await RetentionServices(workspace.installation, lookingAt: ledger).retention.preview(olderThan: days)
+            ? try await RetentionServices(lookingAt: workspace).retention.preview(olderThan: days)
             : try await cleanUp(days, workspace)
         return Answer(CleanupReport(summary, daysOld: days, dryRun: dryRun), failure: summary.outage)
     }
@@ -96,8 +96,7 @@ struct CleanupCommand: WorkspaceCommand {
     private func takeIn(_ workspace: Workspace) async throws -> (RetentionServices, unclear: [RetentionSummary.Issue]) {
         let agent = try workspace.installation.takeLockIfFree()
         defer { withExtendedLifetime(agent) {} }
-        let parts = try RetentionServices(
-            workspace.installation, ledger: try workspace.ledger, writes: true, scans: agent != nil)
+        let parts = try await RetentionServices(workspace, writes: true, scans: agent != nil)
         return (parts, try await parts.retention.takeIn())
     }
 }

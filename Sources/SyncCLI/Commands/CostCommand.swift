@@ -19,7 +19,7 @@ struct CostCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let report = try await CostReport(workspace.installation, ledger: try workspace.queue)
+        let report = try await CostReport(workspace.installation, ledger: try await workspace.ledger)
         return Answer(report) { output in
             CostView(
                 report: report, terminal: output, now: workspace.time.now(),

@@ -41,11 +41,12 @@ struct ForgetCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let ledger = try workspace.ledger
-        let found = try find(ledger, workspace.installation.pathLocator)
+        let (paths, locator) = (paths, workspace.installation.pathLocator)
+        let ledger = try await workspace.ledger
+        let found = try await ledger { try Self.find(paths, $0, locator) }
         if found.count > 0 {
             if !yes { try ask(found, workspace.console.people) }
-            _ = try ledger.forget(photos: found.photos.map(\.id), objects: found.objects.map(\.key))
+            try await ledger { _ = try $0.forget(photos: found.photos.map(\.id), objects: found.objects.map(\.key)) }
         }
         let report = ForgetReport(forgotten: found.items, kept: found.kept)
         for path in found.kept {
@@ -55,7 +56,7 @@ struct ForgetCommand: WorkspaceCommand {
         return Answer(report, failure: found.unknown.failure)
     }
 
-    private func find(_ ledger: Ledger, _ locator: PathLocator) throws -> Found {
+    private static func find(_ paths: [String], _ ledger: Ledger, _ locator: PathLocator) throws -> Found {
         var found = Found()
         for path in paths.map(\.text) {
             let before = found.count
@@ -79,7 +80,7 @@ struct ForgetCommand: WorkspaceCommand {
         return found
     }
 
-    private func lost(_ key: ObjectKey, _ ledger: Ledger) throws -> ObjectRecord? {
+    private static func lost(_ key: ObjectKey, _ ledger: Ledger) throws -> ObjectRecord? {
         try ledger.lostBesidePhotos(limit: .max).first { $0.key == key }
     }
 

@@ -29,7 +29,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
-            let desk = try LifecycleInspector(workspace)
+            let desk = try await LifecycleInspector(workspace)
             let report = try await desk.standing().report
             return Answer(report) { output in
                 LifecycleView(terminal: output).rules(report, of: desk.policy, in: desk.store.identity)
@@ -60,7 +60,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
-            let desk = try LifecycleInspector(workspace)
+            let desk = try await LifecycleInspector(workspace)
             let standing = try await desk.standing()
             // Nobody is asked about what was not shown.
             let people = workspace.console.people

@@ -50,17 +50,19 @@ struct ProfilesAddCommand: WorkspaceCommand {
         } catch {
             throw CommandFailure(.usage, "\(error)")
         }
-        let profile = try add(number, to: try workspace.ledger, at: workspace.time.now())
+        let (uuid, name, now) = ((id ?? UUID().uuidString).lowercased(), name, workspace.time.now())
+        let profile = try await workspace.ledger { try Self.add(number, uuid, name, to: $0, at: now) }
         return Answer(ProfileListReport.Profile(profile, events: 0)) { _ in ["\(profile.uuid)  \(profile.phone)"] }
     }
 
     /// - Throws: ``CommandFailure`` that names the profile which has the number, or the id, already.
-    private func add(_ number: PhoneNumber, to ledger: Ledger, at time: Date) throws -> ProfileRecord {
+    private static func add(
+        _ number: PhoneNumber, _ uuid: String, _ name: String?, to ledger: Ledger, at time: Date
+    ) throws -> ProfileRecord {
         func hasProfile(_ known: ProfileRecord) -> CommandFailure {
             CommandFailure(.failed, "\(number) has a profile already: \(known.uuid)")
         }
         if let known = try ledger.profile(number) { throw hasProfile(known) }
-        let uuid = (id ?? UUID().uuidString).lowercased()
         if let other = try ledger.profiles().first(where: { $0.uuid == uuid }) {
             throw CommandFailure(.failed, "\(uuid) is the profile of \(other.phone); leave out --id, or name another")
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import SyncConfig
 import SyncCore
 import SyncEngine
+import SyncLedger
 import SyncLocalStore
 import SyncPhotos
 import SyncSystem
@@ -38,8 +39,8 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let store = try workspace.store(dryRun ? .reads : .writes)
-        let queue = try workspace.queue
+        let store = try await workspace.store(dryRun ? .reads : .writes)
+        let queue = try await workspace.ledger
         var report = ProfileMigrationReport(try await migrate(workspace, store, queue), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
@@ -52,9 +53,10 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     private func migrate(
         _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
     ) async throws -> ProfileMigration.Result {
+        let settings = workspace.settings.share
         let migration = ProfileMigration(
             store: store, ledger: queue, keys: try KeyLayout(user: workspace.settings.user),
-            book: try workspace.ledger.profileBook(workspace.settings.share), time: workspace.time)
+            book: try await queue { try $0.profileBook(settings) }, time: workspace.time)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         return try await migration.run(isDryRun: dryRun) { progress.count($0, of: $1, "photo") }

@@ -35,9 +35,11 @@ struct ProfilesListCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let ledger = try workspace.ledger
+        let settings = workspace.settings.share
         return Answer(
-            ProfileListReport(try ledger.profileBook(workspace.settings.share), uses: try ledger.profileUses()))
+            try await workspace.ledger {
+                ProfileListReport(try $0.profileBook(settings), uses: try $0.profileUses())
+            })
     }
 }
 

@@ -28,9 +28,9 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let parts = ProjectServices(workspace.installation, ledger: try workspace.ledger)
+        let parts = try await ProjectServices(workspace)
         try parts.requireFolder()
-        let remover = try parts.makeRemover()
+        let remover = try await parts.makeRemover()
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []
         var seen: Set<ByteString> = []

@@ -36,8 +36,8 @@ struct ProjectsExportCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         if zip == nil { try workspace.console.announce(names[0].path, workspace.installation) }
-        let entries = try meant(try workspace.projects())
-        return Answer(try await export(entries, from: try workspace.store(.reads), workspace.time))
+        let entries = try meant(try await workspace.projects())
+        return Answer(try await export(entries, from: try await workspace.store(.reads), workspace.time))
     }
 
     private func meant(_ entries: [ProjectEntry]) throws -> [ProjectEntry] {

@@ -35,7 +35,7 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
         let (old, new) = (old.path, new.path)
         try Self.requireApart(old, new)
         // What is half deleted is known by its folder: under another name it would be stored again.
-        if let id = try workspace.ledger.projectsBeingDeleted(in: old).first?.escapingControls {
+        if let id = try await workspace.ledger({ try $0.projectsBeingDeleted(in: old) }).first?.escapingControls {
             throw CommandFailure(
                 .failed, "project \(id) is being deleted; finish that first: sync-agent projects delete \(id)")
         }

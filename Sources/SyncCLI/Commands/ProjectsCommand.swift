@@ -54,7 +54,7 @@ struct ProjectsListCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    func answer(_ workspace: Workspace) async throws -> Answer { try which.list(search, workspace) }
+    func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(search, workspace) }
 }
 
 /// Which projects are listed, and how many.
@@ -69,9 +69,9 @@ struct ProjectOptions: ParsableArguments {
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
     }
 
-    fileprivate func list(_ text: String?, _ workspace: Workspace) throws -> Answer {
+    fileprivate func list(_ text: String?, _ workspace: Workspace) async throws -> Answer {
         let filter = ProjectFilter(text: text, status: status)
-        let entries = try workspace.projects()
+        let entries = try await workspace.projects()
         let found = entries.filter { filter.accepts($0.record) }.prefix(limit ?? .max).map { ProjectReport($0) }
         return Answer(ProjectListReport(projects: found)) { output in
             ProjectView(terminal: output).list(found, of: entries.count)
@@ -97,7 +97,7 @@ struct ProjectsSearchCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    func answer(_ workspace: Workspace) async throws -> Answer { try which.list(text, workspace) }
+    func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(text, workspace) }
 }
 
 struct ProjectsShowCommand: WorkspaceCommand {
@@ -117,8 +117,9 @@ struct ProjectsShowCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let entry = try ProjectFilter.project(id, in: try workspace.projects())
-        let details = ProjectDetails(entry, versions: try workspace.ledger.projectVersions(of: entry.record.id))
+        let entry = try ProjectFilter.project(id, in: try await workspace.projects())
+        let versions = try await workspace.ledger { try $0.projectVersions(of: entry.record.id) }
+        let details = ProjectDetails(entry, versions: versions)
         return Answer(details) { output in ProjectView(terminal: output).details(details) }
     }
 }
@@ -137,14 +138,14 @@ struct ProjectsStatsCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        Answer(ProjectStatistics(try workspace.projects()))
+        Answer(ProjectStatistics(try await workspace.projects()))
     }
 }
 
 extension Workspace {
     /// All of them, the newest first.
-    func projects() throws -> [ProjectEntry] {
-        try ProjectServices(installation, ledger: try ledger).entries()
+    func projects() async throws -> [ProjectEntry] {
+        try await ProjectServices(self).entries()
     }
 }
 

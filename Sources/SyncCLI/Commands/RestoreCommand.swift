@@ -91,7 +91,7 @@ struct RestoreCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         if let output { try workspace.console.announce(output.path, workspace.installation) }
-        let parts = try workspace.restores(estimate || suggest ? .reads : .writes)
+        let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         return suggest ? try await suggestions(workspace, parts) : try await order(workspace, parts)
     }
 

@@ -30,26 +30,27 @@ struct RestoresCommand: WorkspaceCommand {
     private static let jobsShown = 50
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (ledger, now) = (try workspace.ledger, workspace.time.now())
+        let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         var status = ExitStatus.done
         if refresh {
-            let saved = try await workspace.restores(.writes).service.round(isUrgent: true)
+            let saved = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
             let errors = workspace.console.errors
             for problem in saved.problems {
                 errors.writeLine(errors.styled("not saved", .red) + "  \("\(problem)".escapingControls)")
             }
             if !saved.problems.isEmpty { status = .partlyDone }
         } else {
-            try ledger.expireRestores(at: now)
+            try await ledger { _ = try $0.expireRestores(at: now) }
         }
         guard let id else {
-            let jobs = try ledger.restoreJobs(limit: Self.jobsShown).map { JobReport($0) }
+            let jobs = try await ledger { try $0.restoreJobs(limit: Self.jobsShown) }.map { JobReport($0) }
             return Answer(JobListReport(restores: jobs), status: status) { JobView(terminal: $0, now: now).list(jobs) }
         }
-        guard let summary = try ledger.restoreJob(RestoreJobID(rawValue: id)) else {
+        guard let summary = try await ledger({ try $0.restoreJob(RestoreJobID(rawValue: id)) }) else {
             throw CommandFailure(.noSuchPath, "there is no restore \(id); sync-agent restores lists them")
         }
-        let job = JobReport(summary, items: try ledger.restoreItems(of: summary.job.id, after: 0, limit: .max))
+        let items = try await ledger { try $0.restoreItems(of: summary.job.id, after: 0, limit: .max) }
+        let job = JobReport(summary, items: items)
         return Answer(JobListReport(restores: [job]), status: status) { JobView(terminal: $0, now: now).detail(job) }
     }
 }

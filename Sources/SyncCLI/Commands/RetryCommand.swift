@@ -26,14 +26,16 @@ struct RetryCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let ledger = try workspace.ledger
-        var photos: [Int64] = []
-        let unknown = try workspace.installation.pathLocator.photos(at: paths.map(\.text), in: ledger) { photo in
-            if photo.state == .failed || photo.state == .pending { photos.append(photo.id) }
+        let (paths, locator) = (paths.map(\.text), workspace.installation.pathLocator)
+        let (retried, unknown) = try await workspace.ledger { ledger in
+            var photos: [Int64] = []
+            let unknown = try locator.photos(at: paths, in: ledger) { photo in
+                if photo.state == .failed || photo.state == .pending { photos.append(photo.id) }
+            }
+            // Where nothing that was named is known, there is nothing to do.
+            if !paths.isEmpty, unknown.paths.count == paths.count, let failure = unknown.failure { throw failure }
+            return (try ledger.retry(paths.isEmpty ? nil : photos), unknown)
         }
-        // Where nothing that was named is known, there is nothing to do.
-        if !paths.isEmpty, unknown.paths.count == paths.count, let failure = unknown.failure { throw failure }
-        let retried = try ledger.retry(paths.isEmpty ? nil : photos)
         let report = RetryReport(
             retried: retried.failed + retried.waiting, failed: retried.failed, waiting: retried.waiting,
             agentRunning: try workspace.installation.agentRuns())

@@ -29,8 +29,8 @@ struct RunCommand: AsyncParsableCommand {
 
     private func serve(_ workspace: Workspace) async throws -> Answer {
         let (installation, logger) = (workspace.installation, workspace.logger)
-        try workspace.takeLock()
-        let parts = try AgentServices(installation, ledger: try workspace.ledger) { event in
+        try await workspace.takeLock()
+        let parts = try await AgentServices(workspace) { event in
             if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
         }
         let systemd = SystemdNotifier(environment: installation.environment)

@@ -73,28 +73,27 @@ struct ShareCommand: WorkspaceCommand {
         let end = expires?.end(from: workspace.time.now())
         try check(end, now: workspace.time.now())
         // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
-        let ledger = dryRun ? try workspace.ledger.copyInMemory() : try workspace.ledger
-        let parts = ShareServices(
-            installation, try RestoreServices(installation, ledger: ledger, access: dryRun ? .reads : .founds))
+        let place = dryRun ? try await workspace.withLedgerCopy() : workspace
+        let parts = ShareServices(place, try await RestoreServices(place, access: dryRun ? .reads : .founds))
         var order = ShareOrder(
-            vacation: try await current(parts.finder, ledger, installation), selection: photos, quality: quality)
+            vacation: try await current(parts.finder, place), selection: photos, quality: quality)
         order.expiresAt = end
         order.sharedBy = from
         if dryRun { return try await show(order, parts, workspace) }
-        let (sharer, isNew) = try usualSharer(order.vacation, ledger, workspace.console.errors)
+        let (sharer, isNew) = try await usualSharer(order.vacation, parts.ledger, workspace.console.errors)
         order.usualSharer = sharer
         let answer = try await share(order, to: recipient, parts, workspace)
         // Not before it was shared: whoever says no has said nothing.
-        if let name = order.sharedBy ?? (isNew ? sharer : nil) { try ledger.rememberSharer(name) }
+        if let name = order.sharedBy ?? (isNew ? sharer : nil) {
+            try await parts.ledger { try $0.rememberSharer(name) }
+        }
         return answer
     }
 
     /// The vacation that is meant, as it is in its folder now, and not as it was when somebody looked there last.
-    private func current(
-        _ finder: VacationFinder, _ ledger: Ledger, _ installation: Installation
-    ) async throws -> Vacation {
+    private func current(_ finder: VacationFinder, _ workspace: Workspace) async throws -> Vacation {
         let folder = try await finder.folder(named: vacation.text)
-        let intake = ShareIntake(installation: installation, ledger: ledger)
+        let intake = ShareIntake(workspace: workspace)
         if dryRun { try await intake.forecast(folder) } else { try await intake.run(folder) }
         // It may have got another title by that look.
         if let found = try await finder.vacation(in: folder), !found.photos.isEmpty { return found }
@@ -163,10 +162,10 @@ struct ShareCommand: WorkspaceCommand {
     /// account or configuration is published unasked.
     /// - Returns: also whether the name was just told.
     private func usualSharer(
-        _ vacation: Vacation, _ ledger: Ledger, _ terminal: Terminal
-    ) throws -> (name: String?, isNew: Bool) {
+        _ vacation: Vacation, _ ledger: LedgerQueue, _ terminal: Terminal
+    ) async throws -> (name: String?, isNew: Bool) {
         if from != nil { return (nil, false) }
-        if let known = try ledger.sharer() { return (known, false) }
+        if let known = try await ledger({ try $0.sharer() }) { return (known, false) }
         guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else {
             return (vacation.sharedBy, false)
         }

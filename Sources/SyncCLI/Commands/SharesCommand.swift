@@ -40,12 +40,12 @@ struct SharesCommand: WorkspaceCommand {
             let answer = try await end(revoke, workspace)
             if !options.json { return answer }
         }
-        let (ledger, now) = (try workspace.ledger, workspace.time.now())
+        let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         let review = ShareReview(
-            ledger: LedgerQueue(ledger),
+            ledger: ledger,
             place: .disk(FileTreeScanner(), PhotoFileReducer(), BlockingPool(name: "look", threads: 1)))
         let differences = try await review.liveShares()
-        let shares = try ledger.shares(limit: Self.sharesShown).map {
+        let shares = try await ledger { try $0.shares(limit: Self.sharesShown) }.map {
             ShareListReport.Share($0, now: now, difference: differences[$0.id])
         }
         return Answer(ShareListReport(shares: shares)) { ShareView(terminal: $0, now: now).list(shares) }
@@ -55,13 +55,13 @@ struct SharesCommand: WorkspaceCommand {
 
     /// - Returns: what people are told of it.
     private func end(_ name: String, _ workspace: Workspace) async throws -> Answer {
-        let share = try find(name, try workspace.ledger)
+        let share = try await find(name, try await workspace.ledger)
         let terminal = workspace.console.people
         if share.state.isOver {
             terminal.writeLine("Share \(share.id) is \(share.state.rawValue) already; nothing of it is in the store.")
             return Answer()
         }
-        let parts = ShareServices(workspace.installation, try workspace.restores(.writes))
+        let parts = ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
@@ -91,14 +91,14 @@ struct SharesCommand: WorkspaceCommand {
         }
     }
 
-    private func find(_ name: String, _ ledger: Ledger) throws -> ShareRecord {
+    private func find(_ name: String, _ ledger: LedgerQueue) async throws -> ShareRecord {
         let reference: ShareReference
         do {
             reference = try ShareReference(name)
         } catch {
             throw CommandFailure(ExitStatus(error), "\(error); sync-agent shares lists them")
         }
-        guard let id = reference.shareID, let share = try ledger.share(id) else {
+        guard let id = reference.shareID, let share = try await ledger({ try $0.share(id) }) else {
             throw CommandFailure(
                 .noSuchPath,
                 "\(WebLink.withoutSecrets(name).escapingControls): no share of this installation; sync-agent shares lists them"

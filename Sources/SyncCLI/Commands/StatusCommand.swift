@@ -43,14 +43,14 @@ struct StatusCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         if refresh { try await refreshClasses(workspace) }
-        if !paths.isEmpty { return try listPhotos(workspace) }
+        if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
-        let status = try await StatusReader(workspace.installation, ledger: try workspace.ledger).read()
+        let status = try await StatusReader(workspace).read()
         return Answer(status.report) { status.view(on: $0).lines }
     }
 
     private func refreshClasses(_ workspace: Workspace) async throws {
-        let parts = try workspace.restores(.reads)
+        let parts = try await RestoreServices(workspace, access: .reads)
         let terminal = workspace.console.errors
         let line = ProgressLine(terminal, time: workspace.time, elsewhere: .nothing)
         let result: ClassRefresh.Result
@@ -60,7 +60,7 @@ struct StatusCommand: WorkspaceCommand {
                 line.update { _ in "checked \(Quantities.counted(seen, "object"))" }
             }
         } catch let error as StoreError where error.code == .storeMissing {
-            guard try !workspace.ledger.knowsStore() else { throw error }
+            guard try await !parts.ledger({ try $0.knowsStore() }) else { throw error }
             return terminal.writeLine("the store is not there yet; the first sync makes it")
         }
         var summary =
@@ -82,28 +82,32 @@ struct StatusCommand: WorkspaceCommand {
         }
     }
 
-    private func listPhotos(_ workspace: Workspace) throws -> Answer {
-        let (ledger, output) = (try workspace.ledger, workspace.console.output)
-        let view = PhotoListView(terminal: output)
+    private func listPhotos(_ workspace: Workspace) async throws -> Answer {
+        let (paths, isJSON, output) = (paths.map(\.text), options.json, workspace.console.output)
         let (policy, now) = (try workspace.installation.tierPolicy(), workspace.time.now())
-        try ledger.expireRestores(at: now)
-        var reports: [PhotoReport] = []
-        let unknown = try workspace.installation.pathLocator.photos(at: paths.map(\.text), in: ledger) { photo in
-            let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
-            let versions = try ledger.versions(of: photo)
-            if options.json {
-                reports.append(PhotoReport(standing, versions: versions))
-            } else {
-                // At once: there may be many.
-                (view.lines(standing) + view.lines(versions)).forEach(output.writeLine)
+        let locator = workspace.installation.pathLocator
+        let (reports, unknown) = try await workspace.ledger { ledger in
+            try ledger.expireRestores(at: now)
+            let view = PhotoListView(terminal: output)
+            var reports: [PhotoReport] = []
+            let unknown = try locator.photos(at: paths, in: ledger) { photo in
+                let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
+                let versions = try ledger.versions(of: photo)
+                if isJSON {
+                    reports.append(PhotoReport(standing, versions: versions))
+                } else {
+                    // At once: there may be many.
+                    (view.lines(standing) + view.lines(versions)).forEach(output.writeLine)
+                }
             }
+            return (reports, unknown)
         }
         return Answer(["files": reports], failure: unknown.failure) { _ in [] }
     }
 
     private func follow(_ workspace: Workspace) async throws {
         let output = workspace.console.output
-        let reader = StatusReader(workspace.installation, ledger: try workspace.ledger)
+        let reader = StatusReader(workspace)
         if output.isInteractive { output.write("\u{1B}[2J") }
         while true {
             let lines = try await reader.read().view(on: output).lines

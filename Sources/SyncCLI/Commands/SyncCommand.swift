@@ -33,24 +33,26 @@ struct SyncCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        if dryRun { return Answer(try await SyncForecast(workspace.installation, ledger: try workspace.ledger)) }
-        let ledger = try workspace.ledger
-        try workspace.takeLock()
+        if dryRun { return Answer(try await SyncForecast(try await workspace.withLedgerCopy())) }
+        try await workspace.takeLock()
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let parts = try AgentServices(workspace.installation, ledger: ledger, observe: progress.note)
+        let parts = try await AgentServices(workspace, observe: progress.note)
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
             [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
-        // One that was told to stop is none that anybody may rely on.
-        if signal == nil { try ledger.noteSync(at: workspace.time.now()) }
-        let report = SyncReport(
-            progress.summary, intake: service.intake, unsaved: service.unsaved, moved: service.moved,
-            overview: try ledger.overview(),
-            leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
-            unfinished: try ledger.unfinishedProjectImages(),
-            failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
-            delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told)
+        let now = workspace.time.now()
+        let report = try await workspace.ledger { ledger in
+            // One that was told to stop is none that anybody may rely on.
+            if signal == nil { try ledger.noteSync(at: now) }
+            return SyncReport(
+                progress.summary, intake: service.intake, unsaved: service.unsaved, moved: service.moved,
+                overview: try ledger.overview(),
+                leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
+                unfinished: try ledger.unfinishedProjectImages(),
+                failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
+                delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told)
+        }
         guard let signal else { return Answer(report) }
         return Answer(
             report,
@@ -96,14 +98,19 @@ private final class PassService: Service {
             return
         }
         // Somebody asked: what waits after an earlier failure is tried now.
-        try parts.ledger.hurry(at: parts.time.now())
-        progress.expect(try parts.ledger.overview().totals.waiting)
+        let now = parts.time.now()
+        progress.expect(
+            try await parts.ledger { ledger in
+                try ledger.hurry(at: now)
+                return try ledger.overview().totals.waiting
+            })
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         do {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             upkeep.withLock { $0 = moved }
             // What the daily verification has found broken is mended at once.
-            if let due = try parts.ledger.nextTry(at: parts.time.now()), due <= parts.time.now() {
+            let now = parts.time.now()
+            if let due = try await parts.ledger({ try $0.nextTry(at: now) }), due <= now {
                 try await parts.pipeline.run(.untilDone(patience: .zero))
             }
             try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }

@@ -52,11 +52,12 @@ struct VerifyCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (ledger, installation) = (try workspace.ledger, workspace.installation)
+        let installation = workspace.installation
         // What is broken is stored again here, unless an agent is at it.
         let lock = try installation.takeLockIfFree()
         defer { withExtendedLifetime(lock) {} }
-        let parts = try workspace.restores(.reads)
+        let parts = try await RestoreServices(workspace, access: .reads)
+        let ledger = parts.ledger
         let verifier = Verifier(
             store: parts.store, ledger: parts.ledger,
             cost: VerificationCost(prices: try installation.pricesThatCount()), time: workspace.time)
@@ -64,24 +65,26 @@ struct VerifyCommand: WorkspaceCommand {
         var repaired = 0
         if !result.broken.isEmpty, lock != nil {
             try await storeAgain(workspace)
-            repaired = try result.broken.count { try ledger.object($0.key)?.problem == nil }
+            repaired = try await ledger { ledger in
+                try result.broken.count { try ledger.object($0.key)?.problem == nil }
+            }
         }
         let now = workspace.time.now()
-        var report = VerifyReport(
-            result, repaired: repaired, oldest: try ledger.verificationStanding(at: now).oldest,
-            lost: try ledger.overview().lost)
+        let (standing, lost) = try await ledger { (try $0.verificationStanding(at: now), try $0.overview().lost) }
+        var report = VerifyReport(result, repaired: repaired, oldest: standing.oldest, lost: lost)
         report.leftToAgent = !result.broken.isEmpty && lock == nil
         return Answer(report, status: report.status) { [report] _ in report.lines(now: now) }
     }
 
     private func look(_ verifier: Verifier, _ workspace: Workspace) async throws -> Verifier.Result {
         let settings = workspace.settings.verify
-        let spent = try workspace.ledger.verificationStanding(at: workspace.time.now()).spentUSD
+        let now = workspace.time.now()
+        let spent = try await workspace.ledger { try $0.verificationStanding(at: now).spentUSD }
         let limit = budget ?? max(settings.maximumUSDPerMonth - spent, 0)
         let choice: Verifier.Choice =
             paths.isEmpty
             ? .percent(all ? 100 : percent ?? (settings.percentPerDay > 0 ? settings.percentPerDay : 1))
-            : .keys(try keys(workspace))
+            : .keys(try await keys(workspace))
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
         return try await verifier.run(choice, costingAtMost: limit) { done, total in
@@ -90,25 +93,26 @@ struct VerifyCommand: WorkspaceCommand {
     }
 
     /// The objects of the photos at the paths.
-    private func keys(_ workspace: Workspace) throws -> [ObjectKey] {
-        let ledger = try workspace.ledger
-        var keys: [ObjectKey] = []
-        var seen: Set<ObjectKey> = []
-        let unknown = try workspace.installation.pathLocator.photos(at: paths.map(\.text), in: ledger) { photo in
-            var objects = [photo.object ?? photo.earlier].compactMap(\.self)
-            if photo.note != nil { objects += try ledger.events(of: photo.id).compactMap(\.object) }
-            for object in objects where seen.insert(object.key).inserted { keys.append(object.key) }
+    private func keys(_ workspace: Workspace) async throws -> [ObjectKey] {
+        let (paths, locator) = (paths.map(\.text), workspace.installation.pathLocator)
+        return try await workspace.ledger { ledger in
+            var keys: [ObjectKey] = []
+            var seen: Set<ObjectKey> = []
+            let unknown = try locator.photos(at: paths, in: ledger) { photo in
+                var objects = [photo.object ?? photo.earlier].compactMap(\.self)
+                if photo.note != nil { objects += try ledger.events(of: photo.id).compactMap(\.object) }
+                for object in objects where seen.insert(object.key).inserted { keys.append(object.key) }
+            }
+            if let failure = unknown.failure { throw failure }
+            return keys
         }
-        if let failure = unknown.failure { throw failure }
-        return keys
     }
 
     private func storeAgain(_ workspace: Workspace) async throws {
-        let ledger = try workspace.ledger
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let parts = try AgentServices(workspace.installation, ledger: ledger, observe: progress.note)
-        progress.expect(try ledger.overview().totals.waiting)
+        let parts = try await AgentServices(workspace, observe: progress.note)
+        progress.expect(try await parts.ledger { try $0.overview().totals.waiting })
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         try await parts.vacations.round()
         try await parts.upkeep.mend()

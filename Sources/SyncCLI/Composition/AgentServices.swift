@@ -11,7 +11,7 @@ import SyncWatch
 
 /// The parts that `run` and `sync` share, put together from the configuration: one path from the folders to the store.
 struct AgentServices: Sendable {
-    let ledger: Ledger
+    let ledger: LedgerQueue
     let folders: [FolderRecord]
     let scanner: FileTreeScanner
     /// One thread: looks and scans never overtake each other.
@@ -25,64 +25,66 @@ struct AgentServices: Sendable {
     let projects: ProjectServices
     let retention: RetentionServices
 
-    private let installation: Installation
+    private let workspace: Workspace
 
-    var time: TimeSource { installation.time }
+    var time: TimeSource { workspace.time }
 
-    /// - Parameter ledger: a lock holder's; whatever an earlier agent left in hand is put back into the queue.
-    init(
-        _ installation: Installation, ledger: Ledger, observe: @escaping @Sendable (PipelineEvent) -> Void
-    ) throws {
-        let settings = installation.settings
-        self.installation = installation
-        self.ledger = ledger
-        Self.endWhenThreadsAreStuck(installation.logger)
+    /// - Parameter workspace: a lock holder's; whatever an earlier agent left in hand is put back into the queue.
+    init(_ workspace: Workspace, observe: @escaping @Sendable (PipelineEvent) -> Void) async throws {
+        let (settings, time, logger) = (workspace.settings, workspace.time, workspace.logger)
+        let queue = try await workspace.ledger
+        let ledger = queue.ledger
+        self.workspace = workspace
+        self.ledger = queue
+        Self.endWhenThreadsAreStuck(logger)
         scanner = FileTreeScanner()
         intakePool = BlockingPool(name: "intake", threads: 1)
-        let retrying = try installation.openStore(ledger, access: .founds)
-        folders = try ledger.register(settings.watch)
-        let interrupted = try ledger.recoverInterrupted(at: installation.time.now())
+        let retrying = try await workspace.store(.founds)
+        let interrupted: Int
+        (folders, interrupted) = try await queue {
+            (try $0.register(settings.watch), try $0.recoverInterrupted(at: time.now()))
+        }
         if interrupted > 0 {
-            installation.logger.notice(
+            logger.notice(
                 "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
         let keys = try KeyLayout(user: settings.user)
-        restores = try RestoreServices(installation, ledger: ledger, store: retrying)
-        shares = ShareServices(installation, restores)
+        restores = try await RestoreServices(workspace, store: retrying)
+        shares = ShareServices(workspace, restores)
         let galleries = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner, pool: intakePool,
-            settle: settings.upload.settle, time: installation.time)
-        retention = try RetentionServices(
-            installation, ledger: restores.ledger, store: retrying,
+            settle: settings.upload.settle, time: time)
+        retention = try await RetentionServices(
+            workspace, store: retrying,
             intake: EventIntake(
-                pass: galleries, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), pool: intakePool,
+                pass: galleries, ledger: queue, scanner: scanner, reducer: PhotoFileReducer(), pool: intakePool,
                 work: work))
         upkeep = StoreUpkeep(
-            store: retrying, ledger: restores.ledger, keys: keys, policy: try installation.tierPolicy(),
+            store: retrying, ledger: queue, keys: keys, policy: try workspace.installation.tierPolicy(),
             verification: VerificationRule(
                 percentPerDay: settings.verify.percentPerDay,
                 maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
-                cost: VerificationCost(prices: try installation.pricesThatCount())),
+                cost: VerificationCost(prices: try workspace.installation.pricesThatCount())),
             captureTimes: CaptureTimeMender(
-                ledger: restores.ledger, source: PhotoFileReducer(),
-                pool: BlockingPool(name: "times", threads: 1), logger: installation.logger),
-            time: installation.time, logger: installation.logger)
+                ledger: queue, source: PhotoFileReducer(),
+                pool: BlockingPool(name: "times", threads: 1), logger: logger),
+            time: time, logger: logger)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(
-                ledger: restores.ledger, store: retrying, keys: keys, pool: BlockingPool(name: "vacations", threads: 1),
-                now: installation.time.now),
-            work: done, patience: restores.patience, time: installation.time, logger: installation.logger)
-        projects = ProjectServices(installation, ledger: ledger)
+                ledger: queue, store: retrying, keys: keys, pool: BlockingPool(name: "vacations", threads: 1),
+                now: time.now),
+            work: done, patience: restores.patience, time: time, logger: logger)
+        projects = try await ProjectServices(workspace)
         let preparer = Preparer(
             ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
             planner: UploadPlanner(keys: keys), projects: projects.gate, policy: settings.photos.reduce,
-            settle: settings.upload.settle, now: installation.time.now)
+            settle: settings.upload.settle, now: time.now)
         pipeline = PhotoPipeline(
-            ledger: ledger, store: retrying, preparer: preparer,
-            versions: projects.versions(in: retrying, ledger: restores.ledger, keys: keys),
+            ledger: queue, store: retrying, preparer: preparer,
+            versions: projects.versions(in: retrying, keys: keys),
             pool: BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount),
-            batchSize: settings.upload.batchSize, work: work, time: installation.time, logger: installation.logger,
+            batchSize: settings.upload.batchSize, work: work, time: time, logger: logger,
             observe: { event in
                 observe(event)
                 done.signal()
@@ -105,20 +107,19 @@ struct AgentServices: Sendable {
     var projectService: ProjectService {
         ProjectService(
             folders: folders, shelf: projects.shelf, pool: intakePool, work: work, patience: restores.patience,
-            time: installation.time)
+            time: time)
     }
 
     func makePass() -> SyncPass {
         SyncPass(
-            folders: folders, ledger: ledger, scanner: scanner, pool: intakePool,
-            settle: installation.settings.upload.settle, time: installation.time)
+            folders: folders, ledger: ledger.ledger, scanner: scanner, pool: intakePool,
+            settle: workspace.settings.upload.settle, time: time)
     }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, source: source, pool: intakePool,
-            settle: installation.settings.upload.settle, rescanEvery: installation.settings.upload.rescan,
-            patience: restores.patience, work: work,
-            time: installation.time, logger: installation.logger)
+            settle: workspace.settings.upload.settle, rescanEvery: workspace.settings.upload.rescan,
+            patience: restores.patience, work: work, time: time, logger: workspace.logger)
     }
 }

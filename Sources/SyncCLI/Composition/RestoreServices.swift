@@ -19,38 +19,37 @@ struct RestoreServices: Sendable {
     let patience: LedgerPatience
 
     /// - Parameter store: with retries.
-    init(_ installation: Installation, ledger: Ledger, store: any ObjectStore) throws {
-        let settings = installation.settings
-        let time = installation.time
-        let queue = LedgerQueue(ledger)
+    init(_ workspace: Workspace, store: any ObjectStore) async throws {
+        let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
+        let ledger = try await workspace.ledger
         // Downloads are written where their bytes arrive, on the store's own thread: a disk that hangs must not hold up
         // the uploads.
-        let downloads = installation.retrying(try installation.makeStore(ledger, access: .reads))
+        let downloads = try await workspace.readStore()
         self.store = store
-        self.ledger = queue
-        patience = LedgerPatience(ledger: queue, time: time, logger: installation.logger)
+        self.ledger = ledger
+        patience = LedgerPatience(ledger: ledger, time: time, logger: installation.logger)
         desk = RestorePlanner(
-            store: store, ledger: queue, prices: try installation.prices(),
+            store: store, ledger: ledger, prices: try installation.prices(),
             pool: BlockingPool(name: "originals", threads: 1), time: time)
-        sender = RestoreSender(store: store, ledger: queue, time: time)
-        changer = RestoreUpgrader(store: store, ledger: queue, time: time)
+        sender = RestoreSender(store: store, ledger: ledger, time: time)
+        changer = RestoreUpgrader(store: store, ledger: ledger, time: time)
         service = RestoreService(
-            follower: RestorePoller(store: store, ledger: queue, interval: settings.restore.poll, time: time),
+            follower: RestorePoller(store: store, ledger: ledger, interval: settings.restore.poll, time: time),
             delivery: RestoreDownloader(
-                store: downloads, ledger: queue, pool: BlockingPool(name: "downloads", threads: 3), time: time),
+                store: downloads, ledger: ledger, pool: BlockingPool(name: "downloads", threads: 3), time: time),
             announcer: RestoreAnnouncer(
-                ledger: queue,
+                ledger: ledger,
                 notifiers: Notifiers(
                     settings.notify, environment: installation.environment, time: time, logger: installation.logger),
                 time: time),
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
-            store: store, ledger: queue, keys: try KeyLayout(user: settings.user), time: time)
+            store: store, ledger: ledger, keys: try KeyLayout(user: settings.user), time: time)
     }
 
     /// For a command: opens the store that the configuration names, and sees that the ledger is about it.
     /// - Parameter access: what may be made of an embedded store.
-    init(_ installation: Installation, ledger: Ledger, access: LocalStoreAccess) throws {
-        try self.init(installation, ledger: ledger, store: try installation.openStore(ledger, access: access))
+    init(_ workspace: Workspace, access: LocalStoreAccess) async throws {
+        try await self.init(workspace, store: try await workspace.store(access))
     }
 }

@@ -15,15 +15,15 @@ struct RetentionServices: Sendable {
     let schedule: DailySchedule
     let ledger: LedgerQueue
 
-    private let installation: Installation
+    private let workspace: Workspace
 
     /// - Parameters:
     ///   - store: with retries.
     ///   - intake: what looks at the folders first.
-    init(_ installation: Installation, ledger: LedgerQueue, store: any ObjectStore, intake: EventIntake) throws {
-        let settings = installation.settings
-        self.installation = installation
-        self.ledger = ledger
+    init(_ workspace: Workspace, store: any ObjectStore, intake: EventIntake) async throws {
+        let settings = workspace.settings
+        self.workspace = workspace
+        ledger = try await workspace.ledger
         schedule = DailySchedule(
             hour: settings.retention.at.hour, minute: settings.retention.at.minute, in: settings.retention.timeZone)
         retention = RetentionPass(
@@ -34,40 +34,37 @@ struct RetentionServices: Sendable {
                 batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
                 phoneRegion: settings.share.phoneRegion),
             pool: BlockingPool(name: "retention", threads: ProcessEnvironment.processorCount),
-            intake: intake, time: installation.time)
+            intake: intake, time: workspace.time)
     }
 
     /// For a command: with the store that the configuration names.
     /// - Parameters:
     ///   - writes: `false` for a look at a copy of the ledger, which need not be about this store.
     ///   - scans: whether the folders are this process's to scan: no agent does it.
-    init(_ installation: Installation, ledger: Ledger, writes: Bool, scans: Bool) throws {
-        let store =
-            writes
-            ? try installation.openStore(ledger, access: .founds)
-            : installation.retrying(try installation.makeStore(ledger, access: .reads))
+    init(_ workspace: Workspace, writes: Bool, scans: Bool) async throws {
+        let (ledger, settings) = (try await workspace.ledger, workspace.settings)
+        let store = try await writes ? workspace.store(.founds) : workspace.readStore()
         let pool = BlockingPool(name: "intake", threads: 1)
-        let folders = scans ? try ledger.register(installation.settings.watch) : []
+        let folders = scans ? try await ledger { try $0.register(settings.watch) } : []
         let pass = SyncPass(
-            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
-            settle: writes ? installation.settings.upload.settle : .zero, time: installation.time)
-        try self.init(
-            installation, ledger: LedgerQueue(ledger), store: store,
+            folders: folders.filter { $0.kind == .gallery }, ledger: ledger.ledger, scanner: FileTreeScanner(),
+            pool: pool, settle: writes ? settings.upload.settle : .zero, time: workspace.time)
+        try await self.init(
+            workspace, store: store,
             intake: EventIntake(
                 pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
                 pool: pool))
     }
 
     /// For a look: on a copy of the ledger, of which nothing is kept.
-    init(_ installation: Installation, lookingAt ledger: Ledger) throws {
-        try self.init(installation, ledger: ledger.copyInMemory(), writes: false, scans: true)
+    init(lookingAt workspace: Workspace) async throws {
+        try await self.init(try await workspace.withLedgerCopy(), writes: false, scans: true)
     }
 
     func service(_ patience: LedgerPatience) -> RetentionService {
-        let installation = installation
-        return RetentionService(
-            retention, days: installation.settings.retention.eventDays, schedule: schedule, ledger: ledger,
-            hold: { try installation.takeCleanupLock() }, patience: patience, time: installation.time,
-            logger: installation.logger)
+        RetentionService(
+            retention, days: workspace.settings.retention.eventDays, schedule: schedule, ledger: ledger,
+            hold: { [installation = workspace.installation] in try installation.takeCleanupLock() },
+            patience: patience, time: workspace.time, logger: workspace.logger)
     }
 }

@@ -20,8 +20,8 @@ struct ShareServices: Sendable {
     var ledger: LedgerQueue { restores.ledger }
 
     /// - Parameter restores: whose store and ledger these parts use too.
-    init(_ installation: Installation, _ restores: RestoreServices) {
-        let (settings, time) = (installation.settings, installation.time)
+    init(_ workspace: Workspace, _ restores: RestoreServices) {
+        let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let pool = BlockingPool(name: "shares", threads: ProcessEnvironment.processorCount)
         let owners = ShareOwners(

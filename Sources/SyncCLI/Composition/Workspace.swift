@@ -26,7 +26,7 @@ extension WorkspaceCommand {
 /// on errors too.
 final class Workspace: Sendable {
     private struct Opened {
-        var ledger: Ledger?
+        var ledger: LedgerQueue?
         var lock: AgentLock?
     }
 
@@ -40,37 +40,50 @@ final class Workspace: Sendable {
         installation = try Installation(global, environment: console.environment)
     }
 
+    private init(_ installation: Installation, _ console: Console, _ ledger: LedgerQueue) {
+        self.installation = installation
+        self.console = console
+        opened.withLock { $0.ledger = ledger }
+    }
+
     var settings: Settings { installation.settings }
     var time: TimeSource { installation.time }
     var logger: Logger { installation.logger }
 
-    /// Opened when it is asked for first; made when it is not there yet.
-    var ledger: Ledger {
-        get throws {
-            try opened.withLock { opened in
-                if let ledger = opened.ledger { return ledger }
-                let ledger = try installation.openLedger()
-                opened.ledger = ledger
-                return ledger
-            }
+    /// Opened when it is asked for first; made when it is not there yet. A command asks for one thing after the other.
+    var ledger: LedgerQueue {
+        get async throws {
+            if let ledger = opened.withLock({ $0.ledger }) { return ledger }
+            let ledger = try await LedgerQueue.open { [installation] in try installation.openLedger() }
+            opened.withLock { $0.ledger = ledger }
+            return ledger
         }
     }
 
-    /// The ledger for those who await it.
-    var queue: LedgerQueue { get throws { LedgerQueue(try ledger) } }
-
-    /// The configured store, which the ledger is about.
-    func store(_ access: LocalStoreAccess) throws -> any ObjectStore {
-        try installation.openStore(try ledger, access: access)
+    /// The configured store with retries, after a look that the ledger is about it.
+    /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
+    func store(_ access: LocalStoreAccess) async throws -> any ObjectStore {
+        let store = try await ledger { [installation] ledger in
+            let store = try installation.makeStore(ledger, access: access)
+            try installation.requireOwn(store, of: ledger)
+            return store
+        }
+        return installation.retrying(store)
     }
 
-    func restores(_ access: LocalStoreAccess) throws -> RestoreServices {
-        try RestoreServices(installation, ledger: try ledger, access: access)
+    /// The configured store with retries, to read what the ledger need not know.
+    func readStore() async throws -> any ObjectStore {
+        installation.retrying(try await ledger { [installation] in try installation.makeStore($0, access: .reads) })
+    }
+
+    /// The same, with a copy of the ledger of which nothing is kept: for a look.
+    func withLedgerCopy() async throws -> Workspace {
+        Workspace(installation, console, LedgerQueue(try await ledger { try $0.copyInMemory() }))
     }
 
     /// Takes the one agent's lock until the end.
-    func takeLock() throws {
-        _ = try ledger
+    func takeLock() async throws {
+        _ = try await ledger
         let lock = try installation.takeLock()
         opened.withLock { $0.lock = lock }
     }
@@ -81,33 +94,25 @@ final class Workspace: Sendable {
         do {
             value = try await body(self)
         } catch {
-            try? close()
+            try? await close()
             throw error
         }
-        try close()
+        try await close()
         return value
     }
 
     /// The lock goes last: whoever gets it finds the ledger closed.
-    private func close() throws {
+    private func close() async throws {
         let last = opened.withLock { opened in
             defer { opened = Opened() }
             return opened
         }
         defer { withExtendedLifetime(last.lock) {} }
-        try last.ledger?.close()
+        try await last.ledger?.finish { try $0.close() }
     }
 }
 
 extension Installation {
-    /// The configured store with retries, after a look that the ledger is about it.
-    /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
-    func openStore(_ ledger: Ledger, access: LocalStoreAccess) throws -> any ObjectStore {
-        let store = try makeStore(ledger, access: access)
-        try requireOwn(store, of: ledger)
-        return retrying(store)
-    }
-
     func retrying(_ store: any ObjectStore) -> any ObjectStore {
         RetryingStore(store, time: time, logger: logger)
     }
@@ -119,12 +124,5 @@ extension Installation {
         } catch is AgentLock.Held {
             return nil
         }
-    }
-}
-
-extension LedgerQueue {
-    /// With a thread of its own.
-    init(_ ledger: Ledger) {
-        self.init(ledger, pool: BlockingPool(name: "ledger", threads: 1))
     }
 }

@@ -22,7 +22,7 @@ struct ArchiveRestore {
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was asked for.
     func run(_ memories: [ArchivedGalleryPhoto]) async throws -> RestoreReport {
-        let parts = try workspace.restores(.writes)
+        let parts = try await RestoreServices(workspace, access: .writes)
         let (terminal, isSilent) = (workspace.console.people, workspace.console.isSilent)
         let view = RestoreView(
             terminal: terminal, prices: try installation.prices(),

@@ -16,15 +16,16 @@ struct ArchiveServices: Sendable {
     let list: ArchiveListing
     let book: ProfileBook
 
-    init(_ workspace: Workspace) throws {
+    init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
-        let ledger = Self.openLedger(workspace)
-        store = try installation.makeReadStore(ledger)
+        let ledger = await Self.openLedger(workspace)
+        store = try installation.makeReadStore(ledger?.ledger)
         list = ArchiveListing(store: store, keys: try KeyLayout(user: installation.settings.user))
+        let share = installation.settings.share
         book =
-            try ledger?.profileBook(installation.settings.share)
+            try await ledger?({ try $0.profileBook(share) })
             ?? ProfileBook(
-                [], phones: LibPhoneNumbers(), region: installation.settings.share.phoneRegion,
+                [], phones: LibPhoneNumbers(), region: share.phoneRegion,
                 // Without a ledger nothing was ever given one here.
                 pseudonyms: Pseudonyms(key: [0]))
     }
@@ -53,10 +54,10 @@ struct ArchiveServices: Sendable {
         }
     }
 
-    private static func openLedger(_ workspace: Workspace) -> Ledger? {
+    private static func openLedger(_ workspace: Workspace) async -> LedgerQueue? {
         guard workspace.installation.hasLedger else { return nil }
         do {
-            return try workspace.ledger
+            return try await workspace.ledger
         } catch {
             workspace.logger.warning("names of profiles cannot be shown: \(error)")
             return nil

@@ -15,14 +15,15 @@ struct ShareIntake {
     /// Of files that are waited for.
     private static let namesShown = 3
 
-    let installation: Installation
-    let ledger: Ledger
+    let workspace: Workspace
+
+    private var installation: Installation { workspace.installation }
 
     /// - Parameter folder: absolute, as the ledger calls it.
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
     func run(_ folder: FilePath) async throws {
         let pool = BlockingPool(name: "look", threads: 1)
-        let queue = LedgerQueue(ledger)
+        let ledger = try await workspace.ledger
         let line = ProgressLine(.standardError(installation.environment), time: installation.time)
         defer { line.finish() }
         var waitsFor: [FilePath] = []
@@ -33,7 +34,7 @@ struct ShareIntake {
                 defer { withExtendedLifetime(lock) {} }
                 return try await pass(over: folder)
             }
-            let unseen = try await FolderLook.take(at: folder, FileTreeScanner(), ledger: queue, pool: pool).unseen
+            let unseen = try await FolderLook.take(at: folder, FileTreeScanner(), ledger: ledger, pool: pool).unseen
             if unseen.isEmpty { return }
             if unseen != waitsFor {
                 waitsFor = unseen
@@ -49,22 +50,28 @@ struct ShareIntake {
         let terminal = Terminal.standardError(installation.environment)
         let progress = PassProgress(terminal: terminal, time: installation.time)
         defer { progress.finish() }
-        let parts = try AgentServices(installation, ledger: ledger, observe: progress.note)
+        let parts = try await AgentServices(workspace, observe: progress.note)
         let intake = try await parts.makePass().takeIn(only: folder)
         for problem in intake.problems { terminal.writeLine("\(problem)") }
         let writing = intake.stillChanging.filter { $0.starts(with: folder) }
         guard writing.isEmpty else { throw Self.beingWritten(writing) }
-        guard let record = try ledger.vacation(in: folder) else { return }
-        try ledger.hurry(record.id, at: installation.time.now())
-        progress.expect(try ledger.vacation(record.id)?.waiting ?? 0)
-        try await parts.pipeline.run(.untilDone(patience: .seconds(10)), of: record.id)
-        try await parts.vacations.round(of: record.id)
+        let now = workspace.time.now()
+        let hurried = try await parts.ledger { ledger -> (id: VacationID, waiting: Int)? in
+            guard let record = try ledger.vacation(in: folder) else { return nil }
+            try ledger.hurry(record.id, at: now)
+            return (record.id, try ledger.vacation(record.id)?.waiting ?? 0)
+        }
+        guard let (id, waiting) = hurried else { return }
+        progress.expect(waiting)
+        try await parts.pipeline.run(.untilDone(patience: .seconds(10)), of: id)
+        try await parts.vacations.round(of: id)
     }
 
     /// On a copy of the ledger that nobody keeps: nothing is sent or remembered.
     func forecast(_ folder: FilePath) async throws {
+        let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
         let pass = SyncPass(
-            folders: try ledger.register(installation.settings.watch), ledger: ledger, scanner: FileTreeScanner(),
+            folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
             pool: BlockingPool(name: "intake", threads: 1), settle: .zero, time: installation.time)
         _ = try await pass.takeIn(only: folder)
     }

@@ -29,25 +29,33 @@ struct StatusReader {
     /// `status` answers even when the store does not.
     private static let patience = Duration.seconds(3)
 
-    private let installation: Installation
-    private let ledger: Ledger
+    private let workspace: Workspace
 
-    init(_ installation: Installation, ledger: Ledger) {
-        self.installation = installation
-        self.ledger = ledger
+    init(_ workspace: Workspace) {
+        self.workspace = workspace
     }
 
+    private var installation: Installation { workspace.installation }
+
     func read() async throws -> Status {
-        let (identity, error) = await lookAtStore()
+        let store = await lookAtStore()
+        let shared = try await sharedVacations()
+        return try await workspace.ledger { [self] in try read($0, store, shared) }
+    }
+
+    private func read(
+        _ ledger: Ledger, _ store: (StoreIdentity, String?), _ shared: [FilePath: StatusReport.SharedVacation]
+    ) throws -> Status {
         try ledger.expireRestores(at: installation.time.now())
         var report = StatusReport(
-            try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed), backlog: try backlog(),
-            vacations: try ledger.vacations(), sharedVacations: try await sharedVacations(),
+            try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
+            backlog: try backlog(ledger),
+            vacations: try ledger.vacations(), sharedVacations: shared,
             delayed: try ledger.delayedPhotos(limit: Self.failedShown),
             verification: try ledger.verificationStanding(at: installation.time.now()),
             watched: installation.settings.watch,
-            holder: try AgentLock.currentHolder(at: installation.lockFile), store: identity, storeError: error)
-        try addNotes(to: &report)
+            holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
+        try addNotes(to: &report, ledger)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
@@ -57,9 +65,10 @@ struct StatusReader {
 
     /// As their folders were seen last: an overview waits for no disk.
     private func sharedVacations() async throws -> [FilePath: StatusReport.SharedVacation] {
-        let live = try ledger.unendedShares().filter { $0.state == .live }
+        let ledger = try await workspace.ledger
+        let live = try await ledger { try $0.unendedShares().filter { $0.state == .live } }
         if live.isEmpty { return [:] }
-        let differences = try await ShareReview(ledger: LedgerQueue(ledger), place: .ledger).liveShares()
+        let differences = try await ShareReview(ledger: ledger, place: .ledger).liveShares()
         return live.reduce(into: [:]) { vacations, share in
             let others = vacations[share.folder]?.changedBy
             vacations[share.folder] = StatusReport.SharedVacation(
@@ -68,7 +77,7 @@ struct StatusReader {
     }
 
     /// What of galleries and projects is left aside, and why.
-    private func addNotes(to report: inout StatusReport) throws {
+    private func addNotes(to report: inout StatusReport, _ ledger: Ledger) throws {
         let hasTexts = try (ledger.eventCounts().retention[.kept] ?? 0) > 0
         let doubt = hasTexts ? try ClockCheck(ledger).doubt(at: installation.time.now()) : nil
         for (index, folder) in installation.settings.watch.enumerated() {
@@ -86,7 +95,7 @@ struct StatusReader {
         }
     }
 
-    private func backlog() throws -> ArchiveBacklog {
+    private func backlog(_ ledger: Ledger) throws -> ArchiveBacklog {
         let policy = try installation.tierPolicy()
         let rules = policy.archiveRules.compactMap(\.own)
         guard !rules.isEmpty, let smallest = policy.floor.bytes else { return ArchiveBacklog() }
@@ -98,7 +107,7 @@ struct StatusReader {
     private func lookAtStore() async -> (StoreIdentity, String?) {
         let store: any ObjectStore
         do {
-            store = try installation.makeStore(ledger, access: .reads)
+            store = try await workspace.ledger { [installation] in try installation.makeStore($0, access: .reads) }
         } catch {
             return (installation.configuredIdentity, "\(error)")
         }

@@ -134,26 +134,28 @@ struct SyncForecast: Report {
     var bytes: Int64 = 0
     var problems: [SyncReport.Problem] = []
 
-    /// - Parameter ledger: stays as it is.
-    init(_ installation: Installation, ledger: Ledger) async throws {
-        let ledger = try ledger.copyInMemory()
-        let settings = installation.settings
-        let folders = try ledger.register(settings.watch)
+    /// - Parameter copy: has a ledger of which nothing is kept.
+    init(_ copy: Workspace) async throws {
+        let (ledger, watched) = (try await copy.ledger, copy.settings.watch)
+        let folders = try await ledger { try $0.register(watched) }
         let pool = BlockingPool(name: "intake", threads: 1)
         // No settle time: a file that is still being written would be stored too, once it is whole.
         let pass = SyncPass(
-            folders: folders, ledger: ledger, scanner: FileTreeScanner(), pool: pool, settle: .zero,
-            time: installation.time)
+            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), pool: pool, settle: .zero,
+            time: copy.time)
         let intake = try await pass.takeIn()
         problems = intake.problems.map { SyncReport.Problem(path: $0.path.text, message: $0.message) }
-        for folder in folders {
-            try ledger.photos(at: folder.path) { photo in
-                guard photo.state == .pending || photo.state == .uploading else { return }
-                let size = photo.bytesLocal ?? 0
-                files.append(File(path: photo.path.text, bytes: size))
-                bytes += size
+        files = try await ledger { ledger in
+            var files: [File] = []
+            for folder in folders {
+                try ledger.photos(at: folder.path) { photo in
+                    guard photo.state == .pending || photo.state == .uploading else { return }
+                    files.append(File(path: photo.path.text, bytes: photo.bytesLocal ?? 0))
+                }
             }
+            return files
         }
+        bytes = files.reduce(0) { $0 + $1.bytes }
     }
 
     func lines(on terminal: Terminal) -> [String] {

@@ -127,9 +127,9 @@ struct LifecycleInspector {
 
     var editor: LifecycleEditor { LifecycleEditor(store: store, policy: policy) }
 
-    init(_ workspace: Workspace) throws {
+    init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
-        store = installation.retrying(try installation.makeStore(try workspace.ledger, access: .reads))
+        store = try await workspace.readStore()
         policy = try installation.tierPolicy()
         prices = try installation.pricesThatCount()
     }

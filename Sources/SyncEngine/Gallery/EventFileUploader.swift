@@ -23,7 +23,7 @@ struct EventFileUploader: Sendable {
     /// As well, of photos in a row that were refused as a store refuses that takes nothing.
     private static let mostRefused = 3
 
-    let ledger: Ledger
+    let ledger: LedgerQueue
     let preparer: Preparer
     let sender: PhotoSender
     let pool: BlockingPool
@@ -32,7 +32,7 @@ struct EventFileUploader: Sendable {
     private let events = KeyedLock<Int64>()
 
     init(
-        ledger: Ledger, preparer: Preparer, sender: PhotoSender, pool: BlockingPool, suspects: KeyedLock<Bool>
+        ledger: LedgerQueue, preparer: Preparer, sender: PhotoSender, pool: BlockingPool, suspects: KeyedLock<Bool>
     ) {
         self.ledger = ledger
         self.preparer = preparer
@@ -83,13 +83,12 @@ struct EventFileUploader: Sendable {
     private func photo(
         of entry: PreparedEvents.Entry, _ claim: Claim, _ sent: inout Sent
     ) async throws -> EventPhotoResult {
-        let ledger = ledger
-        let record = try await pool.run { try ledger.event(entry.record) } ?? entry.record
+        let record = try await ledger { try $0.event(entry.record) } ?? entry.record
         let isStored = record.photoState == .stored
         switch entry.event.photo {
         case .none where isStored, .beside where isStored: return .stored(record.object)
         case .none: return .none
-        case .beside(let name): return try await pool.run { try Self.link(record, to: name, claim, ledger) }
+        case .beside(let name): return try await ledger { try Self.link(record, to: name, claim, $0) }
         case .inline(let range):
             do {
                 return try await store(range, of: entry, record, claim, &sent)
@@ -103,7 +102,7 @@ struct EventFileUploader: Sendable {
         _ range: Range<Int>, of entry: PreparedEvents.Entry, _ record: EventRecord, _ claim: Claim,
         _ sent: inout Sent
     ) async throws -> EventPhotoResult {
-        let (ledger, events) = (ledger, preparer.events)
+        let events = preparer.events
         let md5: MD5Digest
         let object: ObjectRecord
         var photo = try await alone(claim) { try events.photo(range, of: claim, known: record.photoMD5) }
@@ -125,8 +124,8 @@ struct EventFileUploader: Sendable {
             sent.bytes += receipt.sentBytes
             (md5, object) = (photo.examined.digest.md5, receipt.object)
         }
-        let isItsPhoto = try await pool.run {
-            try ledger.noteEventPhoto(record, md5: md5, object: object, in: entry.isRepeat ? nil : claim)
+        let isItsPhoto = try await ledger {
+            try $0.noteEventPhoto(record, md5: md5, object: object, in: entry.isRepeat ? nil : claim)
         }
         return isItsPhoto ? .stored(object) : .another(object)
     }
@@ -140,8 +139,7 @@ struct EventFileUploader: Sendable {
     }
 
     private func fail(_ record: EventRecord, _ reason: String) async throws -> EventPhotoResult {
-        let ledger = ledger
-        try await pool.run { try ledger.noteEventPhoto(record, failed: reason) }
+        try await ledger { try $0.noteEventPhoto(record, failed: reason) }
         return .failed(reason)
     }
 

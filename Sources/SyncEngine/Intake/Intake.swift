@@ -10,7 +10,7 @@ import SystemPackage
 /// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new.
 package actor Intake {
     private let folders: [FolderRecord]
-    private let ledger: Ledger
+    private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let source: any ChangeSource
     private let pool: BlockingPool
@@ -31,7 +31,7 @@ package actor Intake {
     ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
     ///   - work: signalled when the queue has got something new.
     package init(
-        folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, source: any ChangeSource,
+        folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, source: any ChangeSource,
         pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience, work: Wakeup,
         time: TimeSource, logger: Logger
     ) {
@@ -40,7 +40,7 @@ package actor Intake {
         self.scanner = scanner
         self.source = source
         self.pool = pool
-        self.scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
+        self.scan = FolderScan(ledger: ledger.ledger, scanner: scanner, settle: settle)
         self.rescanEvery = rescanEvery
         self.patience = patience
         self.work = work
@@ -134,7 +134,7 @@ package actor Intake {
             if let folder = folder(of: file) { located.append((folder, file)) }
         }
         let batch = located
-        let queued = try await pool.run { [ledger, scanner] in
+        let queued = try await pool.run { [ledger = ledger.ledger, scanner] in
             var queued = 0
             for (folder, file) in batch {
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
@@ -208,7 +208,7 @@ package actor Intake {
 
     private func noteWatching() async throws {
         let reports = source.reports()
-        try await pool.run { [ledger, folders] in
+        try await ledger { [folders] ledger in
             for folder in folders {
                 guard let report = reports.first(where: { $0.root == folder.path }) else { continue }
                 try ledger.noteWatching(folder.id, mode: report.mode, note: report.note)

@@ -1,7 +1,7 @@
 package import Logging
 import ServiceLifecycle
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 import SyncSystem
 
 /// What the agent does while its ledger cannot be used: a full disk, a drive that fails, another process that writes for

@@ -1,6 +1,6 @@
 package import SyncCore
 import SyncDigest
-import SyncLedger
+package import SyncLedger
 package import SyncSystem
 
 /// Deletes events whose profile is a telephone number that nobody has: their elements in all files, and what the ledger

@@ -1,5 +1,5 @@
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Gives events and archived photos that go by a telephone number the UUID of its profile, and photos whose key may tell
 /// one in another way a key that does not.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 import SyncSystem
 package import SystemPackage
 

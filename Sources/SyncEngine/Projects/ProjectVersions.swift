@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import Logging
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Keeps earlier images of a project when a new one takes the place of the last, and earlier states of `projects.json`.
 ///

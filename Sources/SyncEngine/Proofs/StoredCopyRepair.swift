@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 import SyncDigest
-import SyncLedger
+package import SyncLedger
 
 /// Stores archived photos of events and earlier images of projects again, where what is stored of them is gone or damaged.
 /// Nothing on this machine holds them any more; the pool may: the photo was stored there, too, under its MD5.

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 package import SystemPackage
 
 /// An album that may be wanted back as a whole, and what that would cost. Nobody acts on it by itself.

@@ -1,5 +1,5 @@
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Changes restores that are under way or done: a faster tier, or a later end.
 package struct RestoreUpgrader: Sendable {

@@ -9,6 +9,7 @@ package struct EventIntake: Sendable {
     private static let named = 10
 
     private let pass: SyncPass?
+    private let ledger: LedgerQueue
     private let noter: EventFileNoter
     private let scanner: any TreeScanner
     private let pool: BlockingPool
@@ -19,11 +20,12 @@ package struct EventIntake: Sendable {
     ///     queue are read.
     ///   - work: signalled when the queue has got something new.
     package init(
-        pass: SyncPass?, ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer, pool: BlockingPool,
+        pass: SyncPass?, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer, pool: BlockingPool,
         work: Wakeup? = nil
     ) {
         self.pass = pass
-        noter = EventFileNoter(ledger: ledger, reducer: reducer)
+        self.ledger = ledger
+        noter = EventFileNoter(ledger: ledger.ledger, reducer: reducer)
         self.scanner = scanner
         self.pool = pool
         self.work = work
@@ -36,15 +38,14 @@ package struct EventIntake: Sendable {
             let queued = try await pass.takeIn().queued
             if queued > 0 { work?.signal() }
         }
-        let noter = noter
-        let unread = try await pool.run { try noter.ledger.unreadEventFiles() }
+        let unread = try await ledger { try $0.unreadEventFiles() }
         var issues: [RetentionSummary.Issue] = []
         // One file in memory at a time.
         for claim in unread {
             guard let reason = try await pool.run({ try read(claim) }) else { continue }
             issues.append(RetentionSummary.Issue(event: "-", file: claim.file, reason: reason))
         }
-        let known = try await pool.run { try noter.ledger.unclearEventFiles() }
+        let known = try await ledger { try $0.unclearEventFiles() }
         let looked = Set(unread.map(\.file))
         return issues
             + known.filter { !looked.contains($0.path) }.map {

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 package import SyncSystem
 package import SystemPackage
 

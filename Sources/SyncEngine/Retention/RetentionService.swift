@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 import SyncSystem
 import SystemPackage
 

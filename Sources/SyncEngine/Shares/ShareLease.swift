@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Holds a share while something is done with it, so that one process at a time does.
 package struct ShareLease: Sendable {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 package import SyncSystem
 import SystemPackage
 

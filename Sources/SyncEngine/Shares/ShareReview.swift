@@ -1,5 +1,5 @@
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 package import SyncSystem
 import SystemPackage
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Holds the ledger against what the store lists: storage class and restore of each object, and whether it is there at all,
 /// with its size and ETag. One listing for each thousand objects; what it leaves out or contradicts is asked for by itself,

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 import SystemPackage
 
 /// What has to be done now and then for what is stored: leftovers taken back, the rules for old objects carried out where

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 
 /// Carries the rules for old objects out where the store does not: moves what is due to its class by a copy in place.
 ///

@@ -1,6 +1,6 @@
 package import Logging
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 package import SyncSystem
 
 /// Reads the capture times again that an older version noted, in UTC and without their offsets: of the photos that are on

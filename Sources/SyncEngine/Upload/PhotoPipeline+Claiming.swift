@@ -19,7 +19,7 @@ extension PhotoPipeline {
 
     func claims(at now: Date) async throws -> [Claim] {
         let (scope, reach) = (scope.withLock { $0 }, reach)
-        return try await ledgerPool.run { [ledger] in
+        return try await ledger { ledger in
             if let scope { return try ledger.claim(limit: 1, of: scope, upTo: reach, at: now) }
             return try ledger.claim(limit: 1, upTo: reach, at: now)
         }
@@ -28,7 +28,7 @@ extension PhotoPipeline {
     /// When the next photo that may be taken is due.
     func nextTry(at now: Date) async throws -> Date? {
         let (scope, reach) = (scope.withLock { $0 }, reach)
-        return try await ledgerPool.run { [ledger] in
+        return try await ledger { ledger in
             if let scope { return try ledger.nextTry(of: scope, upTo: reach, at: now) }
             return try ledger.nextTry(upTo: reach, at: now)
         }

@@ -49,7 +49,7 @@ extension PhotoPipeline {
         case .store: return true
         case .closed(let closing):
             let now = time.now()
-            try await ledgerPool.run { [ledger] in try ledger.pardon(closing.innocent, at: now) }
+            try await ledger { try $0.pardon(closing.innocent, at: now) }
             try await tell(closing, mode)
             return true
         }
@@ -77,7 +77,7 @@ extension PhotoPipeline {
 
     func noteStore(_ error: StoreError?) async throws {
         let now = time.now()
-        try await ledgerPool.run { [ledger] in try ledger.noteStore(error: error?.description, at: now) }
+        try await ledger { try $0.noteStore(error: error?.description, at: now) }
     }
 }
 

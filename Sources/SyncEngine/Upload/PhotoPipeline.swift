@@ -20,14 +20,13 @@ package final class PhotoPipeline: Sendable {
         case untilStopped
     }
 
-    let ledger: Ledger
+    let ledger: LedgerQueue
     let store: any ObjectStore
     let preparer: Preparer
     private let sender: PhotoSender
     private let events: EventFileUploader
     let pool: BlockingPool
-    /// Threads of their own: what is read for minutes must hold up neither outcomes nor neighbours.
-    let ledgerPool = BlockingPool(name: "queue", threads: 1)
+    /// A thread of its own: what is read for minutes must not hold up its neighbours.
     let largePool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
@@ -60,7 +59,7 @@ package final class PhotoPipeline: Sendable {
     ///   - work: signalled when the queue has got something new.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
-        ledger: Ledger, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
+        ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
         pool: BlockingPool,
         batchSize: Int, work: Wakeup, time: TimeSource, logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
@@ -70,7 +69,7 @@ package final class PhotoPipeline: Sendable {
         self.preparer = preparer
         let sender = PhotoSender(
             ledger: ledger, store: store, uploader: Uploader(store: store, versions: versions, now: time.now),
-            pool: ledgerPool, now: time.now)
+            now: time.now)
         self.sender = sender
         events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool, suspects: suspects)
         self.pool = pool
@@ -222,7 +221,7 @@ package final class PhotoPipeline: Sendable {
 
     /// Whether people have asked for another try since it was looked at last.
     private func isRetryAsked() async throws -> Bool {
-        let asked = try await ledgerPool.run { [ledger] in try ledger.retriesAsked() }
+        let asked = try await ledger { try $0.retriesAsked() }
         return retriesSeen.withLock { seen in
             defer { seen = asked }
             return seen.map { $0 != asked } ?? false
@@ -240,7 +239,7 @@ package final class PhotoPipeline: Sendable {
         logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
         try await time.sleep(round.pause)
         let due = time.now()
-        try await ledgerPool.run { [ledger] in try ledger.hurry(round.photos, at: due) }
+        try await ledger { try $0.hurry(round.photos, at: due) }
         return true
     }
 
@@ -305,7 +304,7 @@ package final class PhotoPipeline: Sendable {
     private func noteAllDone(isEmpty: Bool) async throws {
         guard isBusy.withLock({ $0 }), scope.withLock({ $0 }) == nil else { return }
         if !isEmpty {
-            let isLeft = try await ledgerPool.run { [ledger] in try ledger.isAnythingUnsynced() }
+            let isLeft = try await ledger { try $0.isAnythingUnsynced() }
             if isLeft { return }
         }
         guard
@@ -315,7 +314,7 @@ package final class PhotoPipeline: Sendable {
             })
         else { return }
         let now = time.now()
-        try await ledgerPool.run { [ledger] in try ledger.noteSync(at: now) }
+        try await ledger { try $0.noteSync(at: now) }
     }
 
     // MARK: Committing
@@ -324,7 +323,7 @@ package final class PhotoPipeline: Sendable {
         _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool, sentBytes: Int64 = 0
     ) async throws {
         let now = time.now()
-        try await ledgerPool.run { [ledger] in try ledger.commit(claim, outcome: outcome, note: note, at: now) }
+        try await ledger { try $0.commit(claim, outcome: outcome, note: note, at: now) }
         inHand.withLock { $0[claim.photoID] = nil }
         gate.endTrial(claim.photoID)
         if case .uploaded = outcome { rounds.withLock { $0.noteStored(claim.photoID) } }

@@ -1,26 +1,23 @@
 package import FoundationEssentials
 package import SyncCore
 package import SyncLedger
-package import SyncSystem
+import SyncSystem
 
 /// Stores photos, each of them once: what has the same key waits for its turn, and then finds the photo stored.
 package struct PhotoSender: Sendable {
-    private let ledger: Ledger
+    private let ledger: LedgerQueue
     private let uploader: Uploader
     private let examiner: ObjectExaminer
-    private let pool: BlockingPool
     private let now: @Sendable () -> Date
     private let keys = KeyedLock<ObjectKey>()
     private let underWay = ObjectsUnderWay()
 
     package init(
-        ledger: Ledger, store: any ObjectStore, uploader: Uploader, pool: BlockingPool,
-        now: @escaping @Sendable () -> Date
+        ledger: LedgerQueue, store: any ObjectStore, uploader: Uploader, now: @escaping @Sendable () -> Date
     ) {
         self.ledger = ledger
         self.uploader = uploader
         examiner = ObjectExaminer(store)
-        self.pool = pool
         self.now = now
     }
 
@@ -47,15 +44,13 @@ package struct PhotoSender: Sendable {
         case .intact(let object, _): return object
         case .broken(let problem):
             let time = now()
-            _ = try await pool.run { [ledger] in
-                try ledger.markBroken([BrokenObject(known, problem)], at: time)
-            }
+            _ = try await ledger { try $0.markBroken([BrokenObject(known, problem)], at: time) }
             return nil
         }
     }
 
     private func object(_ key: ObjectKey) async throws -> ObjectRecord? {
-        try await pool.run { [ledger] in try ledger.object(key) }
+        try await ledger { try $0.object(key) }
     }
 }
 

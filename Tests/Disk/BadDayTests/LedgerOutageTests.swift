@@ -104,7 +104,7 @@ import Testing
         _ time: TimeSource, observe: @escaping @Sendable (PipelineEvent) -> Void = { _ in }
     ) throws -> PhotoPipeline {
         PhotoPipeline(
-            ledger: ledger, store: store,
+            ledger: LedgerQueue(ledger), store: store,
             preparer: Preparer(
                 ledger: ledger, scanner: shelf, reducer: shelf,
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .seconds(2),
@@ -115,7 +115,7 @@ import Testing
 
     private func patience(_ time: TimeSource) -> LedgerPatience {
         LedgerPatience(
-            ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)), time: time, logger: log.logger)
+            ledger: LedgerQueue(ledger), time: time, logger: log.logger)
     }
 
     @Test(
@@ -182,7 +182,7 @@ import Testing
         let time = makeTime { [obstacle] number in if number == 4 { try obstacle.remove() } }
         let work = Wakeup()
         let intake = Intake(
-            folders: folders, ledger: ledger, scanner: shelf, source: hints,
+            folders: folders, ledger: LedgerQueue(ledger), scanner: shelf, source: hints,
             pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(31_536_000),
             patience: patience(time), work: work, time: time, logger: log.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -82,7 +82,7 @@ struct SyncBench {
     ) throws -> PhotoPipeline {
         let time = time.source
         return PhotoPipeline(
-            ledger: ledger, store: RetryingStore(store, time: time, logger: logger),
+            ledger: LedgerQueue(ledger), store: RetryingStore(store, time: time, logger: logger),
             preparer: Preparer(
                 ledger: ledger, scanner: shelf, reducer: shelf,
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")),

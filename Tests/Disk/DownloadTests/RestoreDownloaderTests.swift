@@ -27,7 +27,7 @@ import Testing
 
     private var delivery: RestoreDownloader {
         RestoreDownloader(
-            store: store, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: store, ledger: LedgerQueue(ledger),
             pool: BlockingPool(name: "disk", threads: 3), time: time.source)
     }
 
@@ -212,7 +212,7 @@ import Testing
         let time = TimeSource(
             now: { Date(timeIntervalSince1970: 0) }, monotonic: { .zero }, sleep: { _ in }, random: { 0 })
         let delivery = RestoreDownloader(
-            store: store, ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: store, ledger: LedgerQueue(ledger),
             pool: BlockingPool(name: "disk", threads: 3), time: time)
         #expect(try await delivery.run().failures.count == 1)
         #expect(try tree.files(below: "out").filter { !$0.contains("part") } == [])

@@ -37,7 +37,7 @@ import Testing
             planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .zero,
             now: time.now)
         let pipeline = PhotoPipeline(
-            ledger: ledger, store: store, preparer: preparer, pool: BlockingPool(name: "test", threads: 2),
+            ledger: LedgerQueue(ledger), store: store, preparer: preparer, pool: BlockingPool(name: "test", threads: 2),
             batchSize: 3, work: Wakeup(), time: time, logger: logger, observe: { _ in })
         try await pipeline.run(.untilDone(patience: .seconds(3_600)))
     }

@@ -18,7 +18,7 @@ import Testing
 
     private func remove(_ profiles: [String] = [number]) async throws -> OrphanRemover.Result {
         try await OrphanRemover(
-            ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)), store: bench.store,
+            ledger: LedgerQueue(bench.ledger), store: bench.store,
             scanner: FileTreeScanner(),
             reducer: PhotoFileReducer(), pool: BlockingPool(name: "test", threads: 1)
         ).run(profiles)

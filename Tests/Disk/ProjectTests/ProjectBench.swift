@@ -28,7 +28,7 @@ struct ProjectBench {
         folder = try tree.makeFolder("projects")
         store = FaultyStore(memory)
         ledger = try Ledger.inMemory()
-        queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        queue = LedgerQueue(ledger)
         record = try ledger.register([WatchedFolder(kind: .projects, path: folder)])[0]
         keys = try KeyLayout(user: "ana")
         shelf = ProjectListSync(ledger: ledger, time: clock.source, logger: words.logger)
@@ -72,7 +72,7 @@ struct ProjectBench {
             projects: ProjectUploadPolicy(shelf: shelf, ledger: ledger, now: { clock.now }), policy: ReducePolicy(),
             settle: .zero, now: { clock.now })
         let pipeline = PhotoPipeline(
-            ledger: ledger, store: store, preparer: preparer,
+            ledger: LedgerQueue(ledger), store: store, preparer: preparer,
             versions: ProjectVersions(
                 store: store, ledger: queue, keys: keys, kept: versions, now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,

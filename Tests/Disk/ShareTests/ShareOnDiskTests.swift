@@ -24,7 +24,7 @@ import Testing
         let clock = time
         store = LocalStore(
             root: tree.path("store"), now: { clock.now }, restoreDuration: .seconds(5))
-        ledger = LedgerQueue(try Ledger.inMemory(), pool: BlockingPool(name: "ledger", threads: 1))
+        ledger = LedgerQueue(try Ledger.inMemory())
         folder = try tree.makeFolder("trips/Paris")
         try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")
         try tree.write(TellingPhotos.wide, to: "trips/Paris/wide.jpg")

@@ -32,7 +32,7 @@ import Testing
             try FileManager.default.createDirectory(
                 atPath: tree.path("state").string, withIntermediateDirectories: true)
             ledger = try Ledger(at: tree.path("state/ledger.sqlite"))
-            queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+            queue = LedgerQueue(ledger)
             let number = Mutex(0)
             store = WatchedStore(memory) {
                 let state = number.withLock { number in

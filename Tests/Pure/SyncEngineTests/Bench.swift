@@ -36,7 +36,7 @@ struct Bench {
 
     var patience: LedgerPatience {
         LedgerPatience(
-            ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)), time: time.source,
+            ledger: LedgerQueue(ledger), time: time.source,
             logger: logger)
     }
 
@@ -57,7 +57,7 @@ struct Bench {
     ) throws -> PhotoPipeline {
         let base: any ObjectStore = retries ? RetryingStore(store, time: time.source, logger: logger) : store
         return PhotoPipeline(
-            ledger: ledger, store: base,
+            ledger: LedgerQueue(ledger), store: base,
             preparer: Preparer(
                 ledger: ledger, scanner: disk, reducer: disk, planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
                 policy: ReducePolicy(), settle: .seconds(2), now: time.source.now),

@@ -54,7 +54,7 @@ private final class ScriptedSource: ChangeSource {
     /// Runs the intake while `body` plays with it.
     private func running(_ body: @Sendable () async throws -> Void) async throws {
         let intake = Intake(
-            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, source: source,
+            folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk, source: source,
             pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(3_600),
             patience: bench.patience, work: bench.work, time: bench.time.source, logger: bench.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in

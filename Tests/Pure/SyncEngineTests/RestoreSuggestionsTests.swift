@@ -25,7 +25,7 @@ import Testing
     @Test func `an empty ledger has nothing to suggest`() async throws {
         let prices = PriceTable(region: "r", asOf: "2026-07", source: "s", classes: [:], egressPerGB: 0)
         let suggestions = RestoreSuggestions(
-            ledger: LedgerQueue(try Ledger.inMemory(), pool: BlockingPool(name: "ledger", threads: 1)), prices: prices,
+            ledger: LedgerQueue(try Ledger.inMemory()), prices: prices,
             days: 7)
         #expect(try await suggestions.find(at: Date(timeIntervalSince1970: 1_795_000_000), limit: 9) == [])
     }

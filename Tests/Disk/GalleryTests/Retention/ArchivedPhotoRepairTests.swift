@@ -15,7 +15,7 @@ import Testing
         bench = try RetentionBench()
     }
 
-    private var queue: LedgerQueue { LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)) }
+    private var queue: LedgerQueue { LedgerQueue(bench.ledger) }
 
     private func verify() async throws {
         await bench.time.advance(by: .seconds(60))

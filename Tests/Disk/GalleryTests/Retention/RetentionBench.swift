@@ -106,7 +106,7 @@ struct RetentionBench {
         let scan = FolderScan(ledger: ledger, scanner: scanner, settle: .zero)
         _ = try scan.run(folder, from: folder.path, at: time.now)
         try await PhotoPipeline(
-            ledger: ledger, store: store,
+            ledger: LedgerQueue(ledger), store: store,
             preparer: Preparer(
                 ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .zero,
@@ -120,7 +120,7 @@ struct RetentionBench {
         calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500
     ) throws -> RetentionPass {
         RetentionPass(
-            folders: [gallery], ledger: LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            folders: [gallery], ledger: LedgerQueue(ledger),
             store: store,
             scanner: scanner, reducer: PhotoFileReducer(), phones: PlainNumbers(),
             rules: RetentionPass.Rules(
@@ -135,7 +135,8 @@ struct RetentionBench {
         let pool = BlockingPool(name: "intake", threads: 1)
         let pass = SyncPass(
             folders: [folder], ledger: ledger, scanner: scanner, pool: pool, settle: .zero, time: time.source)
-        return EventIntake(pass: pass, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), pool: pool)
+        return EventIntake(
+            pass: pass, ledger: LedgerQueue(ledger), scanner: scanner, reducer: PhotoFileReducer(), pool: pool)
     }
 
     @discardableResult

@@ -33,7 +33,7 @@ import Testing
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let service = RetentionService(
             try bench.retention(), days: 90, schedule: schedule,
-            ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "test", threads: 1)),
+            ledger: LedgerQueue(bench.ledger),
             hold: { [runs, failures, time = bench.time] in
                 let fails = failures.withLock { left in
                     defer { left = max(left - 1, 0) }
@@ -45,7 +45,7 @@ import Testing
                 return held
             },
             patience: LedgerPatience(
-                ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "test", threads: 1)),
+                ledger: LedgerQueue(bench.ledger),
                 time: bench.time.source, logger: logger),
             time: bench.time.source, logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -20,7 +20,7 @@ import Testing
         let bench = try Bench()
         bench.disk.write("[\(events.joined(separator: ","))]", to: Bench.gallery.pushing("june/day.json"))
         try await bench.pass()
-        let queue = LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        let queue = LedgerQueue(bench.ledger)
         return try await RestoreSelection(of: [name], in: Self.places, ledger: queue, store: bench.store)
     }
 
@@ -52,7 +52,7 @@ import Testing
         bench.disk.write("[\(event("e1", "sunset"))]", to: file)
         try bench.scan()
         #expect(try bench.status(file)?.object == nil)
-        let queue = LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        let queue = LedgerQueue(bench.ledger)
         let selection = try await RestoreSelection(
             of: ["june/day.json"], in: Self.places, ledger: queue, store: bench.store)
         #expect(selection.objects.map(\.destination) == ["day.jpg"])

@@ -22,7 +22,7 @@ import Testing
     init() throws {
         bench = try Bench()
         archive = try ArchiveBench()
-        queue = LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        queue = LedgerQueue(bench.ledger)
     }
 
     private func migration() throws -> ProfileMigration {

@@ -22,7 +22,7 @@ import Testing
     private func refresh() async throws -> ClassRefresh.Result {
         await bench.time.advance(by: .seconds(1))
         return try await ClassRefresh(
-            store: bench.store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: bench.store, ledger: LedgerQueue(bench.ledger),
             keys: try KeyLayout(user: "ana"), time: bench.time.source
         ).run()
     }
@@ -64,7 +64,7 @@ import Testing
         let store = UnreadableRecord(bench.memory, key)
         await bench.time.advance(by: .seconds(1))
         let result = try await ClassRefresh(
-            store: store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: store, ledger: LedgerQueue(bench.ledger),
             keys: try KeyLayout(user: "ana"), time: bench.time.source
         ).run()
         #expect(result.findings.broken.pending == 1)
@@ -144,7 +144,7 @@ import Testing
         let store = LeavingOut(bench.memory, key)
         await bench.time.advance(by: .seconds(1))
         let result = try await ClassRefresh(
-            store: store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: store, ledger: LedgerQueue(bench.ledger),
             keys: try KeyLayout(user: "ana"), time: bench.time.source
         ).run()
         #expect(result.findings.broken == BrokenCount())

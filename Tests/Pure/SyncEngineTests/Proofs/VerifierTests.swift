@@ -32,7 +32,7 @@ import Testing
     private func verifier(prices: PriceTable? = nil) -> Verifier {
         Verifier(
             store: bench.store,
-            ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            ledger: LedgerQueue(bench.ledger),
             cost: VerificationCost(prices: prices), time: bench.time.source)
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .lost)
         await bench.time.advance(by: .seconds(1))
         _ = try await ClassRefresh(
-            store: bench.store, ledger: LedgerQueue(bench.ledger, pool: BlockingPool(name: "ledger", threads: 1)),
+            store: bench.store, ledger: LedgerQueue(bench.ledger),
             keys: try KeyLayout(user: "ana"), time: bench.time.source
         ).run()
         #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .lost)

@@ -38,7 +38,7 @@ final class RestoreBench: Sendable {
             restoresInLists: restoresInLists, tellsDuration: tellsDuration)
         store = FaultyStore(memory)
         ledger = try Ledger.inMemory()
-        queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        queue = LedgerQueue(ledger)
         folder = try ledger.register([WatchedFolder(kind: .vacations, path: Self.trips)])[0]
     }
 

@@ -41,7 +41,7 @@ final class ShareBench: Sendable {
         links = LinkingStore(memory, givesLinks: givesLinks, now: { clock.now })
         store = FaultyStore(links)
         ledger = try Ledger.inMemory()
-        queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        queue = LedgerQueue(ledger)
         self.publicBase = publicBase.flatMap { URL(string: $0) }
         self.maximumPhotos = maximumPhotos
     }

@@ -45,7 +45,7 @@ struct VacationMachine {
         self.memory = memory
         store = FaultyStore(memory, faults: faults)
         ledger = try Ledger.inMemory()
-        queue = LedgerQueue(ledger, pool: pool)
+        queue = LedgerQueue(ledger)
         folders = try ledger.register([WatchedFolder(kind: .vacations, path: Self.root)])
     }
 
