@@ -26,7 +26,8 @@ import Testing
         let home = try AgentHome()
         let names = try [Self.name(0x80), Self.name(0x81), Self.name(0xC3), Self.name(0xFE, 0xFF)]
         for (number, name) in names.enumerated() {
-            let bytes = try SamplePhoto.unique(number)
+            // With times of their own, which stay in the copies.
+            let bytes = try SamplePhoto.taken(number)
             #expect(try NewFileForTests.write(bytes, to: home.gallery.appending(name)))
         }
         #expect(try await home.pass().uploaded == 4)

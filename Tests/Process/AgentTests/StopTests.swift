@@ -61,7 +61,8 @@ import Testing
         let finished = try await pass.finished()
         let overview = try await home.overview()
         // It may have come too late: after the end of all that counts.
-        #expect(finished.code == 128 + signal || finished.code == 0 && overview.totals.pending == 0, "\(finished)")
+        let isLate = overview.totals.pending == 0 && (finished.code == 0 || finished.ending == .signal(signal))
+        #expect(finished.code == 128 + signal || isLate, "\(finished)")
         if overview.totals.pending > 0 {
             #expect(overview.lastSyncAt == nil)
             #expect(!(try await home.run("status")).text.contains("the last whole pass"))
@@ -110,7 +111,9 @@ import Testing
         try await agent.logged { $0.contains("holes") }
         try await agent.logged { $0.contains(": stored(") || $0.contains("stored \(photo)") }
         agent.send(SIGTERM)
-        #expect(try await agent.finished().code == (command == "run" ? 0 : 3))
+        let code = try await agent.finished().code
+        // A pass may have come to its end before the signal.
+        #expect(command == "run" ? code == 0 : [3, 128 + SIGTERM].contains(code))
         #expect(try await home.photo(photo)?.state == "uploaded")
         #expect(try await home.photo(video)?.state == "failed")
     }
