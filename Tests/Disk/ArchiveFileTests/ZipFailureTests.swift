@@ -147,7 +147,7 @@ import Testing
             (.fileTooLarge, .tooLarge, "4 GiB"), (.noSuchFileOrDirectory, .folderMissing, "make it"),
             (.permissionDenied, .notAllowed, "owner or mode"), (.readOnlyFileSystem, .notAllowed, "read-only"),
             (.fileExists, .nameTaken, "name another file"), (.ioError, .ioFailed, "dmesg"),
-            (.tooManyOpenFiles, .ioFailed, "Too many open files"),
+            (.tooManyOpenFiles, .ioFailed, "too many files are open; raise the limit"),
         ] as [(Errno, ZipError.Code, String)])
     func `A message says what to do`(errno: Errno, code: ZipError.Code, text: String) {
         let error = ZipError(errno, path)
