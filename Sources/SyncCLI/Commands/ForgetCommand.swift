@@ -41,7 +41,7 @@ struct ForgetCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (paths, locator) = (paths, workspace.installation.pathLocator)
+        let (paths, locator) = (paths.map(\.text), workspace.installation.pathLocator)
         let ledger = try await workspace.ledger
         let found = try await ledger { try Self.find(paths, $0, locator) }
         if found.count > 0 {
@@ -58,7 +58,7 @@ struct ForgetCommand: WorkspaceCommand {
 
     private static func find(_ paths: [String], _ ledger: Ledger, _ locator: PathLocator) throws -> Found {
         var found = Found()
-        for path in paths.map(\.text) {
+        for path in paths {
             let before = found.count
             var isFile = false
             var isKnown = try locator.photos(at: path, in: ledger) { photo, place in

@@ -1,4 +1,5 @@
 package import SyncCore
+
 import struct Synchronization.Atomic
 
 /// Tells work on a thread that its task was cancelled.

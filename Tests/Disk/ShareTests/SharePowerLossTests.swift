@@ -27,7 +27,7 @@ import Testing
         let memory = InMemoryStore(now: { [time] in time.now })
         let timeline = try Timeline(of: tree, memory)
         ledger.database.add(transactionObserver: timeline, extent: .databaseLifetime)
-        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        let queue = LedgerQueue(ledger)
         let workshop = ShareWorkshop(store: RecordedStore(memory, timeline), ledger: queue, time: time)
         let id = try await workshop.share(order(workshop, Array(names.prefix(3)))).id
         #expect(try await workshop.share(order(workshop, Array(names.suffix(3)))).id == id)
@@ -105,7 +105,7 @@ import Testing
         try FileManager.default.copyItem(atPath: state.ledger.string, toPath: folder.string)
         let ledger = try Ledger(at: folder.appending("ledger.sqlite"))
         let memory = state.store.copy()
-        let queue = LedgerQueue(ledger, pool: BlockingPool(name: "ledger", threads: 1))
+        let queue = LedgerQueue(ledger)
         try await body(ShareWorkshop(store: memory, ledger: queue, time: time, owner: "next"), memory, ledger)
         try ledger.close()
         try FileManager.default.removeItem(atPath: folder.string)
