@@ -119,9 +119,10 @@ import Testing
     }
 
     @Test(
-        "a pass whose ledger takes nothing any more ends with the ledger's error",
         arguments: [("INSERT", "attempts"), ("UPDATE", "attempts"), ("UPDATE", "photos"), ("UPDATE", "agent")])
-    func pass(statement: String, table: String) async throws {
+    func `a pass whose ledger takes nothing any more ends with the ledger's error`(statement: String, table: String)
+        async throws
+    {
         try queue()
         try obstacle.put(before: statement, on: table)
         let pipeline = try pipeline(makeTime())
@@ -136,9 +137,10 @@ import Testing
     }
 
     @Test(
-        "the agent goes on by itself when the ledger can be written again, and has told it once",
         arguments: [("INSERT", "attempts"), ("UPDATE", "attempts"), ("UPDATE", "photos"), ("UPDATE", "agent")])
-    func goesOn(statement: String, table: String) async throws {
+    func `the agent goes on by itself when the ledger can be written again, and has told it once`(
+        statement: String, table: String
+    ) async throws {
         try queue()
         try obstacle.put(before: statement, on: table)
         let time = makeTime { [obstacle] number in if number == 4 { try obstacle.remove() } }

@@ -103,8 +103,10 @@ import Testing
         (ScriptedAnswer(413, "EntityTooLarge"), 1), (ScriptedAnswer(501, "NotImplemented"), 1),
     ]
 
-    @Test("One odd answer ends no pass, and at its end everything is stored", arguments: oddAnswers)
-    func oddAnswer(answer: ScriptedAnswer, times: Int) async throws {
+    @Test(arguments: oddAnswers)
+    func `one odd answer ends no pass, and at its end everything is stored`(answer: ScriptedAnswer, times: Int)
+        async throws
+    {
         try await SyncBench.run(photos: 12) { bench in
             bench.server.script(.answer(answer), on: .putObject, numbers: 3...(2 + times))
             try await bench.pass(batchSize: 1, patience: .seconds(10))

@@ -30,8 +30,7 @@ import Testing
         return error?.problems.map(\.message).joined(separator: "\n")
     }
 
-    @Test("A file is read with its permissions")
-    func reading() throws {
+    @Test func `a file is read with its permissions`() throws {
         let text = "user: ana\nwatch: [{kind: gallery, path: /p}]\nnotify: {webhook: \"https://h.example\"}\n"
         let loaded = try load("config.yaml", containing: Array(text.utf8), mode: [.ownerReadWrite, .otherRead])
         #expect(loaded.settings.user == "ana")
@@ -39,31 +38,28 @@ import Testing
     }
 
     @Test(
-        "Where there is no configuration, the message says how to get one", arguments: ["none.yaml", "none/none.yaml"])
-    func missing(name: String) {
+        arguments: ["none.yaml", "none/none.yaml"])
+    func `where there is no configuration, the message says how to get one`(name: String) {
         #expect(problem(name)?.contains("run `sync-agent init`") == true)
     }
 
-    @Test("A folder in the place of the file is told as such")
-    func directory() {
+    @Test func `a folder in the place of the file is told as such`() {
         #expect(problem("") == "this is a folder; name the configuration file in it")
     }
 
-    @Test("A file that cannot be opened is told with the reason")
-    func unreadable() throws {
+    @Test func `a file that cannot be opened is told with the reason`() throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder.appending("loop").string, withDestinationPath: "loop")
         #expect(problem("loop")?.hasPrefix("cannot be read: ") == true)
     }
 
-    @Test("A file that is too large is not read to its end")
-    func large() {
+    @Test func `a file that is too large is not read to its end`() {
         let bytes = [UInt8](repeating: UInt8(ascii: "#"), count: ConfigFile.maximumSize + 1)
         #expect(problem("config.yaml", containing: bytes)?.contains("larger than") == true)
     }
 
-    @Test("The examples are configurations without a problem or a warning", arguments: ["embedded.yaml", "s3.yaml"])
-    func examples(name: String) throws {
+    @Test(arguments: ["embedded.yaml", "s3.yaml"])
+    func `the examples are configurations without a problem or a warning`(name: String) throws {
         var examples = FilePath(#filePath)
         for _ in 0..<4 { examples.removeLastComponent() }
         let file = examples.appending("examples").appending(name)

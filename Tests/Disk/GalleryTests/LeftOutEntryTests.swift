@@ -68,21 +68,19 @@ import Testing
     }
 
     @Test(
-        "What devices make of photos, and what was thrown away, is not missed",
         arguments: ["@eaDir", ".Trash-1000", ".Trashes", ".thumbnails", ".@__thumb"])
-    func byproducts(name: String) throws {
+    func `what devices make of photos, and what was thrown away, is not missed`(name: String) throws {
         try tree.write(Self.jpeg, to: "gallery/\(name)/a.jpg")
         #expect(try leftOut() == [])
     }
 
     @Test(
-        "Odd names are stored as any other",
         arguments: [
             Array("new\nline.jpg".utf8), Array("-rf.jpg".utf8), Array("end.jpg ".utf8),
             [0xFF, 0xFE, 0x2E, 0x6A, 0x70, 0x67],
             [UInt8](repeating: 0x79, count: 251) + Array(".jpg".utf8), Array("#recycle".utf8), Array("lost+found".utf8),
         ])
-    func oddNames(name: [UInt8]) throws {
+    func `odd names are stored as any other`(name: [UInt8]) throws {
         let component = try #require(FilePath.Component(platformString: name.map { CChar(bitPattern: $0) } + [0]))
         for place in [folder.path.appending(component), folder.path.appending("below").appending(component)] {
             try FileManager.default.createDirectory(

@@ -80,17 +80,16 @@ import Testing
     ]
 
     @Test(
-        "what is neither photo, video nor JSON is not read any further",
         arguments: [("a.wav", "RIFF\0\0\0\0WAVEfmt "), ("a.txt", "BMW is a car maker, says this text"), ("readme", "")])
-    func unknown(name: String, content: String) {
+    func `what is neither photo, video nor JSON is not read any further`(name: String, content: String) {
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().examination(of: Array(content.utf8), named: name)
         }
         #expect(error == PhotoError(.notStored, "neither a photo nor a video; it stays on this machine"))
     }
 
-    @Test("by bytes", arguments: images + videos + others)
-    func type(row: Row) throws {
+    @Test(arguments: images + videos + others)
+    func `by bytes`(row: Row) throws {
         let type = try Workbench().examination(of: row.bytes, named: row.name).type
         #expect(type.name == row.type)
         switch row.type.prefix(while: { $0 != "/" }) {

@@ -9,8 +9,7 @@ import Testing
 @Suite struct PhotoFileReducerTests {
     private let reducer = PhotoFileReducer()
 
-    @Test("an examination tells stamp, type and both digests")
-    func examination() throws {
+    @Test func `an examination tells stamp, type and both digests`() throws {
         let tree = try TemporaryTree()
         let bytes = try Fixture.bytes("camera-profile.jpg")
         let path = try tree.write(bytes, to: "a.jpg")
@@ -20,8 +19,7 @@ import Testing
         #expect(examination.digest == ContentDigest(of: bytes))
     }
 
-    @Test("a photo within the limit goes up unchanged when encoding anew would not make it smaller")
-    func unchanged() throws {
+    @Test func `a photo within the limit goes up unchanged when encoding anew would not make it smaller`() throws {
         let bytes = try Fixture.bytes("coding-arithmetic.jpg")
         let larger = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 99))
         #expect(larger.content == .unchanged)
@@ -32,15 +30,15 @@ import Testing
         #expect(smaller.digest == ContentDigest(of: try smaller.reduced()))
     }
 
-    @Test("a stored copy that comes back is not encoded again", arguments: ["camera-canon.jpg", "coding-rgb.jpg"])
-    func fedBack(name: String) throws {
+    @Test(arguments: ["camera-canon.jpg", "coding-rgb.jpg"])
+    func `a stored copy that comes back is not encoded again`(name: String) throws {
         let policy = ReducePolicy(maximumDimension: 150)
         let stored = try Workbench().copy(of: try Fixture.bytes(name), policy: policy).reduced()
         #expect(try Workbench().copy(of: stored, policy: policy).content == .unchanged)
     }
 
-    @Test("encoding anew must save a tenth", arguments: [40, 60, 70, 75, 80, 85, 90, 95])
-    func realSaving(quality: Int) throws {
+    @Test(arguments: [40, 60, 70, 75, 80, 85, 90, 95])
+    func `encoding anew must save a tenth`(quality: Int) throws {
         let bytes = try Fixture.bytes("sampling-2x2.jpg")
         let policy = ReducePolicy(quality: quality)
         let anew = try Workbench().encoded(bytes, policy: policy).bytes
@@ -48,16 +46,14 @@ import Testing
         #expect((copy.content == .unchanged) == (anew.count * 10 >= bytes.count * 9))
     }
 
-    @Test("a damaged photo does not go up unchanged either")
-    func damagedSmallPhoto() throws {
+    @Test func `a damaged photo does not go up unchanged either`() throws {
         let bytes = try Fixture.bytes("coding-arithmetic.jpg").dropLast(40)
         #expect(throws: PhotoError.self) {
             _ = try Workbench().copy(of: Array(bytes), policy: ReducePolicy(quality: 99))
         }
     }
 
-    @Test("other images go up unchanged")
-    func otherImage() throws {
+    @Test func `other images go up unchanged`() throws {
         let bytes = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 7, count: 500)
         let copy = try Workbench().copy(of: bytes, named: "drawing.jpg")
         #expect(copy.content == .unchanged)
@@ -66,12 +62,13 @@ import Testing
     }
 
     @Test(
-        "a file that is not wanted, or is too large, is refused before it is read to its end",
         arguments: [
             ("disk.jpg", [UInt8](repeating: 0, count: 8), PhotoError.Code.notAPhoto), ("disk.img", [0], .notStored),
             ("photo.jpg", [0xFF, 0xD8, 0xFF, 0xE0], .overLimit), ("vacation.json", Array("{}".utf8), .overLimit),
         ])
-    func sparse(name: String, head: [UInt8], code: PhotoError.Code) throws {
+    func `a file that is not wanted, or is too large, is refused before it is read to its end`(
+        name: String, head: [UInt8], code: PhotoError.Code
+    ) throws {
         let tree = try TemporaryTree()
         let path = try tree.write(head, to: name)
         #expect(truncate(path.string, 1 << 40) == 0)
@@ -87,9 +84,10 @@ import Testing
     ]
 
     @Test(
-        "a file of which almost nothing was ever written is refused before it is read, whatever its type",
         arguments: heads)
-    func holes(name: String, head: [UInt8]) throws {
+    func `a file of which almost nothing was ever written is refused before it is read, whatever its type`(
+        name: String, head: [UInt8]
+    ) throws {
         let tree = try TemporaryTree()
         let path = try tree.write(head, to: name)
         #expect(truncate(path.string, 64 << 20) == 0)
@@ -98,8 +96,7 @@ import Testing
         #expect(error?.message.contains("were ever written") == true)
     }
 
-    @Test("a file with some holes is read, and its digest is that of all of its bytes")
-    func someHoles() throws {
+    @Test func `a file with some holes is read, and its digest is that of all of its bytes`() throws {
         let tree = try TemporaryTree()
         let (head, size) = (Array("II*\0".utf8) + [UInt8](repeating: 7, count: 4 << 20), 17 << 20)
         let path = try tree.write(head, to: "a.tif")
@@ -108,8 +105,7 @@ import Testing
         #expect(try reducer.examine(path).digest == ContentDigest(of: bytes))
     }
 
-    @Test("a film that no store takes is refused before it is read")
-    func tooLarge() throws {
+    @Test func `a film that no store takes is refused before it is read`() throws {
         let tree = try TemporaryTree()
         let path = try tree.write(Self.heads[0].1, to: "a.mp4")
         // File systems have limits of their own.
@@ -118,8 +114,8 @@ import Testing
         #expect(error?.code == .overLimit)
     }
 
-    @Test("a file that is not the examined one any more has changed", arguments: ["content", "time", "inode"])
-    func changed(what: String) throws {
+    @Test(arguments: ["content", "time", "inode"])
+    func `a file that is not the examined one any more has changed`(what: String) throws {
         let tree = try TemporaryTree()
         let bytes = try Fixture.bytes("size-16x16.jpg")
         let path = try tree.write(bytes, to: "a.jpg")
@@ -139,11 +135,10 @@ import Testing
     }
 
     @Test(
-        "what is no readable file has a reason",
         arguments: [
             ("nothing", PhotoError.Code.missing), ("link", .notStored), ("pipe", .notStored), ("folder", .notStored),
         ])
-    func noFile(kind: String, code: PhotoError.Code) throws {
+    func `what is no readable file has a reason`(kind: String, code: PhotoError.Code) throws {
         let tree = try TemporaryTree()
         let path = tree.path("a.jpg")
         switch kind {
@@ -159,7 +154,6 @@ import Testing
     }
 
     @Test(
-        "a name that says photo must be one",
         arguments: [
             ("empty.jpg", "", PhotoError.Code.truncated, "the file is empty"),
             ("note.jpeg", "Milk, eggs\n", .notAPhoto, "the name says photo, but the file is text"),
@@ -171,7 +165,9 @@ import Testing
                 "the name says photo, but the file is unknown (it begins with 01 00 03)"
             ),
         ])
-    func brokenPromise(name: String, content: String, code: PhotoError.Code, message: String) throws {
+    func `a name that says photo must be one`(name: String, content: String, code: PhotoError.Code, message: String)
+        throws
+    {
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().examination(of: Array(content.utf8), named: name)
         }
@@ -179,16 +175,14 @@ import Testing
     }
 
     @Test(
-        "a name that promises JSON may be anything",
         arguments: [
             ("projects.json", "{}", MediaType.json), ("broken.json", "oops", .unknown),
         ])
-    func noPromise(name: String, content: String, type: MediaType) throws {
+    func `a name that promises JSON may be anything`(name: String, content: String, type: MediaType) throws {
         #expect(try Workbench().examination(of: Array(content.utf8), named: name).type == type)
     }
 
-    @Test("descriptors are closed, also after errors")
-    func descriptors() throws {
+    @Test func `descriptors are closed, also after errors`() throws {
         let tree = try TemporaryTree()
         let good = try tree.write(try Fixture.bytes("size-16x16.jpg"), to: "good.jpg")
         let bad = try tree.write(Array(try Fixture.bytes("size-16x16.jpg").dropLast(9)), to: "bad.jpg")

@@ -123,8 +123,9 @@ import Testing
     }
 
     @Test(
-        "where files have no second names, one that comes in the last moment is not replaced", arguments: [true, false])
-    func withoutLinks(comes: Bool) async throws {
+        arguments: [true, false])
+    func `where files have no second names, one that comes in the last moment is not replaced`(comes: Bool) async throws
+    {
         var calls = DownloadCalls()
         calls.link = { (_, new) throws(Errno) in
             if comes, new.lastComponent == "b.jpg" {

@@ -73,12 +73,13 @@ import Testing
     }
 
     @Test(
-        "of files that come one after the other the last one stays, and none is removed",
         arguments: [
             // Before the n-th exchange; the one that the last did not come in the place of.
             ([1, 2], "1"), ([1, 2, 3], "2"), ([1, 2, 3, 4], "3"),
         ])
-    func several(moments: [Int], kept: String) throws {
+    func `of files that come one after the other the last one stays, and none is removed`(moments: [Int], kept: String)
+        throws
+    {
         let calls = calls(before: { if moments.contains($0) { try place("\($0)") } })
         #expect(throws: ProjectListNotRewritten.self) { try remove(calls) }
         #expect(text == "\(moments.count)")
@@ -95,8 +96,8 @@ import Testing
         #expect(try hidden() == ["first"])
     }
 
-    @Test("where the name is gone for a moment, what was written is kept", arguments: [true, false])
-    func gone(isSeen: Bool) throws {
+    @Test(arguments: [true, false])
+    func `where the name is gone for a moment, what was written is kept`(isSeen: Bool) throws {
         let path = path
         let calls = calls(
             before: {
@@ -132,8 +133,8 @@ import Testing
         #expect(try hidden() == ["theirs"])
     }
 
-    @Test("what a kill leaves of ours is removed", arguments: [true, false])
-    func leftovers(isExchanged: Bool) throws {
+    @Test(arguments: [true, false])
+    func `what a kill leaves of ours is removed`(isExchanged: Bool) throws {
         let old = text
         let calls = calls(
             before: { _ in if !isExchanged { throw Killed() } }, after: { _ in throw Killed() })

@@ -97,8 +97,8 @@ import Testing
         func end() { locked { isOver = true } }
     }
 
-    @Test("records that another program adds meanwhile are all there in the end", arguments: [true, false])
-    func concurrent(isAtomic: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `records that another program adds meanwhile are all there in the end`(isAtomic: Bool) async throws {
         let bench = try ProjectBench()
         let doomed = (0..<20).map { "old\($0)" }
         try bench.write(texts(doomed), to: "projects.json")

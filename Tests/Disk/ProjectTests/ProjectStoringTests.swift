@@ -111,9 +111,9 @@ import Testing
     }
 
     @Test(
-        "a list that is half-written or damaged keeps its last good state, and is told once",
         arguments: ["[{\"id\": \"a\", ", "", "[{}, x]", "\u{0}\u{0}"])
-    func damaged(text: String) async throws {
+    func `a list that is half-written or damaged keeps its last good state, and is told once`(text: String) async throws
+    {
         let bench = try ProjectBench()
         try bench.write("image a.", to: "a.jpg")
         try bench.list([ProjectBench.record("a"), ProjectBench.record("b")])

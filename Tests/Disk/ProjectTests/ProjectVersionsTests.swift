@@ -45,7 +45,6 @@ import Testing
     }
 
     @Test(
-        "what breaks off in the middle is done once",
         arguments: [
             StoreFault(.copy, number: 1, .failAfter(.connectionLost)),
             StoreFault(.copy, number: 1, .failBefore(.connectionLost)),
@@ -53,7 +52,7 @@ import Testing
             StoreFault(.put, key: "users/ana/projects/a.jpg", number: 2, .failAfter(.connectionLost)),
             StoreFault(.list, number: 1, .failBefore(.serverFailed)),
         ])
-    func brokenOff(fault: StoreFault) async throws {
+    func `what breaks off in the middle is done once`(fault: StoreFault) async throws {
         let bench = try bench()
         bench.store.add(fault)
         try await store(["image 1.", "image 2."], in: bench)
@@ -117,9 +116,10 @@ import Testing
     }
 
     @Test(
-        "an earlier image that was put back is stored again when the store loses or damages it",
         arguments: [true, false])
-    func putBack(isLost: Bool) async throws {
+    func `an earlier image that was put back is stored again when the store loses or damages it`(isLost: Bool)
+        async throws
+    {
         let bench = try bench()
         try await store(["image 1.", "image 2.", "image 1."], in: bench)
         let status = try #require(try bench.status("a.jpg"))

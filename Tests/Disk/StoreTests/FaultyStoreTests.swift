@@ -2,7 +2,7 @@ import SyncCore
 import SyncTestSupport
 import Testing
 
-@Suite("FaultyStore")
+@Suite
 struct FaultyStoreTests {
     private static let attributes = ObjectAttributes(contentType: "text/plain")
 
@@ -16,8 +16,7 @@ struct FaultyStoreTests {
         }
     }
 
-    @Test("The third put fails after its body, the others do not")
-    func thirdPut() async throws {
+    @Test func `the third put fails after its body, the others do not`() async throws {
         let memory = InMemoryStore()
         let store = FaultyStore(memory, faults: [StoreFault(.put, number: 3, .failAfter(.throttled))])
         var codes: [StoreError.Code?] = []
@@ -27,8 +26,7 @@ struct FaultyStoreTests {
         #expect(store.count(.put) == 4)
     }
 
-    @Test("A fault before the work leaves the store untouched, and may concern one key only")
-    func oneKey() async throws {
+    @Test func `a fault before the work leaves the store untouched, and may concern one key only`() async throws {
         let memory = InMemoryStore()
         let store = FaultyStore(memory, faults: [StoreFault(.put, key: "b", numbers: 1...2, .failBefore(.unreachable))])
         var codes: [StoreError.Code?] = []
@@ -37,8 +35,7 @@ struct FaultyStoreTests {
         #expect(memory.keys.map(\.rawValue) == ["a", "b"])
     }
 
-    @Test("A gate holds calls until it is opened, and tells how many are under way")
-    func held() async throws {
+    @Test func `a gate holds calls until it is opened, and tells how many are under way`() async throws {
         let gate = Gate()
         let store = FaultyStore(InMemoryStore(), faults: [StoreFault(.put, .hold(gate))])
         try await withThrowingTaskGroup(of: StoreError.Code?.self) { group in

@@ -3,10 +3,9 @@ import SyncCore
 import SyncTestSupport
 import Testing
 
-@Suite("InMemoryStore")
+@Suite
 struct InMemoryStoreTests {
-    @Test("Damage is found when it is read")
-    func damage() async throws {
+    @Test func `damage is found when it is read`() async throws {
         let store = InMemoryStore()
         let key = try ObjectKey("a")
         try await store.store([1, 2, 3], at: key)
@@ -15,8 +14,7 @@ struct InMemoryStoreTests {
         #expect(error?.code == .badDigest)
     }
 
-    @Test("A restored object is readable and may be replaced")
-    func restored() async throws {
+    @Test func `a restored object is readable and may be replaced`() async throws {
         let store = InMemoryStore()
         let key = try ObjectKey("a")
         try await store.store([1, 2, 3], at: key)
@@ -28,8 +26,9 @@ struct InMemoryStoreTests {
         #expect(store.content(key) == [4])
     }
 
-    @Test("Restores go by the clock that it was given; one that was set by hand lasts until it is set again")
-    func clock() async throws {
+    @Test func `restores go by the clock that it was given; one that was set by hand lasts until it is set again`()
+        async throws
+    {
         let time = ManualTime()
         let store = InMemoryStore(now: time.source.now, restoreDuration: .seconds(60))
         let key = try ObjectKey("a")
@@ -47,8 +46,7 @@ struct InMemoryStoreTests {
         #expect(store.info(key)?.restore == .inProgress)
     }
 
-    @Test("What a store does not have, it says beforehand")
-    func lacks() async throws {
+    @Test func `what a store does not have, it says beforehand`() async throws {
         let plain = InMemoryStore(restoresInLists: false)
         let key = try ObjectKey("a")
         try await plain.store([1], at: key)

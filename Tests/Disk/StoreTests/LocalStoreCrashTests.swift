@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// What a power cut leaves behind is the folder as it is between two steps: each test copies it there and opens the copy.
-@Suite("LocalStore after a crash")
+@Suite
 struct LocalStoreCrashTests {
     private let tree: TemporaryTree
     private let key: ObjectKey
@@ -48,22 +48,24 @@ struct LocalStoreCrashTests {
     }
 
     @Test(
-        "A first put is there whole or not at all, and leaves nothing",
         arguments: [
             (.writing, nil), (.staged, nil), (.recorded, nil), (.placed, nil), (.committed, "new"),
         ] as [(LocalStoreStep, String?)])
-    func firstPut(step: LocalStoreStep, expected: String?) async throws {
+    func `a first put is there whole or not at all, and leaves nothing`(step: LocalStoreStep, expected: String?)
+        async throws
+    {
         try await crash(at: step) { try await put("new", in: $0) }
         try await verify(expected)
     }
 
     @Test(
-        "An overwriting put leaves the old object or the new one, and nothing else",
         arguments: [
             (.writing, "old"), (.staged, "old"), (.recorded, "old"), (.placed, "old"), (.committed, "new"),
             (.renaming, "new"), (.renamed, "new"), (.recommitted, "new"),
         ] as [(LocalStoreStep, String)])
-    func overwrite(step: LocalStoreStep, expected: String) async throws {
+    func `an overwriting put leaves the old object or the new one, and nothing else`(
+        step: LocalStoreStep, expected: String
+    ) async throws {
         let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
         try await put("old", in: first)
         try await crash(at: step) { try await put("new", in: $0) }
@@ -71,11 +73,10 @@ struct LocalStoreCrashTests {
     }
 
     @Test(
-        "A copy is there whole or not at all, and its source stays",
         arguments: [
             (.writing, false), (.staged, false), (.recorded, false), (.placed, false), (.committed, true),
         ] as [(LocalStoreStep, Bool)])
-    func copy(step: LocalStoreStep, isThere: Bool) async throws {
+    func `a copy is there whole or not at all, and its source stays`(step: LocalStoreStep, isThere: Bool) async throws {
         let copy = try ObjectKey("shares/abc/photo.dat")
         let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
         try await put("old", in: first)
@@ -90,9 +91,10 @@ struct LocalStoreCrashTests {
     }
 
     @Test(
-        "A change of class or a restore has happened or not, and the object stays",
         arguments: [LocalStoreStep.recorded, .committed], [true, false])
-    func change(step: LocalStoreStep, isRestore: Bool) async throws {
+    func `a change of class or a restore has happened or not, and the object stays`(
+        step: LocalStoreStep, isRestore: Bool
+    ) async throws {
         let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
         try await put("old", in: first)
         if isRestore { try await first.copy(key, to: key, storageClass: .deepArchive, condition: .overwrite) }
@@ -118,8 +120,7 @@ struct LocalStoreCrashTests {
         #expect(try await contents(of: later) == "old")
     }
 
-    @Test("Tidying clears what a crash left an hour ago, without a new process")
-    func tidy() async throws {
+    @Test func `tidying clears what a crash left an hour ago, without a new process`() async throws {
         try await crash(at: .staged) { try await put("new", in: $0) }
         let hours = Countdown()
         let store = LocalStore(
@@ -132,8 +133,7 @@ struct LocalStoreCrashTests {
         #expect(try tree.files(below: "crashed/staging") == [])
     }
 
-    @Test("A deleted object stays deleted, and leaves nothing")
-    func delete() async throws {
+    @Test func `a deleted object stays deleted, and leaves nothing`() async throws {
         try await crash(at: .deleted) { store in
             try await put("old", in: store)
             try await store.delete(key)
@@ -141,8 +141,8 @@ struct LocalStoreCrashTests {
         try await verify(nil)
     }
 
-    @Test("What is young may belong to a process that lives: it stays", arguments: [LocalStoreStep.staged, .placed])
-    func youngLeftovers(step: LocalStoreStep) async throws {
+    @Test(arguments: [LocalStoreStep.staged, .placed])
+    func `what is young may belong to a process that lives: it stays`(step: LocalStoreStep) async throws {
         try await crash(at: step) { try await put("new", in: $0) }
         let store = reopen(afterSeconds: 0)
         #expect(try await contents(of: store) == nil)
@@ -152,8 +152,9 @@ struct LocalStoreCrashTests {
         #expect(try await contents(of: store) == "again")
     }
 
-    @Test("A put that was swept while its machine slept fails, stores nothing and can be tried again")
-    func sweptWhileAsleep() async throws {
+    @Test func `a put that was swept while its machine slept fails, stores nothing and can be tried again`()
+        async throws
+    {
         let first = Countdown()
         let tree = tree
         let slow = LocalStore(
@@ -171,8 +172,7 @@ struct LocalStoreCrashTests {
         #expect(try await contents(of: slow) == "new")
     }
 
-    @Test("Files that somebody else put into the store are never removed")
-    func foreignFiles() async throws {
+    @Test func `files that somebody else put into the store are never removed`() async throws {
         try await crash(at: .placed) { try await put("new", in: $0) }
         try tree.write("mine", to: "crashed/objects/users/ana/photos/holiday.jpg")
         try tree.age("crashed/objects/users/ana/photos/holiday.jpg", bySeconds: 100_000)

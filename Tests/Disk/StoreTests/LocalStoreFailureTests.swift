@@ -5,7 +5,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("LocalStore when the disk fails")
+@Suite
 struct LocalStoreFailureTests {
     private let tree: TemporaryTree
 
@@ -14,9 +14,10 @@ struct LocalStoreFailureTests {
     }
 
     @Test(
-        "A full disk is told with the path and what to do, and nothing half-written stays",
         arguments: [LocalStoreStep.writing, .staged, .recorded, .placed])
-    func fullDisk(step: LocalStoreStep) async throws {
+    func `a full disk is told with the path and what to do, and nothing half-written stays`(step: LocalStoreStep)
+        async throws
+    {
         let path = tree.path("store/staging/some.data")
         let store = LocalStore(
             root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
@@ -34,8 +35,7 @@ struct LocalStoreFailureTests {
         #expect(try tree.files(below: "store/records") == [])
     }
 
-    @Test("A put that is cancelled in the middle of a file stops there and leaves nothing")
-    func cancelledInTheMiddle() async throws {
+    @Test func `a put that is cancelled in the middle of a file stops there and leaves nothing`() async throws {
         try tree.write(.noise(4 << 20), to: "video.mp4")
         let body = try tree.body("video.mp4")
         let third = Countdown(3)
@@ -69,8 +69,8 @@ struct LocalStoreFailureTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A file that changes while it is read is refused", arguments: [300_000, 2 << 20])
-    func sourceChangesMeanwhile(newSize: Int) async throws {
+    @Test(arguments: [300_000, 2 << 20])
+    func `a file that changes while it is read is refused`(newSize: Int) async throws {
         try tree.write(.noise(1 << 20), to: "photo.jpg")
         let body = try tree.body("photo.jpg")
         let first = Countdown()
@@ -94,14 +94,13 @@ struct LocalStoreFailureTests {
     }
 
     @Test(
-        "Every errno has its code",
         arguments: [
             (.noSpace, .noSpace), (.diskQuotaExceeded, .noSpace), (.permissionDenied, .accessDenied),
             (.notPermitted, .accessDenied), (.readOnlyFileSystem, .accessDenied), (.fileNameTooLong, .invalidRequest),
             (.noSuchFileOrDirectory, .storeMissing), (.fileTooLarge, .tooLarge), (.ioError, .serverFailed),
             (.tooManyOpenFiles, .serverFailed), (.staleNFSFileHandle, .serverFailed),
         ] as [(Errno, StoreError.Code)])
-    func codes(errno: Errno, code: StoreError.Code) {
+    func `every errno has its code`(errno: Errno, code: StoreError.Code) {
         let error = StoreError(
             FileError(call: "write", path: "/disk/store/objects/a", errno: errno), operation: "put", key: "a")
         #expect(error.code == code)

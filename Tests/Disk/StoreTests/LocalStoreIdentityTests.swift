@@ -6,7 +6,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("Which store a LocalStore is")
+@Suite
 struct LocalStoreIdentityTests {
     /// What a ledger remembers.
     private final class Memory: StoreIDMemory {
@@ -56,8 +56,7 @@ struct LocalStoreIdentityTests {
         }
     }
 
-    @Test("The first store gets an id, and whoever uses it remembers it")
-    func first() async throws {
+    @Test func `the first store gets an id, and whoever uses it remembers it`() async throws {
         let memory = Memory()
         let store = makeStore(memory)
         try await store.store([1], at: key)
@@ -70,8 +69,10 @@ struct LocalStoreIdentityTests {
     }
 
     @Test(
-        "Where a store is known, none is made in an empty or missing folder", arguments: [true, false], [true, false])
-    func neverAnew(isFolderThere: Bool, hasObjects: Bool) async throws {
+        arguments: [true, false], [true, false])
+    func `where a store is known, none is made in an empty or missing folder`(isFolderThere: Bool, hasObjects: Bool)
+        async throws
+    {
         if isFolderThere { try tree.makeFolder("store") }
         await refused(
             makeStore(Memory(hasObjects ? nil : "some", hasObjects: hasObjects)), "not the store that this ledger knows"
@@ -81,16 +82,16 @@ struct LocalStoreIdentityTests {
         #expect(!FileManager.default.fileExists(atPath: tree.path("store/objects").string))
     }
 
-    @Test("What only looks, or writes to what is there, makes nothing", arguments: [LocalStoreAccess.reads, .writes])
-    func makesNothing(access: LocalStoreAccess) async throws {
+    @Test(arguments: [LocalStoreAccess.reads, .writes])
+    func `what only looks, or writes to what is there, makes nothing`(access: LocalStoreAccess) async throws {
         await refused(makeStore(Memory(), access), "is not there yet")
         try tree.makeFolder("store")
         await refused(makeStore(Memory(), access), "is not there yet")
         #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store").string) == [])
     }
 
-    @Test("Another store in its place is refused with both ids, and not written to", arguments: [true, false])
-    func another(knowsBefore: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `another store in its place is refused with both ids, and not written to`(knowsBefore: Bool) async throws {
         try await makeStore(Memory()).store([1], at: key)
         let memory = Memory(knowsBefore ? "11111111-known" : nil)
         let store = makeStore(memory)
@@ -112,8 +113,7 @@ struct LocalStoreIdentityTests {
         }
     }
 
-    @Test("Nothing is written below a mount point whose disk has gone")
-    func unmounted() async throws {
+    @Test func `nothing is written below a mount point whose disk has gone`() async throws {
         let store = makeStore(Memory())
         try await store.store([1], at: key)
         try FileManager.default.moveItem(atPath: tree.path("store").string, toPath: tree.path("disk").string)
@@ -122,8 +122,9 @@ struct LocalStoreIdentityTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store").string) == [])
     }
 
-    @Test("A store of an earlier version gets its id when it is written to, and not when it is looked at")
-    func earlierVersion() async throws {
+    @Test func `a store of an earlier version gets its id when it is written to, and not when it is looked at`()
+        async throws
+    {
         try await makeStore(nil).store([1], at: key)
         try tree.write(#"{"about":"?","format":1}"#, to: "store/sync-agent-store.json")
         let memory = Memory(hasObjects: true)

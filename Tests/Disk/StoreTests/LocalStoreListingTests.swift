@@ -5,7 +5,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("LocalStore, large folders")
+@Suite
 struct LocalStoreListingTests {
     private let tree: TemporaryTree
 
@@ -38,22 +38,20 @@ struct LocalStoreListingTests {
         return (store, (numbers.map { "photos/\($0).dat" } + ["photos/x.dat"]).sorted())
     }
 
-    @Test("10,000 keys come in pages, in order, each once")
-    func tenThousand() async throws {
+    @Test func `10,000 keys come in pages, in order, each once`() async throws {
         let (store, keys) = try await makeStore(Array(0..<9_999))
         #expect(try await store.keys(prefix: "photos/") == keys)
         #expect(try await store.keys(prefix: "photos/77", pageLimit: 50) == keys.filter { $0.hasPrefix("photos/77") })
     }
 
-    @Test("Windows smaller than the folder give the same pages", arguments: [1, 2, 7, 100, 299, 300, 301])
-    func windows(capacity: Int) async throws {
+    @Test(arguments: [1, 2, 7, 100, 299, 300, 301])
+    func `windows smaller than the folder give the same pages`(capacity: Int) async throws {
         let (store, keys) = try await makeStore(Array(0..<299), windowCapacity: capacity)
         #expect(try await store.keys(prefix: "", pageLimit: 7) == keys)
         #expect(try await store.keys(prefix: "photos/1", pageLimit: 3) == keys.filter { $0.hasPrefix("photos/1") })
     }
 
-    @Test("A page sees what was put and deleted since the page before")
-    func changes() async throws {
+    @Test func `a page sees what was put and deleted since the page before`() async throws {
         let (store, keys) = try await makeStore(Array(0..<300), windowCapacity: 50)
         let first = try await store.list(prefix: "photos/", after: nil, limit: 10)
         try await store.delete(ObjectKey(keys[12]))
@@ -62,8 +60,8 @@ struct LocalStoreListingTests {
         #expect(second.objects.map(\.key.rawValue) == [keys[10], keys[10] + "x", keys[11], keys[13]])
     }
 
-    @Test("Listings in turns do not mix", arguments: [1, 10, 50])
-    func interleaved(capacity: Int) async throws {
+    @Test(arguments: [1, 10, 50])
+    func `listings in turns do not mix`(capacity: Int) async throws {
         let (store, keys) = try await makeStore(Array(0..<120), windowCapacity: capacity)
         for name in ["photos/5/a", "photos/5/b", "photos/5/c"] { try await store.store([1], at: ObjectKey(name)) }
         try tree.age("store/records/photos", bySeconds: 60)
@@ -88,8 +86,8 @@ struct LocalStoreListingTests {
         #expect(right == all)
     }
 
-    @Test("A limit outside 1 to 1,000 is refused", arguments: [0, -1, 1_001])
-    func limits(limit: Int) async throws {
+    @Test(arguments: [0, -1, 1_001])
+    func `a limit outside 1 to 1,000 is refused`(limit: Int) async throws {
         let (store, _) = try await makeStore([])
         let error = await #expect(throws: StoreError.self) {
             _ = try await store.list(prefix: "", after: nil, limit: limit)

@@ -7,7 +7,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("LocalStore and its bytes")
+@Suite
 struct LocalStoreProofTests {
     enum Damage: CaseIterable, Sendable {
         case deleted, truncated, emptied, flipped, folderDeleted
@@ -58,8 +58,9 @@ struct LocalStoreProofTests {
         }
     }
 
-    @Test("a record that names the bytes of another key is no record, and takes nothing of theirs away")
-    func foreignFile() async throws {
+    @Test func `a record that names the bytes of another key is no record, and takes nothing of theirs away`()
+        async throws
+    {
         let store = makeStore()
         try await put(bytes, in: store)
         let other = try ObjectKey("users/ana/photos/other.dat")
@@ -74,8 +75,7 @@ struct LocalStoreProofTests {
         #expect(try await whole.head(key)?.sha256 == ContentDigest(of: bytes).sha256)
     }
 
-    @Test("a pipe in the place of a record holds nobody up")
-    func pipe() async throws {
+    @Test func `a pipe in the place of a record holds nobody up`() async throws {
         let store = makeStore()
         try await put(bytes, in: store)
         try FileManager.default.removeItem(atPath: tree.path(record).string)
@@ -93,8 +93,8 @@ struct LocalStoreProofTests {
         try tree.write(after, to: record)
     }
 
-    @Test("What is told of an object is what its bytes are", arguments: Damage.allCases)
-    func told(damage: Damage) async throws {
+    @Test(arguments: Damage.allCases)
+    func `what is told of an object is what its bytes are`(damage: Damage) async throws {
         let store = makeStore()
         try await put(bytes, in: store)
         try harm(damage)
@@ -118,9 +118,11 @@ struct LocalStoreProofTests {
     }
 
     @Test(
-        "A put where nothing may be replaces a broken object, also an archived one", arguments: Damage.allCases,
+        arguments: Damage.allCases,
         [StorageClass.standard, .deepArchive])
-    func repaired(damage: Damage, storageClass: StorageClass) async throws {
+    func `a put where nothing may be replaces a broken object, also an archived one`(
+        damage: Damage, storageClass: StorageClass
+    ) async throws {
         let store = makeStore()
         try await put(bytes, in: store, storageClass)
         try harm(damage)
@@ -133,8 +135,8 @@ struct LocalStoreProofTests {
         #expect(error?.code == .alreadyExists)
     }
 
-    @Test("A copy where nothing may be replaces a broken object", arguments: Damage.allCases)
-    func copied(damage: Damage) async throws {
+    @Test(arguments: Damage.allCases)
+    func `a copy where nothing may be replaces a broken object`(damage: Damage) async throws {
         let store = makeStore()
         let source = try ObjectKey("source")
         try await store.store(bytes, at: source)
@@ -144,8 +146,9 @@ struct LocalStoreProofTests {
         #expect(try await store.bytes(of: key) == bytes)
     }
 
-    @Test("A flipped bit that left size and time as they were is found by a put, which replaces the object")
-    func silentDamage() async throws {
+    @Test func `a flipped bit that left size and time as they were is found by a put, which replaces the object`()
+        async throws
+    {
         let store = makeStore()
         try await put(bytes, in: store)
         try harm(.flipped)
@@ -156,8 +159,8 @@ struct LocalStoreProofTests {
         #expect(try await store.bytes(of: key) == bytes)
     }
 
-    @Test("Neither a change of class nor a restore is answered for a broken object", arguments: Damage.allCases)
-    func noClassForBroken(damage: Damage) async throws {
+    @Test(arguments: Damage.allCases)
+    func `neither a change of class nor a restore is answered for a broken object`(damage: Damage) async throws {
         let store = makeStore()
         try await put(bytes, in: store, .deepArchive)
         try harm(damage)
@@ -174,8 +177,8 @@ struct LocalStoreProofTests {
         #expect(error?.code == (isGone ? .notFound : .badDigest))
     }
 
-    @Test("Bytes of another time are read, and known from then on", arguments: [true, false])
-    func otherTime(isOldRecord: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `bytes of another time are read, and known from then on`(isOldRecord: Bool) async throws {
         let store = makeStore()
         try await put(bytes, in: store)
         if isOldRecord {
@@ -193,8 +196,7 @@ struct LocalStoreProofTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("With emptied records, a put finds its bytes, and does not keep them twice")
-    func emptiedRecords() async throws {
+    @Test func `with emptied records, a put finds its bytes, and does not keep them twice`() async throws {
         try await put(bytes, in: makeStore())
         try FileManager.default.removeItem(atPath: tree.path("store/records/users").string)
         let store = makeStore()
@@ -205,9 +207,8 @@ struct LocalStoreProofTests {
     }
 
     @Test(
-        "A folder that was moved to another disk and linked is not gone when that disk is",
         arguments: ["objects", "records"])
-    func linkedFolder(name: String) async throws {
+    func `a folder that was moved to another disk and linked is not gone when that disk is`(name: String) async throws {
         let store = makeStore()
         try await put(bytes, in: store)
         let folder = tree.path("store/\(name)/users").string
@@ -219,8 +220,9 @@ struct LocalStoreProofTests {
         #expect(error?.code == .storeMissing)
     }
 
-    @Test("An object whose record makes no sense is replaced by a put, and can be deleted", arguments: [true, false])
-    func senselessRecord(isDeleted: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `an object whose record makes no sense is replaced by a put, and can be deleted`(isDeleted: Bool) async throws
+    {
         let store = makeStore()
         try await put(bytes, in: store)
         try tree.write("{", to: record)
@@ -236,8 +238,8 @@ struct LocalStoreProofTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("One record that cannot be read is told by itself, and the others are listed", arguments: [true, false])
-    func unreadableRecord(isFolder: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `one record that cannot be read is told by itself, and the others are listed`(isFolder: Bool) async throws {
         let store = makeStore()
         try await put(bytes, in: store)
         try await store.store([1], at: ObjectKey("users/ana/photos/a.dat"))
@@ -257,8 +259,7 @@ struct LocalStoreProofTests {
         #expect(page.next == nil)
     }
 
-    @Test("A source that cannot be read now is not refused for good")
-    func unreadableSource() async throws {
+    @Test func `a source that cannot be read now is not refused for good`() async throws {
         let store = makeStore()
         try FileManager.default.createDirectory(
             atPath: tree.path("source").string, withIntermediateDirectories: false)

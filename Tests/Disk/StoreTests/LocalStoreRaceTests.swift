@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// Two stores over one folder share nothing but the folder: they are what two processes are.
-@Suite("LocalStore with two processes")
+@Suite
 struct LocalStoreRaceTests {
     private let tree: TemporaryTree
     private let stores: [LocalStore]
@@ -21,8 +21,7 @@ struct LocalStoreRaceTests {
 
     private static let attributes = ObjectAttributes(contentType: "text/plain")
 
-    @Test("Of sixteen puts of one key where nothing is, one wins")
-    func ifAbsent() async throws {
+    @Test func `of sixteen puts of one key where nothing is, one wins`() async throws {
         for round in 0..<5 {
             let key = try ObjectKey("race/\(round)")
             let winners: [String] = await withTaskGroup(of: String?.self) { group in
@@ -45,8 +44,7 @@ struct LocalStoreRaceTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A reader gets a whole object while two processes overwrite it")
-    func readersWhileOverwriting() async throws {
+    @Test func `a reader gets a whole object while two processes overwrite it`() async throws {
         let key = try ObjectKey("projects.json")
         try await stores[0].store(.noise(50_000, seed: 1), at: key)
         let versions = (1...6).map { [UInt8].noise(50_000 + $0, seed: UInt64($0)) } + [.noise(50_000, seed: 1)]
@@ -68,8 +66,7 @@ struct LocalStoreRaceTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("Puts and deletes in one folder do not trip over each other's pruning")
-    func pruning() async throws {
+    @Test func `puts and deletes in one folder do not trip over each other's pruning`() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, store) in stores.enumerated() {
                 for lane in 0..<2 {
@@ -100,8 +97,9 @@ struct LocalStoreRaceTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("Of sixteen restores of one object one begins, and no copy that is made meanwhile loses it")
-    func restores() async throws {
+    @Test func `of sixteen restores of one object one begins, and no copy that is made meanwhile loses it`()
+        async throws
+    {
         let key = try ObjectKey("cold")
         _ = try await stores[0].put(
             ObjectBody("cold"), at: key,
@@ -128,8 +126,9 @@ struct LocalStoreRaceTests {
         #expect(try await stores[1].head(key)?.restore == .inProgress)
     }
 
-    @Test("Of copies to one key where nothing is, one wins; a reader sees a whole object while classes change")
-    func copies() async throws {
+    @Test func `of copies to one key where nothing is, one wins; a reader sees a whole object while classes change`()
+        async throws
+    {
         let source = try ObjectKey("source")
         let target = try ObjectKey("target")
         try await stores[0].store(.noise(50_000), at: source)

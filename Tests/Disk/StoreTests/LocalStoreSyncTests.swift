@@ -7,7 +7,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("LocalStore when a sync of a folder fails")
+@Suite
 struct LocalStoreSyncTests {
     /// What a store syncs, in order; the n-th sync of a folder fails as a disk's.
     private final class Syncs: Sendable {
@@ -55,9 +55,10 @@ struct LocalStoreSyncTests {
     private var records: FilePath { tree.path("store/records/users/ana/photos") }
 
     @Test(
-        "Whichever sync fails, no record is left without its bytes, and a retry syncs again what failed",
         arguments: 1...12)
-    func anySync(number: Int) async throws {
+    func `whichever sync fails, no record is left without its bytes, and a retry syncs again what failed`(number: Int)
+        async throws
+    {
         let syncs = Syncs(failing: number)
         let store = store(syncs)
         let isStored: Bool
@@ -98,8 +99,8 @@ struct LocalStoreSyncTests {
         try #require(syncs.folders.last == records, "the second sync is that of the record's folder")
     }
 
-    @Test("Another process syncs the folder before it says that the object is there", arguments: [true, false])
-    func otherProcess(byPut: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `another process syncs the folder before it says that the object is there`(byPut: Bool) async throws {
         try await owing()
         let syncs = Syncs()
         let second = store(syncs)
@@ -115,8 +116,7 @@ struct LocalStoreSyncTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("As long as the sync fails, nobody is told that the object is stored")
-    func failsAgain() async throws {
+    @Test func `as long as the sync fails, nobody is told that the object is stored`() async throws {
         try await owing()
         let syncs = Syncs()
         let second = store(syncs)
@@ -135,8 +135,7 @@ struct LocalStoreSyncTests {
         #expect(try tree.files(below: "store/objects/users/ana/photos").count == 3)
     }
 
-    @Test("A process that is killed between rename and sync leaves a note, and the next one syncs")
-    func killed() async throws {
+    @Test func `a process that is killed between rename and sync leaves a note, and the next one syncs`() async throws {
         let live = tree.path("live").string
         let crashed = tree.path("store").string
         let folder = tree.path("live/records/users/ana/photos")
@@ -156,8 +155,7 @@ struct LocalStoreSyncTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A version that is replaced keeps its bytes until the new one is on the disk")
-    func replaced() async throws {
+    @Test func `a version that is replaced keeps its bytes until the new one is on the disk`() async throws {
         let syncs = Syncs()
         let store = store(syncs)
         try await put(bytes, in: store)
@@ -176,8 +174,9 @@ struct LocalStoreSyncTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A folder whose name could not be synced is synced by the next put into it, whoever makes it")
-    func folders() async throws {
+    @Test func `a folder whose name could not be synced is synced by the next put into it, whoever makes it`()
+        async throws
+    {
         let syncs = Syncs()
         let first = store(syncs)
         try await first.check()
@@ -192,8 +191,10 @@ struct LocalStoreSyncTests {
         #expect(syncs.folders.contains(failed))
     }
 
-    @Test("A delete whose sync fails is not done, and is made up for before anybody is told that nothing is there")
-    func delete() async throws {
+    @Test
+    func `a delete whose sync fails is not done, and is made up for before anybody is told that nothing is there`()
+        async throws
+    {
         let syncs = Syncs()
         let first = store(syncs)
         try await put(bytes, in: first)
@@ -208,8 +209,10 @@ struct LocalStoreSyncTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A change of class and a restore that failed behind their commit are synced when they are asked for again")
-    func rewritten() async throws {
+    @Test
+    func `a change of class and a restore that failed behind their commit are synced when they are asked for again`()
+        async throws
+    {
         let syncs = Syncs()
         let store = store(syncs)
         try await put(bytes, in: store)

@@ -6,7 +6,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("LocalStore")
+@Suite
 struct LocalStoreTests {
     private let tree: TemporaryTree
     private let time = ManualTime()
@@ -34,8 +34,7 @@ struct LocalStoreTests {
 
     // MARK: - Layout
 
-    @Test("An object is a file under its key, readable by its owner only")
-    func layout() async throws {
+    @Test func `an object is a file under its key, readable by its owner only`() async throws {
         try await put("a photo", "users/ana/photos/d41d.dat")
         try await put("odd", "users/100%/~x/Zürich 1.jpg")
         #expect(
@@ -47,8 +46,7 @@ struct LocalStoreTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test("A replaced object leaves one file, under its key, as its readers outside know it")
-    func replacedFile() async throws {
+    @Test func `a replaced object leaves one file, under its key, as its readers outside know it`() async throws {
         for round in 1...4 {
             try await put("round \(round)", "users/ana/projects/projects.json")
             #expect(try tree.files(below: "store/objects") == ["users/ana/projects/projects.json"])
@@ -58,8 +56,7 @@ struct LocalStoreTests {
         #expect(try await text("users/ana/projects/projects.json") == "round 4")
     }
 
-    @Test("A deleted object leaves no empty folders")
-    func emptyFolders() async throws {
+    @Test func `a deleted object leaves no empty folders`() async throws {
         try await put("x", "shares/abc/vacation.json")
         try await put("y", "kept")
         try await store.delete(ObjectKey("shares/abc/vacation.json"))
@@ -69,16 +66,15 @@ struct LocalStoreTests {
     }
 
     @Test(
-        "A refused key of a listing's prefix leads nowhere", arguments: ["../", "a/../../", "/", "//", "./", "a/./b"])
-    func prefixesThatAreNoKeys(prefix: String) async throws {
+        arguments: ["../", "a/../../", "/", "//", "./", "a/./b"])
+    func `a refused key of a listing's prefix leads nowhere`(prefix: String) async throws {
         try await put("x", "a/b")
         #expect(try await store.keys(prefix: prefix) == [])
     }
 
     // MARK: - Damage
 
-    @Test("A damaged byte never comes back as an object")
-    func damagedByte() async throws {
+    @Test func `a damaged byte never comes back as an object`() async throws {
         let key = try ObjectKey("photo.dat")
         var bytes = [UInt8].noise(1 << 20)
         try await store.store(bytes, at: key)
@@ -90,8 +86,7 @@ struct LocalStoreTests {
         }
     }
 
-    @Test("A file that is cut is damage, in ranges too, and one that is gone is no object")
-    func cutFile() async throws {
+    @Test func `a file that is cut is damage, in ranges too, and one that is gone is no object`() async throws {
         let key = try ObjectKey("photo.dat")
         try await store.store(.noise(10_000), at: key)
         try tree.write(.noise(9_999), to: "store/objects/photo.dat")
@@ -104,9 +99,8 @@ struct LocalStoreTests {
     }
 
     @Test(
-        "A damaged record is told, never passed over",
         arguments: ["", "{", "{\"key\":\"photo.dat\"}", #"{"key":"other"}"#])
-    func damagedRecord(json: String) async throws {
+    func `a damaged record is told, never passed over`(json: String) async throws {
         let key = try ObjectKey("photo.dat")
         try await put("x", "photo.dat")
         try tree.write(json, to: "store/records/photo.dat~.json")
@@ -127,8 +121,8 @@ struct LocalStoreTests {
     }
 
     @Test(
-        "A record that points out of the store is damage", arguments: ["../../secret", "/etc/passwd", "a/../../b", ""])
-    func recordThatPointsOut(file: String) async throws {
+        arguments: ["../../secret", "/etc/passwd", "a/../../b", ""])
+    func `a record that points out of the store is damage`(file: String) async throws {
         try await put("x", "photo.dat")
         try tree.write("secret", to: "secret")
         try edit("photo.dat") { $0.replacing(#""file" : "photo.dat""#, with: #""file" : "\#(file)""#) }
@@ -146,8 +140,7 @@ struct LocalStoreTests {
 
     // MARK: - Archived objects
 
-    @Test("An archived object is readable from when its restore is ready until it expires")
-    func restored() async throws {
+    @Test func `an archived object is readable from when its restore is ready until it expires`() async throws {
         try await put("cold", "a", .deepArchive)
         // One hour from now until three hours from now.
         let restore = #""restore":{"readyAt":"2026-01-01T01:00:00Z","expiresAt":"2026-01-01T03:00:00Z"},"size""#
@@ -168,8 +161,7 @@ struct LocalStoreTests {
 
     // MARK: - The folder
 
-    @Test("The store makes its folder, but not the one above: a disk may not be mounted")
-    func missingFolder() async throws {
+    @Test func `the store makes its folder, but not the one above: a disk may not be mounted`() async throws {
         try await store.check()
         #expect(mode("store") == 0o700)
         let unmounted = LocalStore(root: tree.path("disk/store"), now: time.source.now, restoreDuration: .seconds(5))
@@ -178,8 +170,7 @@ struct LocalStoreTests {
         #expect(error?.message.contains("disk does not exist") == true)
     }
 
-    @Test("A store that is known to hold objects is not made anew")
-    func missingStore() async throws {
+    @Test func `a store that is known to hold objects is not made anew`() async throws {
         let known = LocalStore(
             root: tree.path("known"), now: time.source.now, restoreDuration: .seconds(5), access: .writes)
         let error = await #expect(throws: StoreError.self) { try await known.check() }
@@ -187,8 +178,7 @@ struct LocalStoreTests {
         #expect(try tree.files() == [])
     }
 
-    @Test("When the disk goes, nothing counts as absent")
-    func vanishedStore() async throws {
+    @Test func `when the disk goes, nothing counts as absent`() async throws {
         try await put("x", "a")
         try FileManager.default.moveItem(atPath: tree.path("store").string, toPath: tree.path("away").string)
         let calls: [@Sendable () async throws -> Void] = [
@@ -202,8 +192,7 @@ struct LocalStoreTests {
         #expect(try tree.files(below: "away/objects") == ["a"])
     }
 
-    @Test("A store of a newer format is left alone")
-    func newerFormat() async throws {
+    @Test func `a store of a newer format is left alone`() async throws {
         try tree.write(#"{"format":2,"about":"?"}"#, to: "store/sync-agent-store.json")
         let error = await #expect(throws: StoreError.self) { try await store.check() }
         #expect(error?.code == .unsupported)

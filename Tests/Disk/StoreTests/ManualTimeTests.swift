@@ -3,10 +3,9 @@ import SyncCore
 import SyncTestSupport
 import Testing
 
-@Suite("ManualTime")
+@Suite
 struct ManualTimeTests {
-    @Test("Sleepers wake in the order of their deadlines, and see the clock at them")
-    func order() async throws {
+    @Test func `sleepers wake in the order of their deadlines, and see the clock at them`() async throws {
         let time = ManualTime()
         let start = time.now
         let woken = try await withThrowingTaskGroup(of: (Int, Double).self) { group in
@@ -31,8 +30,7 @@ struct ManualTimeTests {
         #expect(Set(time.sleeps) == [.seconds(10), .seconds(20), .seconds(30)])
     }
 
-    @Test("A cancelled sleeper wakes at once, and the clock goes on without it")
-    func cancelled() async {
+    @Test func `a cancelled sleeper wakes at once, and the clock goes on without it`() async {
         let time = ManualTime()
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await time.source.sleep(.seconds(10)) }
@@ -44,8 +42,7 @@ struct ManualTimeTests {
         #expect(time.source.monotonic() == .seconds(20))
     }
 
-    @Test("A task that was cancelled before does not sleep")
-    func cancelledBefore() async {
+    @Test func `a task that was cancelled before does not sleep`() async {
         let time = ManualTime()
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -1,15 +1,14 @@
 import SyncTestSupport
 import Testing
 
-@Suite("ObjectStoreContract")
+@Suite
 struct ObjectStoreContractTests {
-    @Test("A store keeps its promises", arguments: TestedStore.available, ObjectStoreContract.allCases)
-    func promise(tested: TestedStore, clause: ObjectStoreContract) async throws {
+    @Test(arguments: TestedStore.available, ObjectStoreContract.allCases)
+    func `a store keeps its promises`(tested: TestedStore, clause: ObjectStoreContract) async throws {
         await #expect(throws: Never.self) { try await tested.run(clause.check) }
     }
 
-    @Test("Where servers are required, they are there")
-    func serversAreThere() {
+    @Test func `where servers are required, they are there`() {
         for server in TestServer.required {
             #expect(
                 server.endpoint != nil,

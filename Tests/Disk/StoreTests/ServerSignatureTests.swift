@@ -6,7 +6,7 @@ import Testing
 
 /// Whether what we sign is what real servers compute: those that check take our requests, refuse altered ones, and we
 /// tell the reason. What a server does not check is stated, and held against it as well.
-@Suite("Signatures at real servers")
+@Suite
 struct ServerSignatureTests {
     /// A request with something wrong in it.
     enum Lie: String, Sendable, CaseIterable {
@@ -27,8 +27,8 @@ struct ServerSignatureTests {
         }
     }
 
-    @Test("A lie is refused by each server that checks, and named", arguments: TestServer.available, Lie.allCases)
-    func refusal(server: TestServer, lie: Lie) async throws {
+    @Test(arguments: TestServer.available, Lie.allCases)
+    func `a lie is refused by each server that checks, and named`(server: TestServer, lie: Lie) async throws {
         let bench = try SigningBench(server)
         let found = try await bench.refusal(of: lie)
         await bench.close()
@@ -36,18 +36,20 @@ struct ServerSignatureTests {
     }
 
     @Test(
-        "A clock that is an hour off is set right by the server's", arguments: TestServer.available,
+        arguments: TestServer.available,
         [3_600, -3_600] as [TimeInterval])
-    func skew(server: TestServer, seconds: TimeInterval) async throws {
+    func `a clock that is an hour off is set right by the server's`(server: TestServer, seconds: TimeInterval)
+        async throws
+    {
         let store = try server.newStore(now: { Date() + seconds })
         await #expect(throws: Never.self) { try await store.check() }
         await store.close()
     }
 
     @Test(
-        "A presigned link is taken by every server", arguments: TestServer.available,
+        arguments: TestServer.available,
         ["plain.jpg", "a b+c&d=e/Zürich~ (1)'.jpg", "per%cent%2F", "trailing."])
-    func presignedLink(server: TestServer, name: String) async throws {
+    func `a presigned link is taken by every server`(server: TestServer, name: String) async throws {
         let bench = try SigningBench(server)
         try await bench.store("text of \(name)", at: name)
         let response = try await bench.send(HTTPRequest(.get, bench.link(to: name, expiresAfter: 60)))

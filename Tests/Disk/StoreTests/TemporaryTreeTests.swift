@@ -3,10 +3,9 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite("TemporaryTree")
+@Suite
 struct TemporaryTreeTests {
-    @Test("The folder is gone with its tree")
-    func removed() throws {
+    @Test func `the folder is gone with its tree`() throws {
         var tree: TemporaryTree? = try TemporaryTree()
         let root = try #require(tree?.root.string)
         try tree?.write("x", to: "a/b/c.txt")

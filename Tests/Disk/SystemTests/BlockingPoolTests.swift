@@ -5,19 +5,18 @@ import Testing
 
 @testable import SyncSystem
 
-@Suite("BlockingPool")
+@Suite
 struct BlockingPoolTests {
     private struct Refusal: Error {}
 
-    @Test("Work gives its value or its error back")
-    func values() async throws {
+    @Test func `work gives its value or its error back`() async throws {
         let pool = BlockingPool(name: "test", threads: 2)
         #expect(try await pool.run { 42 } == 42)
         await #expect(throws: Refusal.self) { try await pool.run { throw Refusal() } }
     }
 
-    @Test("As many pieces of work run at once as there are threads, the rest in order", arguments: [1, 3])
-    func order(threads: Int) async throws {
+    @Test(arguments: [1, 3])
+    func `as many pieces of work run at once as there are threads, the rest in order`(threads: Int) async throws {
         let pool = BlockingPool(name: "test", threads: threads)
         let barrier = try FileDescriptor.pipe()
         let (started, signal) = AsyncStream<Int>.makeStream()
@@ -44,8 +43,7 @@ struct BlockingPoolTests {
         try barrier.writeEnd.close()
     }
 
-    @Test("Work of a cancelled task does not begin")
-    func cancelled() async throws {
+    @Test func `work of a cancelled task does not begin`() async throws {
         let pool = BlockingPool(name: "test", threads: 1)
         let work = Countdown()
         await withThrowingTaskGroup(of: Void.self) { group in
@@ -58,22 +56,21 @@ struct BlockingPoolTests {
         #expect(work.count == 0)
     }
 
-    @Test("The threads carry the pool's name")
-    func names() async throws {
+    @Test func `the threads carry the pool's name`() async throws {
         let pool = BlockingPool(name: "local-store", threads: 1)
         let name = try await pool.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
         #expect(name == "local-store-1\n")
     }
 
-    @Test("What was handed in before the pool went away is still done")
-    func leaving() async throws {
+    @Test func `what was handed in before the pool went away is still done`() async throws {
         var values: [Int] = []
         for number in 0..<20 { values.append(try await BlockingPool(name: "short", threads: 1).run { number }) }
         #expect(values == Array(0..<20))
     }
 
-    @Test("Where the system gives no thread, work is done where it is handed in, until there is one again")
-    func noThreads() async throws {
+    @Test func `where the system gives no thread, work is done where it is handed in, until there is one again`()
+        async throws
+    {
         let isFull = Mutex(true)
         let pool = BlockingPool(name: "test", threads: 2) { (name, body) throws(Errno) in
             if isFull.withLock({ $0 }) { throw .resourceTemporarilyUnavailable }

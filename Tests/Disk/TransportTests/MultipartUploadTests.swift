@@ -119,12 +119,15 @@ import Testing
     }
 
     @Test(
-        "What was sent in parts is counted, though the answer to all of them was lost or the object came from elsewhere",
         arguments: [
             (["complete": [.cut, .cut, .cut, .cut, .cut, .cut]], size), (["complete": [.reply(412)]], size),
             (["part 3": [.reply(403)]], 2_000_000), (["create": [.reply(403)]], 0),
         ] as [([String: [Fault]], Int)])
-    func sentBytes(faults: [String: [Fault]], count: Int) async throws {
+    func
+        `what was sent in parts is counted, though the answer to all of them was lost or the object came from elsewhere`(
+            faults: [String: [Fault]], count: Int
+        ) async throws
+    {
         let tree = try TemporaryTree()
         let body = try file(tree, [UInt8].noise(Self.size))
         let server = PartServer(faults)

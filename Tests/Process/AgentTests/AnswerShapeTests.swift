@@ -22,8 +22,8 @@ import Testing
         #expect(try await home.run("sync").code == 3)
     }
 
-    @Test("status has every field, with and without an agent, filled or empty", arguments: [true, false])
-    func overview(isFilled: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `status has every field, with and without an agent, filled or empty`(isFilled: Bool) async throws {
         if isFilled { try await fillFolders() }
         let agent = isFilled ? try await home.startAgent() : nil
         let answer = try await answer("status", "--json")
@@ -58,8 +58,7 @@ import Testing
         agent?.send(SIGTERM)
     }
 
-    @Test("status of a path has every field of every photo")
-    func photos() async throws {
+    @Test func `status of a path has every field of every photo`() async throws {
         try await fillFolders()
         let answer = try await answer("status", home.gallery.string, "--json")
         let files = try #require(answer["files"] as? [Fields])
@@ -81,20 +80,20 @@ import Testing
     }
 
     @Test(
-        "a command that reports prints one object on standard output, and nothing else",
         arguments: [
             ["sync", "--json"], ["sync", "--dry-run", "--json"], ["config", "reference", "--json"],
             ["status", "--refresh", "--json"], ["cost", "--json"], ["lifecycle", "show", "--json"],
             ["lifecycle", "apply", "--json"], ["verify", "--json"], ["restore", "--suggest", "--json"],
         ])
-    func oneObject(arguments: [String]) async throws {
+    func `a command that reports prints one object on standard output, and nothing else`(arguments: [String])
+        async throws
+    {
         try home.gallery.appending("broken.jpg").create(SamplePhoto.truncated(2))
         let finished = try await home.start(arguments).finished()
         #expect(try JSONSerialization.jsonObject(with: Data(finished.output)) is Fields)
     }
 
-    @Test("the overview fits into 80 columns, and has no colours where no terminal is")
-    func width() async throws {
+    @Test func `the overview fits into 80 columns, and has no colours where no terminal is`() async throws {
         try await fillFolders()
         let long = home.vacations.pushing(FilePath(String(repeating: "a very long folder/", count: 12)))
         try long.appending("broken.jpg").create(SamplePhoto.truncated(3))
@@ -105,8 +104,7 @@ import Testing
         #expect(!finished.output.contains(0x1B))
     }
 
-    @Test("status --watch tells again and again, until a signal")
-    func watched() async throws {
+    @Test func `status --watch tells again and again, until a signal`() async throws {
         let watch = try home.start(["status", "--watch"])
         try await watch.progress.wait(for: "a second overview") { progress in
             String(decoding: progress.output, as: UTF8.self).ranges(of: "Agent ").count >= 2 ? () : nil

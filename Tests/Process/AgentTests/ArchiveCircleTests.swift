@@ -7,15 +7,15 @@ import Testing
 
 /// From the folder to the archive and back: what a person asks for comes, and nothing is asked for twice.
 @Suite(.serialized) struct ArchiveCircleTests {
-    @Test("the places where archives have to be tried are there")
-    func present() {
+    @Test func `the places where archives have to be tried are there`() {
         #expect(Set(ArchivePlace.available).isSuperset(of: ArchivePlace.required))
     }
 
     @Test(
-        "an album goes to the archive and comes back whole, with its names, folders and times",
         arguments: ArchivePlace.available)
-    func circle(place: ArchivePlace) async throws {
+    func `an album goes to the archive and comes back whole, with its names, folders and times`(place: ArchivePlace)
+        async throws
+    {
         let (home, stored) = try await place.makeHome()
         let album = home.vacations.appending("Rome")
         let photos = ["1.jpg", "2.jpg", "day 2/ü 3.jpg"].map { album.pushing(FilePath($0)) }
@@ -60,8 +60,7 @@ import Testing
         #expect(third.jobId == nil && third.skipped.map(\.state) == Array(repeating: "restored", count: 3))
     }
 
-    @Test("a copy that has ended is archived again, and can be asked for once more")
-    func expired() async throws {
+    @Test func `a copy that has ended is archived again, and can be asked for once more`() async throws {
         let home = try AgentHome(restoring: 600, more: AgentHome.archivesAtOnce)
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.unique(1))
@@ -83,8 +82,7 @@ import Testing
         #expect(again.jobId == "2" && again.items.map(\.state) == ["retrieving"])
     }
 
-    @Test("an estimate tells every tier that there is, sends nothing and makes no job")
-    func estimate() async throws {
+    @Test func `an estimate tells every tier that there is, sends nothing and makes no job`() async throws {
         let home = try AgentHome(more: AgentHome.archivesAtOnce)
         for number in 0..<3 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
         #expect(try await home.run("sync").code == 0)
@@ -99,9 +97,10 @@ import Testing
     }
 
     @Test(
-        "what would cost more than the limit is refused with 1, wherever the limit stands",
         arguments: [(["--max-cost", "0.0000001"], ""), ([], "restore: {max_cost_usd: 0.0000001}")])
-    func tooDear(options: [String], more: String) async throws {
+    func `what would cost more than the limit is refused with 1, wherever the limit stands`(
+        options: [String], more: String
+    ) async throws {
         let home = try AgentHome(more: AgentHome.archivesAtOnce + "\n" + more)
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)

@@ -8,7 +8,6 @@ import Testing
     private static let s3 = "user: ana\nstore: {type: s3, bucket: photos, "
 
     @Test(
-        "an error in the configuration repeats no password, key or token",
         arguments: [
             // Addresses with a name and a password, in each field that may be taken for one's.
             (s3 + "endpoint: 'https://ana:hunter2@nas.example:9000'}", "hunter2"),
@@ -61,7 +60,7 @@ import Testing
             ("user: ana\nnotify:\n  webhook: x\n webhook: hunter2", "hunter2"), ("user: ana\nhunter2\nx: y", "hunter2"),
             ("user: ana\nnotify: %hunter2", "hunter2"), ("%hunter2 1\n---\nuser: ana", "hunter2"),
         ] as [(String, String)])
-    func noSecret(text: String, secret: String) async throws {
+    func `an error in the configuration repeats no password, key or token`(text: String, secret: String) async throws {
         let home = try AgentHome()
         try home.configure(text)
         for arguments in [["config", "check"], ["status"], ["sync", "--json"]] {

@@ -98,8 +98,7 @@ import Testing
         return try JSONDecoder().decode(Overview.self, from: Data(finished.output)).tiers
     }
 
-    @Test("before archiving all of it costs as STANDARD, and each photo says why it stays")
-    func young() async throws {
+    @Test func `before archiving all of it costs as STANDARD, and each photo says why it stays`() async throws {
         try configure("{archive_after_days: 30, minimum_archive_bytes: 1000}")
         #expect(try await home.run("sync").code == 0)
         let cost = try await cost()
@@ -114,8 +113,9 @@ import Testing
         #expect(try await photo("0.jpg").staysBecause == "archivingIsOff")
     }
 
-    @Test("what is due is told before the pass that archives it; afterwards it saves and is inside its minimum")
-    func archived() async throws {
+    @Test func `what is due is told before the pass that archives it; afterwards it saves and is inside its minimum`()
+        async throws
+    {
         try configure("{mode: 'off'}")
         #expect(try await home.run("sync").code == 0)
         try configure("{archive_after_days: 0, minimum_archive_bytes: 1000}")
@@ -135,8 +135,8 @@ import Testing
         #expect(cost.monthlyUSD > 0 && cost.earlyDeletionUSD > 0 && cost.hints.isEmpty)
     }
 
-    @Test("a photo that is wanted in a hurry has its badge, and the rest of its album is suggested")
-    func opened() async throws {
+    @Test func `a photo that is wanted in a hurry has its badge, and the rest of its album is suggested`() async throws
+    {
         try configure("{archive_after_days: 0, minimum_archive_bytes: 1000}", restoring: 3_600)
         #expect(try await home.run("sync").code == 0)
         #expect(try await home.run("restore", rome.appending("0.jpg").string, "--rush", "--yes").code == 0)
@@ -155,8 +155,7 @@ import Testing
         #expect(suggested.code == 0 && suggested.text.contains("sync-agent restore \(rome)"))
     }
 
-    @Test("what the store was told behind the agent's back is seen by a refresh")
-    func refreshed() async throws {
+    @Test func `what the store was told behind the agent's back is seen by a refresh`() async throws {
         try configure("{mode: 'off'}")
         #expect(try await home.run("sync").code == 0)
         let other = try AgentHome()
@@ -175,8 +174,10 @@ import Testing
         #expect(try await photo("0.jpg").storageClass == "DEEP_ARCHIVE")
     }
 
-    @Test("a price file of the configuration takes the place of the built-in one; a wrong one is a configuration error")
-    func ownPrices() async throws {
+    @Test
+    func `a price file of the configuration takes the place of the built-in one; a wrong one is a configuration error`()
+        async throws
+    {
         let prices = """
             region: home
             as_of: 2026-01

@@ -25,8 +25,7 @@ import Testing
 
     // MARK: Servers
 
-    @Test("a server like Amazon's can do everything, and nothing is left on it")
-    func amazon() async throws {
+    @Test func `a server like Amazon's can do everything, and nothing is left on it`() async throws {
         try await ScriptedS3Server.run { server in
             let (answer, finished) = try await examine(home(server))
             let names = [
@@ -89,8 +88,8 @@ import Testing
             limited: ["restore-status": "listings do not tell"]),
     ]
 
-    @Test("what a server lacks is limited, not wrong, and told with what is done instead", arguments: lacks)
-    func lacking(_ lack: Lack) async throws {
+    @Test(arguments: lacks)
+    func `what a server lacks is limited, not wrong, and told with what is done instead`(_ lack: Lack) async throws {
         try await ScriptedS3Server.run { server in
             server.imitate(lack.imitate)
             let (answer, finished) = try await examine(home(server))
@@ -105,8 +104,7 @@ import Testing
         }
     }
 
-    @Test("archiving where nothing can be brought back is wrong; a store without rules is not")
-    func oneWay() async throws {
+    @Test func `archiving where nothing can be brought back is wrong; a store without rules is not`() async throws {
         try await ScriptedS3Server.run { server in
             server.imitate { $0.restores = .notImplemented }
             server.script(
@@ -120,8 +118,7 @@ import Testing
         }
     }
 
-    @Test("photos that failed are counted, and the way to them is told")
-    func failedPhotos() async throws {
+    @Test func `photos that failed are counted, and the way to them is told`() async throws {
         let home = try AgentHome()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         _ = try await home.run("sync")
@@ -134,8 +131,7 @@ import Testing
         #expect(photos.remedy?.contains("sync-agent status names them") == true)
     }
 
-    @Test("what is learned is remembered: the agent's next puts need no HEAD")
-    func learned() async throws {
+    @Test func `what is learned is remembered: the agent's next puts need no HEAD`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try home(server)
             try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
@@ -150,8 +146,7 @@ import Testing
         }
     }
 
-    @Test("Ctrl-C ends it, and what it had stored is removed")
-    func interrupted() async throws {
+    @Test func `ctrl-C ends it, and what it had stored is removed`() async throws {
         try await ScriptedS3Server.run { server in
             server.script(.stall(.beforeReply), on: .copyObject)
             let home = try home(server)
@@ -168,8 +163,7 @@ import Testing
         }
     }
 
-    @Test("what cannot be removed is named")
-    func leftBehind() async throws {
+    @Test func `what cannot be removed is named`() async throws {
         try await ScriptedS3Server.run { server in
             for operation in [S3Operation.deleteObject, .deleteObjects] {
                 server.script(.answer(ScriptedAnswer(403, "AccessDenied")), on: operation, numbers: 1...10_000)
@@ -183,8 +177,7 @@ import Testing
 
     // MARK: The way there
 
-    @Test("a wrong secret ends with 77, and says where it came from")
-    func wrongSecret() async throws {
+    @Test func `a wrong secret ends with 77, and says where it came from`() async throws {
         try await ScriptedS3Server.run { server in
             let (answer, finished) = try await examine(
                 home(server, environment: ["AWS_SECRET_ACCESS_KEY": "not-the-secret"]))
@@ -196,8 +189,7 @@ import Testing
         }
     }
 
-    @Test("without credentials it ends with 77, and still looks at clock and region")
-    func noCredentials() async throws {
+    @Test func `without credentials it ends with 77, and still looks at clock and region`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(
                 store: "{type: s3, bucket: \(server.bucket), region: us-east-1, endpoint: '\(server.endpoint)'}")
@@ -209,8 +201,7 @@ import Testing
         }
     }
 
-    @Test("a server that is away ends with 69, once told")
-    func unreachable() async throws {
+    @Test func `a server that is away ends with 69, once told`() async throws {
         let port = try SilentPort(listens: false)
         let home = try AgentHome(
             store: "{type: s3, bucket: photos, region: us-east-1, endpoint: 'http://127.0.0.1:\(port.number)'}",
@@ -220,8 +211,8 @@ import Testing
         #expect(finished.code == 69)
     }
 
-    @Test("a clock that is off by an hour is wrong, with the amount; everything else is still tried")
-    func clock() async throws {
+    @Test func `a clock that is off by an hour is wrong, with the amount; everything else is still tried`() async throws
+    {
         try await ScriptedS3Server.run { server in
             server.setClock(ahead: .seconds(3_630))
             let (answer, finished) = try await examine(home(server))
@@ -234,8 +225,7 @@ import Testing
 
     // MARK: This machine
 
-    @Test("a broken configuration ends with 78, and the rest of the machine is still looked at")
-    func brokenConfiguration() async throws {
+    @Test func `a broken configuration ends with 78, and the rest of the machine is still looked at`() async throws {
         let home = try AgentHome()
         try home.configure("user: ana\nstore: {type: s3}\nupload: {batch_size: none}")
         let (answer, finished) = try await examine(home)
@@ -245,8 +235,7 @@ import Testing
         #expect(finished.code == 78)
     }
 
-    @Test("a secret that others may read is limited, and not printed")
-    func secret() async throws {
+    @Test func `a secret that others may read is limited, and not printed`() async throws {
         let home = try AgentHome()
         try home.configure("user: ana\nnotify: {webhook: 'https://example.org/t0ken'}")
         #expect(chmod(home.tree.path("config.yaml").string, 0o644) == 0)
@@ -257,8 +246,7 @@ import Testing
         #expect(finished.code == 0)
     }
 
-    @Test("before the first pass it makes nothing: no ledger, no store")
-    func untouched() async throws {
+    @Test func `before the first pass it makes nothing: no ledger, no store`() async throws {
         let home = try AgentHome()
         let (answer, finished) = try await examine(home)
         #expect(finished.code == 0)
@@ -267,8 +255,9 @@ import Testing
         #expect(access(home.tree.path("store").string, F_OK) != 0)
     }
 
-    @Test("the embedded store is tried too, beside an agent at work, and holds the same photos afterwards")
-    func embedded() async throws {
+    @Test func `the embedded store is tried too, beside an agent at work, and holds the same photos afterwards`()
+        async throws
+    {
         let home = try AgentHome()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         let agent = try await home.startAgent()
@@ -283,8 +272,7 @@ import Testing
         #expect(try await agent.finished().code == 0)
     }
 
-    @Test("a watched folder that is gone is wrong; a state folder that others may read is limited")
-    func folders() async throws {
+    @Test func `a watched folder that is gone is wrong; a state folder that others may read is limited`() async throws {
         let home = try AgentHome()
         _ = try await home.pass()
         #expect(rmdir(home.vacations.string) == 0)
@@ -296,8 +284,7 @@ import Testing
         #expect(finished.code == 1)
     }
 
-    @Test("an embedded store that has gone away is wrong, and not made anew")
-    func storeGone() async throws {
+    @Test func `an embedded store that has gone away is wrong, and not made anew`() async throws {
         let home = try AgentHome()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.pass().uploaded == 1)
@@ -308,8 +295,7 @@ import Testing
         #expect(access(home.store.root.string, F_OK) != 0)
     }
 
-    @Test("people read a line for each thing, and a sum")
-    func text() async throws {
+    @Test func `people read a line for each thing, and a sum`() async throws {
         let finished = try await AgentHome().run("doctor")
         let lines = finished.text.split(separator: "\n")
         #expect(lines.first?.hasPrefix("ok       configuration     ") == true)

@@ -10,8 +10,7 @@ import Testing
 
     init() throws { home = try AgentHome() }
 
-    @Test("photos that are dropped one after the other are stored, each once")
-    func oneByOne() async throws {
+    @Test func `photos that are dropped one after the other are stored, each once`() async throws {
         let agent = try await home.startAgent()
         for number in 0..<5 {
             let photo = (number.isMultiple(of: 2) ? home.gallery : home.vacations).appending("IMG_\(number).jpg")
@@ -25,8 +24,7 @@ import Testing
         #expect(totals.uploaded == 5 && totals.pending == 0 && totals.failed == 0)
     }
 
-    @Test("what is known of a stored photo is that of the file and of the stored copy")
-    func facts() async throws {
+    @Test func `what is known of a stored photo is that of the file and of the stored copy`() async throws {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending("IMG.jpg")
         let bytes = try SamplePhoto.unique(1)
@@ -44,8 +42,7 @@ import Testing
         #expect(object.metadata["md5"] == entry.md5)
     }
 
-    @Test("a second copy under another name is stored once")
-    func secondCopy() async throws {
+    @Test func `a second copy under another name is stored once`() async throws {
         let agent = try await home.startAgent()
         let (first, second) = (home.gallery.appending("a.jpg"), home.vacations.appending("trip/b.jpg"))
         try first.create(SamplePhoto.unique(1))
@@ -56,8 +53,7 @@ import Testing
         #expect(try await home.photo(second)?.key == home.photo(first)?.key)
     }
 
-    @Test("a whole tree that is moved in by one rename is stored")
-    func movedTree() async throws {
+    @Test func `a whole tree that is moved in by one rename is stored`() async throws {
         let agent = try await home.startAgent()
         let names = ["1.jpg", "day 1/2.jpg", "day 1/morning/3.jpg", "day 2/4.jpg", "day 2/5.jpg"]
         for (number, name) in names.enumerated() {
@@ -70,8 +66,7 @@ import Testing
         #expect(try home.store.objects().count == names.count)
     }
 
-    @Test("photos in a burst of new nested folders are all stored")
-    func burst() async throws {
+    @Test func `photos in a burst of new nested folders are all stored`() async throws {
         let agent = try await home.startAgent()
         var photos: [FilePath] = []
         for number in 0..<24 {
@@ -85,8 +80,7 @@ import Testing
         #expect(try home.store.isSound())
     }
 
-    @Test("a photo that is written slowly is stored once, when it is whole")
-    func slowWriter() async throws {
+    @Test func `a photo that is written slowly is stored once, when it is whole`() async throws {
         let agent = try await home.startAgent()
         let slow = home.gallery.appending("slow.jpg")
         let bytes = try SamplePhoto.unique(1)
@@ -105,8 +99,7 @@ import Testing
         #expect(try await home.photo(slow)?.md5 == "\(ContentDigest(of: bytes).md5)")
     }
 
-    @Test("a photo that another process has open when the agent starts waits until it is closed")
-    func openAtStart() async throws {
+    @Test func `a photo that another process has open when the agent starts waits until it is closed`() async throws {
         let (slow, other) = (home.gallery.appending("slow.jpg"), home.gallery.appending("other.jpg"))
         let bytes = try SamplePhoto.unique(1)
         let writer = try SlowWriter(slow)
@@ -123,8 +116,8 @@ import Testing
         #expect(try await home.photo(slow)?.md5 == "\(ContentDigest(of: bytes).md5)")
     }
 
-    @Test("an editor that writes a temporary file and renames it over the photo makes a new version")
-    func editor() async throws {
+    @Test func `an editor that writes a temporary file and renames it over the photo makes a new version`() async throws
+    {
         let agent = try await home.startAgent()
         let (photo, temporary) = (home.gallery.appending("a.jpg"), home.gallery.appending(".a.jpg.tmp"))
         try photo.create(SamplePhoto.unique(1))
@@ -138,8 +131,7 @@ import Testing
         #expect(try await home.overview().totals.files == 1)
     }
 
-    @Test("a broken photo is told with its reason, and holds none of its neighbours up")
-    func broken() async throws {
+    @Test func `a broken photo is told with its reason, and holds none of its neighbours up`() async throws {
         let agent = try await home.startAgent()
         let reasons = [
             "cut.jpg": "the file ends before its picture does (Premature end of JPEG file)",
@@ -164,8 +156,7 @@ import Testing
         #expect(totals.uploaded == 4 && totals.failed == 3)
     }
 
-    @Test("a broken photo that is replaced by a whole one is stored")
-    func repaired() async throws {
+    @Test func `a broken photo that is replaced by a whole one is stored`() async throws {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.truncated(1))
@@ -177,9 +168,8 @@ import Testing
     }
 
     @Test(
-        "an image of another type is stored byte for byte",
         arguments: [("IMG.HEIC", SamplePhoto.heif, "image/heic"), ("drawing.png", SamplePhoto.png, "image/png")])
-    func unchanged(name: String, bytes: [UInt8], type: String) async throws {
+    func `an image of another type is stored byte for byte`(name: String, bytes: [UInt8], type: String) async throws {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending(name)
         try photo.create(bytes)
@@ -189,8 +179,7 @@ import Testing
         #expect(object.contentType == type)
     }
 
-    @Test("the stored copy of a large photo is 2048 pixels long, and the file stays as it is")
-    func reduced() async throws {
+    @Test func `the stored copy of a large photo is 2048 pixels long, and the file stays as it is`() async throws {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending("panorama.jpg")
         try photo.create(SamplePhoto.long())
@@ -200,8 +189,9 @@ import Testing
         #expect(try home.tree.read("home/Gallery/panorama.jpg") == SamplePhoto.long())
     }
 
-    @Test("a project's image and records keep their names, and a newer version replaces the older one")
-    func project() async throws {
+    @Test func `a project's image and records keep their names, and a newer version replaces the older one`()
+        async throws
+    {
         let agent = try await home.startAgent()
         let (image, records) = (home.projects.appending("p1.jpg"), home.projects.appending("projects.json"))
         try image.create(SamplePhoto.unique(1))
@@ -217,8 +207,7 @@ import Testing
         #expect(try home.store.bytes(of: objects[1]) == Array(#"{"projects": [{"id": "p1"}]}"#.utf8))
     }
 
-    @Test("what programs leave behind while they work, and what is no photo, is not stored")
-    func notPhotos() async throws {
+    @Test func `what programs leave behind while they work, and what is no photo, is not stored`() async throws {
         let agent = try await home.startAgent()
         for name in [".hidden.jpg", "IMG.jpg.part", "IMG.jpg.crdownload", "IMG.jpg~", "notes.txt"] {
             try home.gallery.appending(name).create(SamplePhoto.unique(1))

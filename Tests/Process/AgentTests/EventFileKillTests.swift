@@ -85,16 +85,16 @@ import Testing
         #expect(try await home.pass().bytesSent == 0)
     }
 
-    @Test("a kill in the middle of a file of events loses no photo and sends none twice", arguments: plan)
-    func killed(after count: Int) async throws {
+    @Test(arguments: plan)
+    func `a kill in the middle of a file of events loses no photo and sends none twice`(after count: Int) async throws {
         let agent = try await start(untilPhotos: count)
         agent.send(SIGKILL)
         #expect(try await agent.finished().ending == .signal(SIGKILL))
         try await expectRest()
     }
 
-    @Test("a signal in the middle of a file of events leaves the rest to the next pass", arguments: [SIGTERM, SIGINT])
-    func stopped(by signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `a signal in the middle of a file of events leaves the rest to the next pass`(by signal: Int32) async throws {
         let held = try holdLaterHalf()
         let address = home.tree.path("notify").string
         let manager = try NotifySocket(address)

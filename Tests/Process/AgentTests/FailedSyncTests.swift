@@ -4,8 +4,7 @@ import Testing
 
 /// After an fsync(2) that has failed, the kernel takes the lost bytes for written, and the next one says nothing.
 @Suite(.disabled(if: Tool.strace.isMissing)) struct FailedSyncTests {
-    @Test("a download that could not be synced begins anew, and is not gone on from")
-    func mirror() async throws {
+    @Test func `a download that could not be synced begins anew, and is not gone on from`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 2)
         let id = try #require(try await home.share().shareId)

@@ -8,8 +8,8 @@ import Testing
 
     init() throws { home = try AgentHome() }
 
-    @Test("without a configuration every command says how to get one", arguments: ["run", "sync", "status"])
-    func noConfiguration(command: String) async throws {
+    @Test(arguments: ["run", "sync", "status"])
+    func `without a configuration every command says how to get one`(command: String) async throws {
         try home.tree.path("config.yaml").remove()
         let finished = try await home.run(command)
         #expect(finished.code == 78)
@@ -17,13 +17,14 @@ import Testing
     }
 
     @Test(
-        "a mistake in the configuration is told with its key, its line and what is accepted",
         arguments: [
             ("batch_sise: 3", ["line 5", "upload.batch_sise", #"did you mean "batch_size""#]),
             ("batch_size: many", ["line 5", "upload.batch_size", "many", "a whole number from 1 to 16"]),
             ("batch_size: [", ["line ", "not valid YAML"]),
         ])
-    func badConfiguration(upload: String, words: [String]) async throws {
+    func `a mistake in the configuration is told with its key, its line and what is accepted`(
+        upload: String, words: [String]
+    ) async throws {
         try home.configure(
             """
             user: ana
@@ -40,17 +41,15 @@ import Testing
     }
 
     @Test(
-        "a wrong command line ends with 64 and the usage",
         arguments: [["bogus"], ["sync", "--bogus"], ["status", "--watch", "--json"], ["init", "--store", "s3"]])
-    func usage(arguments: [String]) async throws {
+    func `a wrong command line ends with 64 and the usage`(arguments: [String]) async throws {
         let finished = try await home.start(arguments).finished()
         #expect(finished.code == 64)
         #expect(finished.complaint.contains("Usage: sync-agent"))
         #expect(finished.output == [])
     }
 
-    @Test("a path of which nothing is known ends with 66 and is named; the others are told of")
-    func unknownPath() async throws {
+    @Test func `a path of which nothing is known ends with 66 and is named; the others are told of`() async throws {
         let (photo, unknown) = (home.gallery.appending("a.jpg"), home.gallery.appending("never.jpg"))
         try photo.create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
@@ -60,8 +59,9 @@ import Testing
         #expect(finished.text.contains("uploaded") && finished.text.contains("\(photo)"))
     }
 
-    @Test("a pass with a broken photo ends with 3 and names it; so does the next, which has nothing new to do")
-    func partlyDone() async throws {
+    @Test func `a pass with a broken photo ends with 3 and names it; so does the next, which has nothing new to do`()
+        async throws
+    {
         let (whole, broken) = (home.gallery.appending("a.jpg"), home.gallery.appending("b.jpg"))
         try whole.create(SamplePhoto.unique(1))
         try broken.create(SamplePhoto.truncated(2))
@@ -76,8 +76,7 @@ import Testing
 
     // MARK: Folders and files
 
-    @Test("a pass without one of its folders stores the others, ends with 3 and names it")
-    func missingFolder() async throws {
+    @Test func `a pass without one of its folders stores the others, ends with 3 and names it`() async throws {
         try home.projects.remove()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         let finished = try await home.run("sync")
@@ -86,8 +85,7 @@ import Testing
         #expect(try home.store.objects().count == 1)
     }
 
-    @Test("an agent without one of its folders watches the others, and that one when it appears")
-    func missingFolderAppears() async throws {
+    @Test func `an agent without one of its folders watches the others, and that one when it appears`() async throws {
         try home.projects.remove()
         let agent = try await home.startAgent()
         let photo = home.gallery.appending("a.jpg")
@@ -98,8 +96,10 @@ import Testing
         #expect(try await agent.outcome(of: image) == .stored)
     }
 
-    @Test("an emptied folder is no reason to forget what is stored: its photos are kept, and the pass ends with 3")
-    func unmountedFolder() async throws {
+    @Test
+    func `an emptied folder is no reason to forget what is stored: its photos are kept, and the pass ends with 3`()
+        async throws
+    {
         for number in 0..<3 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
         #expect(try await home.run("sync").code == 0)
         try home.gallery.remove()
@@ -111,8 +111,7 @@ import Testing
         #expect(try home.store.objects().count == 3)
     }
 
-    @Test("a photo that may not be read waits, with the reason, and the others are stored")
-    func unreadableFile() async throws {
+    @Test func `a photo that may not be read waits, with the reason, and the others are stored`() async throws {
         let (whole, locked) = (home.gallery.appending("a.jpg"), home.gallery.appending("locked.jpg"))
         try whole.create(SamplePhoto.unique(1))
         try locked.create(SamplePhoto.unique(2))
@@ -125,8 +124,9 @@ import Testing
         #expect(try home.store.objects().count == 1)
     }
 
-    @Test("a folder that may not be entered is named with the remedy, and what is known of it stays known")
-    func unreadableFolder() async throws {
+    @Test func `a folder that may not be entered is named with the remedy, and what is known of it stays known`()
+        async throws
+    {
         let folder = home.gallery.appending("locked")
         try folder.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
@@ -141,8 +141,8 @@ import Testing
     // MARK: State and store
 
     @Test(
-        "a state folder that cannot be written ends with 77 and names the ledger", arguments: ["run", "sync", "status"])
-    func readOnlyState(command: String) async throws {
+        arguments: ["run", "sync", "status"])
+    func `a state folder that cannot be written ends with 77 and names the ledger`(command: String) async throws {
         let state = try home.tree.makeFolder("state/sync-agent")
         try FilePath(state.string).setMode(0o500)
         let finished = try await home.runBoundByPermissions(command)
@@ -151,8 +151,8 @@ import Testing
         #expect(finished.complaint.contains("ledger.sqlite") && finished.complaint.contains("Permission denied"))
     }
 
-    @Test("a state folder below a file is told, with what to do", arguments: ["run", "sync", "status"])
-    func stateBelowFile(command: String) async throws {
+    @Test(arguments: ["run", "sync", "status"])
+    func `a state folder below a file is told, with what to do`(command: String) async throws {
         try home.tree.write("no folder", to: "state")
         let finished = try await home.run(command)
         #expect(finished.code == 1)
@@ -162,8 +162,7 @@ import Testing
             ))
     }
 
-    @Test("a store below a file is named, and nothing is lost")
-    func storeBelowFile() async throws {
+    @Test func `a store below a file is named, and nothing is lost`() async throws {
         let file = try home.tree.write("no folder", to: "file")
         try home.configure(
             """
@@ -178,8 +177,9 @@ import Testing
         #expect(try home.tree.read("file") == Array("no folder".utf8))
     }
 
-    @Test("a store whose folder is gone is an unmounted disk: 69, and no empty one is made in its place")
-    func storeGone() async throws {
+    @Test func `a store whose folder is gone is an unmounted disk: 69, and no empty one is made in its place`()
+        async throws
+    {
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
         try home.store.root.move(to: home.tree.path("unplugged"))
@@ -193,8 +193,7 @@ import Testing
         #expect(try home.store.objects().count == 2)
     }
 
-    @Test("a ledger of another store is not taken for this one's")
-    func otherStore() async throws {
+    @Test func `a ledger of another store is not taken for this one's`() async throws {
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
         try home.configure(

@@ -10,19 +10,17 @@ import Testing
     init() throws { home = try AgentHome() }
 
     @Test(
-        "the help of every command has examples",
         arguments: [
             ["init"], ["run"], ["sync"], ["status"], ["restore"], ["restores"], ["lifecycle", "show"],
             ["lifecycle", "apply"], ["cost"], ["config", "check"], ["config", "reference"],
         ])
-    func examples(command: [String]) async throws {
+    func `the help of every command has examples`(command: [String]) async throws {
         let finished = try await home.start(command + ["--help"]).finished()
         #expect(finished.code == 0)
         #expect(finished.text.contains("EXAMPLES\n  sync-agent \(command.joined(separator: " "))"))
     }
 
-    @Test("the program's own help lists the commands and the exit codes")
-    func help() async throws {
+    @Test func `the program's own help lists the commands and the exit codes`() async throws {
         let finished = try await home.run("--help")
         #expect(finished.code == 0)
         for word in ["init", "run", "sync", "status", "config", "EXIT CODES", "64", "66", "69", "75", "77", "78"] {
@@ -30,15 +28,14 @@ import Testing
         }
     }
 
-    @Test("completion scripts name the commands", arguments: ["bash", "zsh", "fish"])
-    func completion(shell: String) async throws {
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `completion scripts name the commands`(shell: String) async throws {
         let finished = try await home.run("--generate-completion-script", shell)
         #expect(finished.code == 0)
         for command in ["init", "run", "sync", "status", "config"] { #expect(finished.text.contains(command)) }
     }
 
-    @Test("bash reads its completion script without a complaint")
-    func bash() async throws {
+    @Test func `bash reads its completion script without a complaint`() async throws {
         let script = try home.tree.write(
             try await home.run("--generate-completion-script", "bash").output, to: "script")
         let finished = try await ChildProcess("/bin/bash", ["-n", script.string], environment: [:]).finished()
@@ -46,8 +43,10 @@ import Testing
         #expect(try home.tree.read("script").count > 1_000)
     }
 
-    @Test("after init everything is in its place: folders, store, a private configuration, a private state folder")
-    func initialised() async throws {
+    @Test
+    func `after init everything is in its place: folders, store, a private configuration, a private state folder`()
+        async throws
+    {
         let empty = ["SYNC_AGENT_CONFIG": ""]
         let finished = try await home.start(["init"], environment: empty).finished()
         #expect(finished.code == 0)
@@ -64,8 +63,7 @@ import Testing
         #expect(try store.objects().count == 1)
     }
 
-    @Test("init leaves an existing configuration as it is")
-    func existing() async throws {
+    @Test func `init leaves an existing configuration as it is`() async throws {
         let before = try home.tree.read("config.yaml")
         let finished = try await home.run("init")
         #expect(finished.code == 78)
@@ -74,14 +72,13 @@ import Testing
     }
 
     @Test(
-        "init makes all of it or nothing, and says what to do",
         arguments: [
             (["--root", "/proc/nothing"], "name a folder on another one"),
             (["--store-path", "/dev/null/store"], "name another folder"),
             (["--config", "/proc/config.yaml"], "its folder is not there"),
             (["--config", "/proc"], "name a file in it"),
         ])
-    func allOrNothing(options: [String], advice: String) async throws {
+    func `init makes all of it or nothing, and says what to do`(options: [String], advice: String) async throws {
         let finished = try await home.start(["init"] + options, environment: ["SYNC_AGENT_CONFIG": ""]).finished()
         #expect(finished.code != 0 && finished.text == "")
         #expect(finished.complaint.contains(advice), "\(finished.complaint)")
@@ -90,8 +87,8 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.tree.path("home/.config/sync-agent").string))
     }
 
-    @Test("a configuration is named by --config before the command or after it", arguments: [true, false])
-    func named(comesFirst: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `a configuration is named by --config before the command or after it`(comesFirst: Bool) async throws {
         let configuration = home.tree.path("other.yaml")
         try home.tree.path("config.yaml").move(to: configuration)
         let option = ["--config", configuration.string]
@@ -104,8 +101,7 @@ import Testing
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("the help of the config group has examples")
-    func groupHelp() async throws {
+    @Test func `the help of the config group has examples`() async throws {
         #expect(try await home.run("config", "--help").text.contains("EXAMPLES\n"))
     }
 }

@@ -43,8 +43,8 @@ import Testing
         }
     }()
 
-    @Test("a killed agent loses no photo and sends none twice", arguments: plan)
-    func killed(round: Round) async throws {
+    @Test(arguments: plan)
+    func `a killed agent loses no photo and sends none twice`(round: Round) async throws {
         let home = try AgentHome()
         let photos = (0..<Self.photos).map { home.gallery.pushing(FilePath("roll \($0 / 5)/\($0).jpg")) }
         func drop() throws {

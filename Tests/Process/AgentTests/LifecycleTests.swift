@@ -54,8 +54,7 @@ import Testing
         try JSONDecoder().decode(Answer.self, from: Data(finished.output))
     }
 
-    @Test("rules are written once, beside those of others, which stay byte for byte")
-    func applied() async throws {
+    @Test func `rules are written once, beside those of others, which stay byte for byte`() async throws {
         try await ScriptedS3Server.run { server in
             server.lifecycle = Self.document
             let home = try home(server)
@@ -81,8 +80,7 @@ import Testing
         }
     }
 
-    @Test("another setting changes our rule in its place, and turning archiving off takes it away")
-    func changed() async throws {
+    @Test func `another setting changes our rule in its place, and turning archiving off takes it away`() async throws {
         try await ScriptedS3Server.run { server in
             server.lifecycle = Self.document
             let home = try home(server)
@@ -99,8 +97,7 @@ import Testing
         }
     }
 
-    @Test("a store that does not know rules ends it with 1, and the way out is named")
-    func withoutRules() async throws {
+    @Test func `a store that does not know rules ends it with 1, and the way out is named`() async throws {
         try await ScriptedS3Server.run { server in
             let none = Fault.answer(ScriptedAnswer(501, "NotImplemented"))
             server.script(none, on: .getBucketLifecycleConfiguration, numbers: 1...9)
@@ -117,8 +114,7 @@ import Testing
         }
     }
 
-    @Test("rules that may not be written end it with 77")
-    func refused() async throws {
+    @Test func `rules that may not be written end it with 77`() async throws {
         try await ScriptedS3Server.run { server in
             server.script(
                 .answer(ScriptedAnswer(403, "AccessDenied")), on: .putBucketLifecycleConfiguration, numbers: 1...9)
@@ -127,8 +123,8 @@ import Testing
         }
     }
 
-    @Test("the embedded store takes its rules from the configuration, and there is nothing to write")
-    func embedded() async throws {
+    @Test func `the embedded store takes its rules from the configuration, and there is nothing to write`() async throws
+    {
         let home = try AgentHome()
         let shown = try await home.run("lifecycle", "show")
         #expect(shown.code == 0 && shown.text.contains("by agent   sync-agent-photos-ana"))
@@ -138,8 +134,8 @@ import Testing
         #expect(finished.code == 0 && !answer.applied && answer.carriedOutBy == "agent")
     }
 
-    @Test("a server that keeps no limit of size is told of", arguments: S3Server.available)
-    func altered(server: S3Server) async throws {
+    @Test(arguments: S3Server.available)
+    func `a server that keeps no limit of size is told of`(server: S3Server) async throws {
         try await server.makeBucket()
         let home = try server.home()
         let finished = try await home.run("lifecycle", "apply")

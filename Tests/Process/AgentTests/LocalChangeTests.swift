@@ -10,8 +10,7 @@ import Testing
 
     init() throws { home = try AgentHome() }
 
-    @Test("a deleted photo stays stored, and status still finds it by its path")
-    func deleted() async throws {
+    @Test func `a deleted photo stays stored, and status still finds it by its path`() async throws {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.unique(1))
@@ -26,8 +25,7 @@ import Testing
         #expect(overview.tiers.map(\.objects) == [1])
     }
 
-    @Test("a deleted folder of photos stays stored")
-    func deletedFolder() async throws {
+    @Test func `a deleted folder of photos stays stored`() async throws {
         let agent = try await home.startAgent()
         let trip = home.vacations.appending("Paris")
         for number in 0..<3 { try trip.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
@@ -38,8 +36,7 @@ import Testing
         #expect(try home.store.objects().count == 3)
     }
 
-    @Test("a photo that comes back is known, and is not sent again")
-    func returned() async throws {
+    @Test func `a photo that comes back is known, and is not sent again`() async throws {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.unique(1))
@@ -52,8 +49,7 @@ import Testing
         #expect(try home.store.objects().count == 1)
     }
 
-    @Test("a renamed photo keeps its upload")
-    func renamed() async throws {
+    @Test func `a renamed photo keeps its upload`() async throws {
         let agent = try await home.startAgent()
         let (old, new) = (home.gallery.appending("a.jpg"), home.gallery.appending("b.jpg"))
         try old.create(SamplePhoto.unique(1))
@@ -67,8 +63,7 @@ import Testing
         #expect(try await home.overview().totals.missing == 0)
     }
 
-    @Test("the photos of a renamed folder keep their uploads")
-    func renamedFolder() async throws {
+    @Test func `the photos of a renamed folder keep their uploads`() async throws {
         let agent = try await home.startAgent()
         let (old, new) = (home.vacations.appending("Paris"), home.vacations.appending("Paris 2024"))
         for number in 0..<4 { try old.pushing(FilePath("day/\(number).jpg")).create(SamplePhoto.unique(number)) }
@@ -80,8 +75,7 @@ import Testing
         #expect(try await home.overview().totals.missing == 0)
     }
 
-    @Test("a folder that was renamed while no agent ran keeps its uploads")
-    func renamedAtRest() async throws {
+    @Test func `a folder that was renamed while no agent ran keeps its uploads`() async throws {
         let (old, new) = (home.vacations.appending("Paris"), home.vacations.appending("Rome"))
         for number in 0..<4 { try old.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
         #expect(try await home.run("sync").code == 0)
@@ -91,8 +85,9 @@ import Testing
         #expect(try await home.photos(at: new).map(\.state) == Array(repeating: "uploaded", count: 4))
     }
 
-    @Test("a photo that is rewritten in place, with its time set back, is stored anew", arguments: [true, false])
-    func rewrittenBehindItsTime(isAgentRunning: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `a photo that is rewritten in place, with its time set back, is stored anew`(isAgentRunning: Bool) async throws
+    {
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.unique(1))
         try photo.age(bySeconds: 60)

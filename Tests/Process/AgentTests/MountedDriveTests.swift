@@ -17,8 +17,9 @@ import Testing
         }
     }
 
-    @Test("photos on a drive are stored as soon as it is mounted, and are not missing once it is not")
-    func pluggedInAndOut() async throws {
+    @Test func `photos on a drive are stored as soon as it is mounted, and are not missing once it is not`()
+        async throws
+    {
         let agent = try await home.startAgent()
         let place = home.gallery.appending("SD")
         try home.gallery.appending("here.jpg").create(SamplePhoto.unique(0))

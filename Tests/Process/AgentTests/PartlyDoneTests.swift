@@ -10,9 +10,10 @@ import Testing
     init() throws { home = try AgentHome() }
 
     @Test(
-        "a photo that another program has open is named once by a pass, which ends without it",
         arguments: [0, 3_600])
-    func stillWritten(seconds: Int) async throws {
+    func `a photo that another program has open is named once by a pass, which ends without it`(seconds: Int)
+        async throws
+    {
         let (whole, slow) = (home.gallery.appending("a.jpg"), home.gallery.appending("slow.jpg"))
         try whole.create(SamplePhoto.unique(1))
         let bytes = try SamplePhoto.unique(2)
@@ -29,8 +30,9 @@ import Testing
         #expect(try home.store.objects().count == 2)
     }
 
-    @Test("a folder that was missing in the last pass is named by status, which does not call everything safe")
-    func missingFolderInStatus() async throws {
+    @Test func `a folder that was missing in the last pass is named by status, which does not call everything safe`()
+        async throws
+    {
         try home.projects.remove()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 3)
@@ -39,8 +41,7 @@ import Testing
         #expect(!status.text.contains("Everything is safe"))
     }
 
-    @Test("a photo that can be read again is stored by the next pass that somebody asks for")
-    func readableAgain() async throws {
+    @Test func `a photo that can be read again is stored by the next pass that somebody asks for`() async throws {
         let locked = home.gallery.appending("locked.jpg")
         try locked.create(SamplePhoto.unique(2))
         try locked.setMode(0)
@@ -52,8 +53,10 @@ import Testing
     }
 
     @Test(
-        "of a path in a folder that cannot be read it is said so, and not that nothing is there", arguments: [0, 0o600])
-    func unreadableFolder(mode: Int) async throws {
+        arguments: [0, 0o600])
+    func `of a path in a folder that cannot be read it is said so, and not that nothing is there`(mode: Int)
+        async throws
+    {
         let folder = home.gallery.appending("locked")
         try folder.appending("a.jpg").create(SamplePhoto.unique(2))
         try folder.setMode(CInterop.Mode(mode))
@@ -69,8 +72,9 @@ import Testing
         #expect(nothing.code == 66)
     }
 
-    @Test("a name that can be no share is the command line's fault, and one that nobody knows is not")
-    func shareNames() async throws {
+    @Test func `a name that can be no share is the command line's fault, and one that nobody knows is not`()
+        async throws
+    {
         let unknown = "0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"
         for (name, code) in [("nope", Int32(64)), (unknown, 66)] {
             let revoked = try await home.run("shares", "--yes", "--revoke", name)
@@ -82,16 +86,17 @@ import Testing
     }
 
     @Test(
-        "a project that nobody knows is an error on standard error, with JSON and without", arguments: [[], ["--json"]])
-    func unknownProject(options: [String]) async throws {
+        arguments: [[], ["--json"]])
+    func `a project that nobody knows is an error on standard error, with JSON and without`(options: [String])
+        async throws
+    {
         _ = try await home.pass()
         let finished = try await home.start(["projects", "delete", "--yes", "nope"] + options).finished()
         #expect(finished.code == 66)
         #expect(finished.complaint.contains("nope: no such project"))
     }
 
-    @Test("a store that is away is told once by a pass")
-    func storeAway() async throws {
+    @Test func `a store that is away is told once by a pass`() async throws {
         let home = try AgentHome(
             store: "{type: s3, bucket: photos, region: us-east-1, endpoint: 'http://127.0.0.1:9'}",
             environment: ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"])
@@ -101,8 +106,7 @@ import Testing
         #expect(finished.complaint.ranges(of: "cannot reach").count == 1, "\(finished)")
     }
 
-    @Test("every pass that ends with 3 names what waits")
-    func waitingIsNamed() async throws {
+    @Test func `every pass that ends with 3 names what waits`() async throws {
         let locked = home.gallery.appending("locked.jpg")
         try locked.create(SamplePhoto.unique(2))
         try locked.setMode(0)

@@ -40,9 +40,12 @@ import Testing
     }
 
     @Test(
-        "the page, the cache key, the manifest and the mirror tell the days and clocks of the place, wherever the machine is",
         arguments: ["Asia/Tokyo", "Europe/Berlin", "America/Los_Angeles"])
-    func trip(zone: String) async throws {
+    func
+        `the page, the cache key, the manifest and the mirror tell the days and clocks of the place, wherever the machine is`(
+            zone: String
+        ) async throws
+    {
         let home = try AgentHome(environment: ["TZ": zone])
         try takeTrip(home)
         _ = try await home.pass()
@@ -67,8 +70,9 @@ import Testing
         #expect(instants == [1_718_404_200, 1_718_404_500, 1_718_549_400])
     }
 
-    @Test("what an older version noted in UTC is read again where the file is here, and nothing is sent for it")
-    func repaired() async throws {
+    @Test func `what an older version noted in UTC is read again where the file is here, and nothing is sent for it`()
+        async throws
+    {
         let home = try AgentHome()
         try takeTrip(home)
         _ = try await home.pass()
@@ -84,8 +88,7 @@ import Testing
         #expect(try vacations(home) == ["Osaka_2024-06-15_2024-06-16_3"])
     }
 
-    @Test("init writes the time zone of the machine")
-    func initialised() async throws {
+    @Test func `init writes the time zone of the machine`() async throws {
         let home = try AgentHome()
         let file = home.tree.path("new.yaml")
         let finished = try await home.start(

@@ -21,8 +21,9 @@ import Testing
         return try await ChildProcess("/bin/sh", ["-c", line], environment: home.environment).finished()
     }
 
-    @Test("photos whose names differ only in bytes that are no text are all restored, each with its own bytes")
-    func restored() async throws {
+    @Test func `photos whose names differ only in bytes that are no text are all restored, each with its own bytes`()
+        async throws
+    {
         let home = try AgentHome()
         let names = try [Self.name(0x80), Self.name(0x81), Self.name(0xC3), Self.name(0xFE, 0xFF)]
         for (number, name) in names.enumerated() {
@@ -39,8 +40,7 @@ import Testing
         #expect(Set(try names.map { try saved.appending($0).rawBytes }).count == 4)
     }
 
-    @Test("such a path is found by status and restore, and is where --output saves")
-    func named() async throws {
+    @Test func `such a path is found by status and restore, and is where --output saves`() async throws {
         let home = try AgentHome()
         let photo = home.gallery.appending(try Self.name(0xFF))
         #expect(try NewFileForTests.write(try SamplePhoto.unique(1), to: photo))
@@ -55,8 +55,7 @@ import Testing
         #expect(unknown.code == 66 && unknown.complaint.contains("p\\xfd.jpg"), "\(unknown)")
     }
 
-    @Test("the configuration, which is text, refuses to name such a folder")
-    func refused() async throws {
+    @Test func `the configuration, which is text, refuses to name such a folder`() async throws {
         let home = try AgentHome()
         let root = home.tree.path("photos").appending(try Self.name(0xFF))
         let config = home.tree.path("other.yaml")

@@ -28,8 +28,9 @@ import Testing
         #expect(try await process.finished().ending == .signal(SIGKILL))
     }
 
-    @Test("killed when the job was made and no request had reached the embedded store, it is sent by the next")
-    func beforeFirstRequest() async throws {
+    @Test func `killed when the job was made and no request had reached the embedded store, it is sent by the next`()
+        async throws
+    {
         let home = try AgentHome(restoring: 600, more: AgentHome.archivesAtOnce)
         try await fill(home)
         do {
@@ -47,9 +48,10 @@ import Testing
     }
 
     @Test(
-        "killed while the first requests were under way, no object is restored twice, and none is forgotten",
         arguments: [Fault.stall(.beforeBody), .stall(.beforeReply)])
-    func requestsUnderWay(fault: Fault) async throws {
+    func `killed while the first requests were under way, no object is restored twice, and none is forgotten`(
+        fault: Fault
+    ) async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(over: server)
             try await fill(home)
@@ -71,8 +73,7 @@ import Testing
         }
     }
 
-    @Test("a store that is busy leaves the job, and the next round sends what is left")
-    func busy() async throws {
+    @Test func `a store that is busy leaves the job, and the next round sends what is left`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(over: server)
             try await fill(home)
@@ -86,8 +87,7 @@ import Testing
         }
     }
 
-    @Test("killed in the middle of downloads, the next goes on from where they were")
-    func downloading() async throws {
+    @Test func `killed in the middle of downloads, the next goes on from where they were`() async throws {
         let server = try ScriptedS3Server(restoreTime: { _, _ in .zero })
         let home = try AgentHome(over: server)
         try await fill(home)
@@ -114,8 +114,7 @@ import Testing
         await server.stop()
     }
 
-    @Test("killed when a file was saved and not noted, it is not downloaded again")
-    func savedAndNotNoted() async throws {
+    @Test func `killed when a file was saved and not noted, it is not downloaded again`() async throws {
         let server = try ScriptedS3Server(restoreTime: { _, _ in .zero })
         let home = try AgentHome(over: server)
         try await fill(home)

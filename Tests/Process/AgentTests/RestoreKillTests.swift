@@ -43,8 +43,8 @@ import Testing
         Round(place: .ministack, worker: .command, moment: .asked),
     ].filter { ArchivePlace.available.contains($0.place) }
 
-    @Test("whoever goes on brings every photo, whole and once", arguments: plan)
-    func killed(round: Round) async throws {
+    @Test(arguments: plan)
+    func `whoever goes on brings every photo, whole and once`(round: Round) async throws {
         let (home, stored) = try await round.place.makeHome(restoring: 1)
         for number in 0..<Self.photos {
             try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))

@@ -5,8 +5,7 @@ import Testing
 
 /// What looking at many objects costs. One listing tells of a thousand.
 @Suite(.serialized) struct RestoreListingTests {
-    @Test("2,500 photos are looked at by three listings for each look, and by no HEAD")
-    func large() async throws {
+    @Test func `2,500 photos are looked at by three listings for each look, and by no HEAD`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(over: server, tiers: "tiers: {mode: bucket}")
             for pass in 0..<25 {

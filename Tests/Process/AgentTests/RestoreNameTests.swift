@@ -25,8 +25,7 @@ import Testing
         Set(answer.items.compactMap { $0.path.flatMap { FilePath($0).lastComponent?.string } })
     }
 
-    @Test("a folder, a file, a wildcard that the shell did not see, and the name of a vacation")
-    func paths() async throws {
+    @Test func `a folder, a file, a wildcard that the shell did not see, and the name of a vacation`() async throws {
         let asked: [(String, Set<String>)] = [
             (rome.appending("IMG_2.jpg").string, ["IMG_2.jpg"]),
             (home.vacations.string + "/*/day 2/IMG*.jpg", ["IMG_3.jpg"]),
@@ -37,8 +36,7 @@ import Testing
         #expect(try await home.restores().map(\.items) == [2, 2, 1, 1])
     }
 
-    @Test("a photo that is no longer on the disk comes back by its old path")
-    func deleted() async throws {
+    @Test func `a photo that is no longer on the disk comes back by its old path`() async throws {
         let photo = home.gallery.appending("gone.jpg")
         #expect(try await home.photo(photo)?.state == "missing")
         let answer = try await home.restore(photo.string, "--output", home.tree.path("back").string)
@@ -50,15 +48,13 @@ import Testing
         #expect(try home.tree.read("back/gone.jpg") == home.store.bytes(of: object))
     }
 
-    @Test("an object comes back by its key")
-    func key() async throws {
+    @Test func `an object comes back by its key`() async throws {
         let key = try #require(try await home.photo(rome.appending("IMG_1.jpg"))?.key)
         let answer = try await home.restore(key)
         #expect(answer.items.map(\.key) == [key])
     }
 
-    @Test("what is unknown ends it with 66; beside what is known with 3, and that is asked for")
-    func unknown() async throws {
+    @Test func `what is unknown ends it with 66; beside what is known with 3, and that is asked for`() async throws {
         let nothing = home.gallery.appending("never.jpg").string
         let finished = try await home.run("restore", nothing, "--yes")
         #expect(finished.code == 66 && finished.complaint.contains("never.jpg: nothing is known by this name"))
@@ -68,8 +64,7 @@ import Testing
         #expect(mixed.skipped.map(\.path) == [nothing] && mixed.skipped.map(\.state) == ["unknown"])
     }
 
-    @Test("a photo that is not stored yet, or not archived, is told of and left out")
-    func leftOut() async throws {
+    @Test func `a photo that is not stored yet, or not archived, is told of and left out`() async throws {
         try home.configure(
             String(decoding: home.tree.read("config.yaml"), as: UTF8.self)
                 .replacing(AgentHome.archivesAtOnce, with: "tiers: {mode: 'off'}"))
@@ -84,8 +79,7 @@ import Testing
         #expect(Set(album.skipped.map(\.state)) == ["readable", "pending"])
     }
 
-    @Test("what lies between the photos of an album is no photo, and nobody misses it")
-    func otherFiles() async throws {
+    @Test func `what lies between the photos of an album is no photo, and nobody misses it`() async throws {
         try rome.appending("notes.txt").create(Array("a day in Rome".utf8))
         #expect(try await home.run("sync").code == 0)
         #expect(try await home.photo(rome.appending("notes.txt"))?.state == "skipped")
@@ -97,8 +91,7 @@ import Testing
         #expect(named.code == 3 && named.text.contains("neither a photo"))
     }
 
-    @Test("a job is told of in words and in JSON, with who asked, and one that never was is 66")
-    func told() async throws {
+    @Test func `a job is told of in words and in JSON, with who asked, and one that never was is 66`() async throws {
         _ = try await home.restore(rome.string, "--tier", "bulk")
         let job = try #require(try await home.restores("1").first)
         #expect(job.state == "retrieving" && job.tier == "bulk" && job.items == 4 && job.done == 0)

@@ -19,8 +19,9 @@ import Testing
         return home
     }
 
-    @Test("an expedited restore from DEEP_ARCHIVE sends nothing at all, and ends with 64, tiers and hours")
-    func expedited() async throws {
+    @Test func `an expedited restore from DEEP_ARCHIVE sends nothing at all, and ends with 64, tiers and hours`()
+        async throws
+    {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             let finished = try await home.run("restore", "Rome", "--tier", "expedited", "--yes")
@@ -31,8 +32,7 @@ import Testing
         }
     }
 
-    @Test("a rush takes the fastest tier that the class has, and says which")
-    func rush() async throws {
+    @Test func `a rush takes the fastest tier that the class has, and says which`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             let answer = try await home.restore("Rome", "--rush")
@@ -42,8 +42,7 @@ import Testing
         }
     }
 
-    @Test("where there is no capacity for expedited, standard is asked for, and that is said")
-    func noCapacity() async throws {
+    @Test func `where there is no capacity for expedited, standard is asked for, and that is said`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             for key in server.photoKeys { server.transition(key, to: .glacier) }
@@ -64,8 +63,9 @@ import Testing
         }
     }
 
-    @Test("what another machine has asked for is already retrieving, also where only the answer 409 tells it")
-    func otherMachine() async throws {
+    @Test func `what another machine has asked for is already retrieving, also where only the answer 409 tells it`()
+        async throws
+    {
         for tellsInLists in [true, false] {
             try await ScriptedS3Server.run { server in
                 let (home, other) = (try await archivedAlbum(server), try AgentHome(over: server))
@@ -86,11 +86,12 @@ import Testing
     }
 
     @Test(
-        "a store that knows no tiers, or one, restores all the same",
         arguments: [
             (StoreAbilities.Restores.daysOnly, "bulk"), (.standardTierOnly, "bulk"), (.standardTierOnly, "standard"),
         ])
-    func poorStore(ability: StoreAbilities.Restores, tier: String) async throws {
+    func `a store that knows no tiers, or one, restores all the same`(ability: StoreAbilities.Restores, tier: String)
+        async throws
+    {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             server.imitate { $0.restores = ability }
@@ -100,8 +101,9 @@ import Testing
         }
     }
 
-    @Test("a store that restores nothing ends it with 1 and is named; nothing waits for what will not come")
-    func noRestores() async throws {
+    @Test func `a store that restores nothing ends it with 1 and is named; nothing waits for what will not come`()
+        async throws
+    {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             server.imitate { $0.restores = .notImplemented }
@@ -113,8 +115,7 @@ import Testing
         }
     }
 
-    @Test("an object that is gone, or may not be restored, fails by itself, and the others come")
-    func someFail() async throws {
+    @Test func `an object that is gone, or may not be restored, fails by itself, and the others come`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             let refusals = [ScriptedAnswer(403, "AccessDenied"), ScriptedAnswer(404, "NoSuchKey")]
@@ -127,8 +128,9 @@ import Testing
         }
     }
 
-    @Test("credentials that may restore nothing end it with 77, and the right that is missing is named")
-    func notAllowed() async throws {
+    @Test func `credentials that may restore nothing end it with 77, and the right that is missing is named`()
+        async throws
+    {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             server.script(.answer(ScriptedAnswer(403, "AccessDenied")), on: .restoreObject, numbers: 1...99)
@@ -138,8 +140,7 @@ import Testing
         }
     }
 
-    @Test("a server that goes away in the middle ends it with 69, and the job is kept")
-    func away() async throws {
+    @Test func `a server that goes away in the middle ends it with 69, and the job is kept`() async throws {
         let server = try ScriptedS3Server()
         let home = try await archivedAlbum(server)
         server.script(.stall(.beforeBody), on: .restoreObject, numbers: 1...99)
@@ -151,8 +152,10 @@ import Testing
         #expect(try await home.restores().map(\.state) == ["sending"])
     }
 
-    @Test("a running restore is made faster, and one that is done stays longer; both ask for the same objects once")
-    func changed() async throws {
+    @Test
+    func `a running restore is made faster, and one that is done stays longer; both ask for the same objects once`()
+        async throws
+    {
         try await ScriptedS3Server.run { server in
             let home = try await archivedAlbum(server)
             _ = try await home.restore("Rome", "--tier", "bulk", "--days", "4")

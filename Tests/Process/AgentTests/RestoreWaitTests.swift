@@ -32,8 +32,9 @@ import Testing
         return (home, told)
     }
 
-    @Test("whoever waits gets a plain line for each step where no terminal is, and the photos at the end")
-    func waited() async throws {
+    @Test func `whoever waits gets a plain line for each step where no terminal is, and the photos at the end`()
+        async throws
+    {
         let home = try await archivedHome(restoring: 3_600)
         let output = home.tree.path("back")
         let waiting = try home.start(["restore", "Rome", "--yes", "--wait", "--output", output.string])
@@ -48,8 +49,7 @@ import Testing
         #expect(try home.tree.files(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
     }
 
-    @Test("what can be read at once is saved at once, without an agent and without waiting")
-    func readable() async throws {
+    @Test func `what can be read at once is saved at once, without an agent and without waiting`() async throws {
         let home = try AgentHome()
         for number in 0..<3 {
             try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
@@ -72,8 +72,9 @@ import Testing
         #expect(String(decoding: try home.tree.read("taken/Rome/1.jpg"), as: UTF8.self) == "mine")
     }
 
-    @Test("what cannot be saved is told as it stands by sync and restores --refresh, which then end with 3")
-    func unsaved() async throws {
+    @Test func `what cannot be saved is told as it stands by sync and restores --refresh, which then end with 3`()
+        async throws
+    {
         let home = try AgentHome()
         try home.vacations.pushing("Rome/1.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
@@ -94,10 +95,11 @@ import Testing
         #expect(try await home.run("sync").code == 0)
     }
 
-    @Test(
-        "photos that are to be saved in a watched folder are told to count there, and the program's own folders are refused"
-    )
-    func outputPlaces() async throws {
+    @Test
+    func
+        `photos that are to be saved in a watched folder are told to count there, and the program's own folders are refused`()
+        async throws
+    {
         let home = try AgentHome()
         try home.gallery.appending("1.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)
@@ -111,8 +113,7 @@ import Testing
         }
     }
 
-    @Test("what can be read is saved at once, and what is archived when it is there")
-    func mixed() async throws {
+    @Test func `what can be read is saved at once, and what is archived when it is there`() async throws {
         let home = try await archivedHome(restoring: 3_600)
         let config = String(decoding: try home.tree.read("config.yaml"), as: UTF8.self)
         try home.configure(config.replacing("archive_after_days: 0", with: "archive_after_days: 180"))
@@ -123,16 +124,15 @@ import Testing
         #expect(try home.tree.files(below: "back") == ["Rome/9.jpg"])
     }
 
-    @Test("whoever waits with JSON gets one object, and its items are restored")
-    func waitedForJSON() async throws {
+    @Test func `whoever waits with JSON gets one object, and its items are restored`() async throws {
         let home = try await archivedHome(restoring: 1)
         let answer = try await home.restore("Rome", "--wait", "--output", home.tree.path("back").string)
         #expect(try home.tree.files(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
         #expect(answer.items.map(\.state) == Array(repeating: "restored", count: 4))
     }
 
-    @Test("Ctrl-C ends the waiting with 130 and the job's number, and the job goes on", arguments: [SIGINT, SIGTERM])
-    func interrupted(signal: Int32) async throws {
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `ctrl-C ends the waiting with 130 and the job's number, and the job goes on`(signal: Int32) async throws {
         let home = try await archivedHome(restoring: 3_600)
         let waiting = try home.start(["restore", "Rome", "--yes", "--wait"])
         try await waiting.logged { $0.contains("0 of 4 photos restored") }
@@ -145,8 +145,7 @@ import Testing
         #expect(try await home.restores().map(\.state) == ["retrieving"])
     }
 
-    @Test("the agent follows a job, saves it and tells of it once, also when it is started again")
-    func announced() async throws {
+    @Test func `the agent follows a job, saves it and tells of it once, also when it is started again`() async throws {
         let (home, told) = try await tellingHome()
         let agent = try await home.startAgent()
         #expect(try await home.restore("Rome", "--output", home.tree.path("back").string).items.count == 4)
@@ -174,8 +173,7 @@ import Testing
         #expect(text == expected)
     }
 
-    @Test("of a job in which something failed it is told as of a failure")
-    func failed() async throws {
+    @Test func `of a job in which something failed it is told as of a failure`() async throws {
         let (home, told) = try await tellingHome()
         #expect(try await home.restore("Rome").items.count == 4)
         // Gone from the store, past the agent.

@@ -34,8 +34,7 @@ import Testing
         return try JSONDecoder().decode(Answer.self, from: Data(finished.output))
     }
 
-    @Test("all that failed or waits is made due, and said how many")
-    func all() async throws {
+    @Test func `all that failed or waits is made due, and said how many`() async throws {
         #expect(try await retry() == Answer(retried: 2, failed: 1, waiting: 1, agentRunning: false))
         #expect(try await home.photo(broken)?.state == "pending")
         #expect(try await retry().retried == 0)
@@ -43,8 +42,7 @@ import Testing
         #expect(words.code == 0 && words.text == "Nothing failed, and nothing waits for another try.\n")
     }
 
-    @Test("only what is named is tried again; a path of which nothing is known ends it with 66")
-    func named() async throws {
+    @Test func `only what is named is tried again; a path of which nothing is known ends it with 66`() async throws {
         let unknown = home.gallery.appending("never.jpg")
         let finished = try await home.run("retry", broken.string, unknown.string)
         #expect(finished.code == 66)
@@ -55,8 +53,7 @@ import Testing
         #expect(nothing.code == 66 && nothing.text.isEmpty)
     }
 
-    @Test("a running agent takes it up by itself")
-    func running() async throws {
+    @Test func `a running agent takes it up by itself`() async throws {
         // The broken photo waits for a file that changes, and the agent has nothing to do.
         let agent = try await home.startAgent()
         #expect(try await retry(broken) == Answer(retried: 1, failed: 1, waiting: 0, agentRunning: true))

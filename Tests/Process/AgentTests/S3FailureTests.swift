@@ -17,8 +17,7 @@ import Testing
         return home
     }
 
-    @Test("without credentials a pass ends with 77, says where it looked, and sends nothing")
-    func noCredentials() async throws {
+    @Test func `without credentials a pass ends with 77, says where it looked, and sends nothing`() async throws {
         let port = try SilentPort(listens: true)
         let home = try home(port, environment: [:])
         let finished = try await home.run("sync")
@@ -28,8 +27,9 @@ import Testing
         #expect(try await home.overview().totals.pending == 1)
     }
 
-    @Test("a server that refuses connections ends a pass with 69 and is named; no photo loses a try to it")
-    func refused() async throws {
+    @Test func `a server that refuses connections ends a pass with 69 and is named; no photo loses a try to it`()
+        async throws
+    {
         let port = try SilentPort(listens: false)
         let home = try home(port, environment: Self.keys)
         let finished = try await home.run("sync")
@@ -40,8 +40,7 @@ import Testing
         #expect(!finished.complaint.contains("no-secret-at-all"))
     }
 
-    @Test("a proxy that is down ends a pass with 69, and the variables to correct are named")
-    func deadProxy() async throws {
+    @Test func `a proxy that is down ends a pass with 69, and the variables to correct are named`() async throws {
         let server = try SilentPort(listens: true)
         let proxy = try SilentPort(listens: false)
         let way = ["http_proxy": "http://ana:hidden@127.0.0.1:\(proxy.number)", "no_proxy": "none.example"]
@@ -53,8 +52,9 @@ import Testing
         #expect(!server.wasVisited)
     }
 
-    @Test("a server that takes connections and never answers holds up neither status nor the end of the agent")
-    func silent() async throws {
+    @Test func `a server that takes connections and never answers holds up neither status nor the end of the agent`()
+        async throws
+    {
         let port = try SilentPort(listens: true)
         let home = try home(port, environment: Self.keys)
         let agent = try await home.startAgent()
@@ -65,8 +65,7 @@ import Testing
         #expect(try await agent.finished().code == 0)
     }
 
-    @Test("an agent whose server is away goes on watching, says so, and stops when asked")
-    func agentWithoutServer() async throws {
+    @Test func `an agent whose server is away goes on watching, says so, and stops when asked`() async throws {
         let home = try home(SilentPort(listens: false), environment: Self.keys)
         let agent = try await home.startAgent()
         try await agent.logged { $0.contains("the store cannot be used, uploads wait") }

@@ -6,8 +6,8 @@ import Testing
 
 /// The program against a real S3 server: the one that `scripts/test-servers` starts.
 @Suite(.serialized) struct S3ServerTests {
-    @Test("a pass stores photos in the bucket, and a second one sends nothing", arguments: S3Server.available)
-    func twoPasses(server: S3Server) async throws {
+    @Test(arguments: S3Server.available)
+    func `a pass stores photos in the bucket, and a second one sends nothing`(server: S3Server) async throws {
         try await server.makeBucket()
         let home = try server.home()
         for number in 0..<5 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
@@ -26,8 +26,8 @@ import Testing
         #expect(second.uploaded == 0 && second.alreadyStored == 0 && second.bytesSent == 0)
     }
 
-    @Test("what another machine has stored is found in the bucket, and not sent again", arguments: S3Server.available)
-    func otherMachine(server: S3Server) async throws {
+    @Test(arguments: S3Server.available)
+    func `what another machine has stored is found in the bucket, and not sent again`(server: S3Server) async throws {
         try await server.makeBucket()
         let (first, second) = (try server.home(), try server.home())
         for home in [first, second] { try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1)) }
@@ -38,9 +38,10 @@ import Testing
     }
 
     @Test(
-        "an agent stores what is dropped, and another agent after kill -9 finishes the rest",
         arguments: S3Server.available)
-    func watched(server: S3Server) async throws {
+    func `an agent stores what is dropped, and another agent after kill -9 finishes the rest`(server: S3Server)
+        async throws
+    {
         try await server.makeBucket()
         let home = try server.home()
         let agent = try await home.startAgent()
@@ -54,15 +55,14 @@ import Testing
         #expect(try await server.keys().count == 12)
     }
 
-    @Test("where servers are required, they are there")
-    func present() {
+    @Test func `where servers are required, they are there`() {
         #expect(
             !S3Server.available.isEmpty || !S3Server.isRequired,
             "SYNC_AGENT_TEST_S3_ENDPOINT is not set: run the tests by scripts/test")
     }
 
-    @Test("a bucket that does not exist ends a pass with 69 and is named", arguments: S3Server.available)
-    func wrongBucket(server: S3Server) async throws {
+    @Test(arguments: S3Server.available)
+    func `a bucket that does not exist ends a pass with 69 and is named`(server: S3Server) async throws {
         let home = try server.home()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         let finished = try await home.run("sync")

@@ -9,8 +9,8 @@ import Testing
 
     init() throws { home = try AgentHome() }
 
-    @Test("a second agent ends with 75 and names the first", arguments: ["run", "sync"])
-    func refused(command: String) async throws {
+    @Test(arguments: ["run", "sync"])
+    func `a second agent ends with 75 and names the first`(command: String) async throws {
         let agent = try await home.startAgent()
         let second = try await home.run(command)
         #expect(second.code == 75)
@@ -18,8 +18,7 @@ import Testing
         #expect(second.output == [])
     }
 
-    @Test("status and a dry run work while an agent does")
-    func lookedAt() async throws {
+    @Test func `status and a dry run work while an agent does`() async throws {
         let agent = try await home.startAgent()
         let overview = try await home.overview()
         #expect(overview.agent.running && overview.agent.pid == agent.pid && overview.agent.since != nil)
@@ -29,9 +28,10 @@ import Testing
     }
 
     @Test(
-        "a link in the place of a lock is refused, and what it leads to stays as it is",
         arguments: [("run", "agent.lock"), ("sync", "agent.lock"), ("cleanup", "cleanup.lock")])
-    func link(command: String, name: String) async throws {
+    func `a link in the place of a lock is refused, and what it leads to stays as it is`(command: String, name: String)
+        async throws
+    {
         let precious = try home.tree.write("precious", to: "home/precious")
         let lock = try home.tree.makeFolder("state/sync-agent").appending(name)
         #expect(symlink(precious.string, lock.string) == 0)
@@ -41,8 +41,7 @@ import Testing
         #expect(try home.tree.read("home/precious") == Array("precious".utf8))
     }
 
-    @Test("a killed agent leaves no lock behind")
-    func killed() async throws {
+    @Test func `a killed agent leaves no lock behind`() async throws {
         let agent = try await home.startAgent()
         agent.send(SIGKILL)
         _ = try await agent.finished()
@@ -51,8 +50,7 @@ import Testing
         _ = try await home.startAgent()
     }
 
-    @Test("a dry run tells what would be stored, and nothing is stored or remembered")
-    func dryRun() async throws {
+    @Test func `a dry run tells what would be stored, and nothing is stored or remembered`() async throws {
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.unique(1))
         let forecast = try await home.run("sync", "--dry-run")
@@ -62,8 +60,7 @@ import Testing
         #expect(try home.store.objects().isEmpty)
     }
 
-    @Test("several commands may be the first to open a new ledger")
-    func firstTogether() async throws {
+    @Test func `several commands may be the first to open a new ledger`() async throws {
         let codes = try await withThrowingTaskGroup(of: Int32?.self) { group in
             for _ in 1...8 { group.addTask { try await home.run("status").code } }
             return try await group.reduce(into: [Int32?]()) { $0.append($1) }

@@ -7,9 +7,10 @@ import Testing
 /// What systemd is told (sd_notify(3)).
 @Suite(.serialized) struct ServiceManagerTests {
     @Test(
-        "the service manager hears that the agent is ready once it watches, and that it stops",
         arguments: ["in the file system", "in the abstract name space"])
-    func notified(place: String) async throws {
+    func `the service manager hears that the agent is ready once it watches, and that it stops`(place: String)
+        async throws
+    {
         let home = try AgentHome()
         let address =
             place.contains("abstract") ? "@sync-agent-test-\(UUID())" : home.tree.path("notify").string
@@ -27,16 +28,14 @@ import Testing
         #expect(manager.messages.value.map { $0.prefix { $0 != "=" } } == ["READY", "STOPPING"])
     }
 
-    @Test("a service manager that does not listen stops nothing")
-    func deaf() async throws {
+    @Test func `a service manager that does not listen stops nothing`() async throws {
         let home = try AgentHome()
         let agent = try await home.startAgent(environment: ["NOTIFY_SOCKET": home.tree.path("nobody").string])
         agent.send(SIGTERM)
         #expect(try await agent.finished().code == 0)
     }
 
-    @Test("lines for the journal carry their level, and no time of their own")
-    func journal() async throws {
+    @Test func `lines for the journal carry their level, and no time of their own`() async throws {
         let home = try AgentHome()
         let agent = try await home.startAgent(environment: ["JOURNAL_STREAM": "8:1"])
         #expect(try await agent.logged { $0.contains("watching") } == "<5>watching 3 folders")

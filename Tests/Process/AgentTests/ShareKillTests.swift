@@ -45,9 +45,10 @@ import Testing
         ["share", "sync", "run"])
 
     @Test(
-        "a share that was killed is published by whoever goes on, and no photo is sent twice but what was in flight",
         arguments: sharing)
-    func sharerKilled(round: Round) async throws {
+    func `a share that was killed is published by whoever goes on, and no photo is sent twice but what was in flight`(
+        round: Round
+    ) async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(over: server, tiers: "")
             try await home.takeTrip(photos: Self.photos)
@@ -101,9 +102,10 @@ import Testing
         ["mirror"])
 
     @Test(
-        "a mirror that was killed goes on, fetches no photo that it had, and shows none that is not whole",
         arguments: mirroring)
-    func mirrorKilled(round: Round) async throws {
+    func `a mirror that was killed goes on, fetches no photo that it had, and shows none that is not whole`(
+        round: Round
+    ) async throws {
         try await ScriptedS3Server.run { server in
             let (sharer, friend) = (try AgentHome(over: server, tiers: ""), try AgentHome(over: server, tiers: ""))
             try await sharer.takeTrip(photos: Self.photos)

@@ -51,8 +51,9 @@ import Testing
         return try JSONDecoder().decode(SharedManifest.self, from: Data(bytes)).photos.compactMap(\.takenAt)
     }
 
-    @Test("without an agent, what was deleted or altered since the last pass is not shared, and what is new is")
-    func editedWithoutAgent() async throws {
+    @Test func `without an agent, what was deleted or altered since the last pass is not shared, and what is new is`()
+        async throws
+    {
         let home = try AgentHome()
         try await home.takeTrip(photos: 3)
         let share = try await home.share()
@@ -67,8 +68,8 @@ import Testing
         #expect(status.vacations.map(\.state) == ["shared"])
     }
 
-    @Test("the stored copy of a photo in its place, as a restore brings it, is shared as the photo")
-    func storedCopyInPlace() async throws {
+    @Test func `the stored copy of a photo in its place, as a restore brings it, is shared as the photo`() async throws
+    {
         let home = try AgentHome()
         let photo = home.photo(0)
         try photo.create(SamplePhoto.long())
@@ -83,15 +84,13 @@ import Testing
         #expect(share.photoCount == 2 && share.skipped.isEmpty)
     }
 
-    @Test("a folder that no pass has seen yet is shared")
-    func neverSynced() async throws {
+    @Test func `a folder that no pass has seen yet is shared`() async throws {
         let home = try AgentHome()
         for number in 0..<2 { try home.photo(number).create(SamplePhoto.taken(number)) }
         #expect(try await home.share().photoCount == 2)
     }
 
-    @Test("a dry run tells of the folder as it is, and remembers nothing")
-    func dryRun() async throws {
+    @Test func `a dry run tells of the folder as it is, and remembers nothing`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 3)
         try edit(home)
@@ -101,8 +100,9 @@ import Testing
         #expect(try await home.photo(home.photo(9)) == nil)
     }
 
-    @Test("a share that no longer shows its folder is told, with the number of photos; its vacation is changed")
-    func changed() async throws {
+    @Test func `a share that no longer shows its folder is told, with the number of photos; its vacation is changed`()
+        async throws
+    {
         let home = try AgentHome()
         try await home.takeTrip(photos: 3)
         _ = try await home.share()
@@ -119,8 +119,7 @@ import Testing
         #expect(try await home.run("status").text.contains("changed since shared: 3"))
     }
 
-    @Test("with an agent at work, its look is waited for")
-    func besideAgent() async throws {
+    @Test func `with an agent at work, its look is waited for`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 3)
         let id = try #require(try await home.share().shareId)
@@ -132,8 +131,10 @@ import Testing
         #expect(try await agent.finished().code == 0)
     }
 
-    @Test("of a folder that lost photos it is said how many are left out, and of an empty one that the store has them")
-    func goneFromFolder() async throws {
+    @Test
+    func `of a folder that lost photos it is said how many are left out, and of an empty one that the store has them`()
+        async throws
+    {
         let home = try AgentHome()
         // An empty folder of vacations would pass for a drive that is not mounted.
         try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
@@ -154,8 +155,9 @@ import Testing
         #expect(try await said(home, "share", "--yes", AgentHome.trip).squeezed.contains(all.squeezed))
     }
 
-    @Test("whoever says no at the question leaves nothing behind: no name, no share, no object, no restore")
-    func declined() async throws {
+    @Test func `whoever says no at the question leaves nothing behind: no name, no share, no object, no restore`()
+        async throws
+    {
         let home = try AgentHome(more: AgentHome.archivesAtOnce)
         try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
         try await home.takeTrip(photos: 2)
@@ -186,8 +188,7 @@ import Testing
         for name in ["Bo", "Cleo", "Dora", "Eve", "Fay"] { #expect(!text.contains(#""\#(name)""#)) }
     }
 
-    @Test("restore takes the words that share takes")
-    func sameWords() async throws {
+    @Test func `restore takes the words that share takes`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 2)
         for word in ["Paris France", "paris france", AgentHome.trip, AgentHome.trip.lowercased()] {
@@ -197,8 +198,7 @@ import Testing
         }
     }
 
-    @Test("a restore that ends after the share would is not asked for")
-    func uselessRestore() async throws {
+    @Test func `a restore that ends after the share would is not asked for`() async throws {
         // As long as the slowest store: 12 hours.
         let home = try AgentHome(restoring: 43_200, more: AgentHome.archivesAtOnce)
         // An empty folder of vacations would pass for a drive that is not mounted.
@@ -218,8 +218,9 @@ import Testing
         #expect(try await home.shares().map(\.state) == ["waiting"])
     }
 
-    @Test("a password in the link of a share is not repeated, and doctor tells of links that are not encrypted")
-    func secretsInLinks() async throws {
+    @Test func `a password in the link of a share is not repeated, and doctor tells of links that are not encrypted`()
+        async throws
+    {
         let home = try AgentHome(more: "share: {public_base_url: 'http://photos.example/'}")
         let mirror = try await home.run(
             "mirror", "http://user:hunter2@127.0.0.1:1/shares/x/", home.friendsFolder("x").string)

@@ -36,8 +36,9 @@ import Testing
         return try JSONDecoder().decode(Look.self, from: Data(output))
     }
 
-    @Test("it shows all photos, obeys the keys, makes a whole archive, and asks nobody else for anything")
-    func opened() async throws {
+    @Test func `it shows all photos, obeys the keys, makes a whole archive, and asks nobody else for anything`()
+        async throws
+    {
         try await TwoMachines.run(at: .web) { machines in
             try await machines.sharer.takeTrip(photos: 5)
             let link = try #require(try await machines.sharer.share().page)
@@ -56,8 +57,7 @@ import Testing
         }
     }
 
-    @Test("a share whose time is over shows its notice, and no photo")
-    func ended() async throws {
+    @Test func `a share whose time is over shows its notice, and no photo`() async throws {
         try await TwoMachines.run(at: .web) { machines in
             try await machines.sharer.takeTrip(photos: 2)
             let share = try await machines.sharer.share()
@@ -67,8 +67,10 @@ import Testing
         }
     }
 
-    @Test("a vacation with markup for a name is a name on the page, in all that is printed, and on the friend's disk")
-    func hostileName() async throws {
+    @Test
+    func `a vacation with markup for a name is a name on the page, in all that is printed, and on the friend's disk`()
+        async throws
+    {
         try await TwoMachines.run(at: .web) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)
             let folder = sharer.vacations.appending(Self.hostile.replacing("/", with: "_"))

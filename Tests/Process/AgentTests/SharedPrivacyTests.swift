@@ -13,8 +13,8 @@ struct SharedPrivacyTests {
         + "Software|HostComputer|ImageUniqueID|Make\\b|Model\\b|Lens|Thumbnail|PreviewImage"
 
     @Test(
-        "no object of a share tells where, by whom or with which camera it was taken", arguments: ["reduced", "full"])
-    func nothingTold(quality: String) async throws {
+        arguments: ["reduced", "full"])
+    func `no object of a share tells where, by whom or with which camera it was taken`(quality: String) async throws {
         let home = try AgentHome()
         let fixtures = FilePath(#filePath).removingLastComponent().pushing("../../Disk/PhotoFixtures")
         for camera in Self.cameras {

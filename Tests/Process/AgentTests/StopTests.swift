@@ -18,9 +18,10 @@ import Testing
     }
 
     @Test(
-        "a signal in the middle of the work lets the agent finish what is in flight and end with 0",
         arguments: [SIGTERM, SIGINT])
-    func inTheMiddle(signal: Int32) async throws {
+    func `a signal in the middle of the work lets the agent finish what is in flight and end with 0`(signal: Int32)
+        async throws
+    {
         let agent = try await home.startAgent()
         let photos = try drop(40)
         try await agent.stored(atLeast: 2)
@@ -31,8 +32,7 @@ import Testing
         #expect(try home.store.objects().count == 40)
     }
 
-    @Test("a second signal changes nothing")
-    func twice() async throws {
+    @Test func `a second signal changes nothing`() async throws {
         let agent = try await home.startAgent()
         let photos = try drop(20)
         try await agent.stored(atLeast: 2)
@@ -42,8 +42,7 @@ import Testing
         try await expectAtRest(known: photos)
     }
 
-    @Test("an idle agent ends at once")
-    func idle() async throws {
+    @Test func `an idle agent ends at once`() async throws {
         let agent = try await home.startAgent()
         agent.send(SIGTERM)
         let finished = try await agent.finished()
@@ -52,8 +51,8 @@ import Testing
         #expect(finished.output == [])
     }
 
-    @Test("a signal lets a pass finish what is in flight, and it tells what waits", arguments: [SIGTERM, SIGINT])
-    func pass(signal: Int32) async throws {
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `a signal lets a pass finish what is in flight, and it tells what waits`(signal: Int32) async throws {
         let photos = try drop(40)
         let pass = try home.start(["sync", "--verbose", "--json"])
         try await pass.logged { $0.contains(": stored(") }
@@ -81,9 +80,9 @@ import Testing
     }
 
     @Test(
-        "a file whose reading takes long holds up neither the end nor others", .disabled(if: Tool.strace.isMissing),
+        .disabled(if: Tool.strace.isMissing),
         arguments: ["run", "sync"])
-    func slowFile(command: String) async throws {
+    func `a file whose reading takes long holds up neither the end nor others`(command: String) async throws {
         let video = try video(size: 15 << 20)
         let photo = try drop(1)[0]
         // Each reading of it, and of nothing else, takes a second.
@@ -103,8 +102,8 @@ import Testing
         #expect(try await home.photo(video)?.state == "pending")
     }
 
-    @Test("a file of a terabyte that was never written is refused unread, and named", arguments: ["run", "sync"])
-    func hugeFile(command: String) async throws {
+    @Test(arguments: ["run", "sync"])
+    func `a file of a terabyte that was never written is refused unread, and named`(command: String) async throws {
         let video = try video(size: 1 << 40)
         let photo = try drop(1)[0]
         let agent = try home.start([command, "--verbose"])

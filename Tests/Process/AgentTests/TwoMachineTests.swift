@@ -14,9 +14,10 @@ import Testing
     ]
 
     @Test(
-        "a share is mirrored by id, by app link and by page link, and a second time nothing is fetched",
         arguments: MeetingPlace.available)
-    func mirrored(place: MeetingPlace) async throws {
+    func `a share is mirrored by id, by app link and by page link, and a second time nothing is fetched`(
+        place: MeetingPlace
+    ) async throws {
         try await TwoMachines.run(at: place) { machines in
             try await machines.sharer.takeTrip(photos: Self.photos)
             let share = try await machines.sharer.share("--from", "Ana", AgentHome.trip)
@@ -48,9 +49,12 @@ import Testing
     }
 
     @Test(
-        "the same trip is offered under the same link, and a photo swapped under the same count reaches the friend alone",
         arguments: MeetingPlace.available)
-    func swapped(place: MeetingPlace) async throws {
+    func
+        `the same trip is offered under the same link, and a photo swapped under the same count reaches the friend alone`(
+            place: MeetingPlace
+        ) async throws
+    {
         try await TwoMachines.run(at: place) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)
             try await sharer.takeTrip(photos: Self.photos)
@@ -79,9 +83,10 @@ import Testing
     }
 
     @Test(
-        "a mirror that watches gets what is added while it watches, and ends when the share is revoked",
         arguments: [MeetingPlace.folder, .web])
-    func watching(place: MeetingPlace) async throws {
+    func `a mirror that watches gets what is added while it watches, and ends when the share is revoked`(
+        place: MeetingPlace
+    ) async throws {
         try await TwoMachines.run(at: place) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)
             try await sharer.takeTrip(photos: 3)
@@ -105,8 +110,7 @@ import Testing
         }
     }
 
-    @Test("what the friend edits or deletes stays so, until the friend asks for it by force")
-    func edited() async throws {
+    @Test func `what the friend edits or deletes stays so, until the friend asks for it by force`() async throws {
         try await TwoMachines.run(at: .folder) { machines in
             let friend = machines.friend
             try await machines.sharer.takeTrip(photos: 4)
@@ -129,9 +133,10 @@ import Testing
     }
 
     @Test(
-        "of a share that was revoked nothing is left, and its mirror says so and keeps what it has",
         arguments: MeetingPlace.available)
-    func revoked(place: MeetingPlace) async throws {
+    func `of a share that was revoked nothing is left, and its mirror says so and keeps what it has`(
+        place: MeetingPlace
+    ) async throws {
         try await TwoMachines.run(at: place) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)
             try await sharer.takeTrip(photos: 3)
@@ -157,8 +162,7 @@ import Testing
         }
     }
 
-    @Test("the agent removes a share whose time is over, and its mirror says so")
-    func expired() async throws {
+    @Test func `the agent removes a share whose time is over, and its mirror says so`() async throws {
         try await TwoMachines.run(at: .web) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)
             try await sharer.takeTrip(photos: 3)
@@ -180,8 +184,7 @@ import Testing
         }
     }
 
-    @Test("where servers are required, two machines meet at each of them")
-    func present() {
+    @Test func `where servers are required, two machines meet at each of them`() {
         #expect(!S3Server.isRequired || MeetingPlace.available == MeetingPlace.allCases)
     }
 }

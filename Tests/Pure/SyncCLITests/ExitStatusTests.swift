@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct ExitStatusTests {
     @Test(
-        "each failure of a store has its exit code",
         arguments: [
             (StoreError.Code.unreachable, SyncCLI.ExitStatus.storeUnreachable), (.timedOut, .storeUnreachable),
             (.storeMissing, .storeUnreachable), (.noSpace, .storeUnreachable), (.clockSkew, .storeUnreachable),
@@ -15,7 +14,7 @@ import Testing
             (.accessDenied, .refused), (.credentialsMissing, .refused), (.credentialsRejected, .refused),
             (.badDigest, .failed), (.unsupported, .failed), (.settingRefused, .configuration),
         ])
-    func store(code: StoreError.Code, status: SyncCLI.ExitStatus) {
+    func `each failure of a store has its exit code`(code: StoreError.Code, status: SyncCLI.ExitStatus) {
         #expect(SyncCLI.ExitStatus(StoreError(code, operation: "check", message: "m")) == status)
     }
 

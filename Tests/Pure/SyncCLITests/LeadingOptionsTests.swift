@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct LeadingOptionsTests {
     @Test(
-        "options in front go to the command that they are for",
         arguments: [
             (["--config", "c.yaml", "status", "--json"], ["status", "--config", "c.yaml", "--json"]),
             (["--config=c.yaml", "config", "check"], ["config", "check", "--config=c.yaml"]),
@@ -13,7 +12,7 @@ import Testing
             (["--help"], ["--help"]),
             (["--config"], ["--config"]),
         ])
-    func moved(given: [String], expected: [String]) {
+    func `options in front go to the command that they are for`(given: [String], expected: [String]) {
         #expect(LeadingOptions.moved(given, root: SyncAgentCommand.self) == expected)
     }
 }

@@ -5,34 +5,31 @@ import Testing
 
 @Suite struct QuantitiesTests {
     @Test(
-        "bytes have a binary unit, and one decimal below ten",
         arguments: [
             (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KiB"), (10_188, "9.9 KiB"), (10_240, "10 KiB"),
             (1_048_064, "1.0 MiB"), (4_861_192, "4.6 MiB"), (1 << 40, "1.0 TiB"),
         ] as [(Int64, String)])
-    func bytes(count: Int64, text: String) {
+    func `bytes have a binary unit, and one decimal below ten`(count: Int64, text: String) {
         #expect(Quantities.bytes(count) == text)
     }
 
     @Test(
-        "numbers are grouped by thousands",
         arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000")])
-    func count(number: Int, text: String) {
+    func `numbers are grouped by thousands`(number: Int, text: String) {
         #expect(Quantities.count(number) == text)
     }
 
-    @Test("one is singular", arguments: [(0, "0 photos"), (1, "1 photo"), (2, "2 photos")])
-    func counted(number: Int, text: String) {
+    @Test(arguments: [(0, "0 photos"), (1, "1 photo"), (2, "2 photos")])
+    func `one is singular`(number: Int, text: String) {
         #expect(Quantities.counted(number, "photo") == text)
     }
 
     @Test(
-        "spans are rounded to what a person plans with",
         arguments: [
             (0, "0 s"), (59, "59 s"), (60, "1 min"), (3_599, "59 min"), (3_600, "1 h"), (7_500, "2 h 5 min"),
             (86_400, "1 day"), (200_000, "2 days"),
         ])
-    func span(seconds: Int, text: String) {
+    func `spans are rounded to what a person plans with`(seconds: Int, text: String) {
         #expect(Quantities.span(.seconds(seconds)) == text)
     }
 

@@ -4,18 +4,16 @@ import Testing
 
 @Suite struct TextLayoutTests {
     @Test(
-        "wide characters take two columns and combining marks none",
         arguments: [("abc", 3), ("Zürich", 6), ("Zu\u{308}rich", 6), ("東京", 4), ("❄️", 2), ("⏳", 2), ("→", 1), ("", 0)])
-    func width(text: String, columns: Int) {
+    func `wide characters take two columns and combining marks none`(text: String, columns: Int) {
         #expect(TextLayout.width(text) == columns)
     }
 
     @Test(
-        "a long path is cut in the middle, so that its end stays",
         arguments: [
             ("/home/ana/Pictures/IMG_1.jpg", 20, "/home/…res/IMG_1.jpg"), ("short", 20, "short"), ("東京東京東京", 7, "東…東京"),
         ])
-    func shortened(text: String, columns: Int, expected: String) {
+    func `a long path is cut in the middle, so that its end stays`(text: String, columns: Int, expected: String) {
         #expect(TextLayout.shortened(text, to: columns) == expected)
         #expect(TextLayout.width(TextLayout.shortened(text, to: columns)) <= columns)
     }
@@ -40,12 +38,11 @@ import Testing
     }
 
     @Test(
-        "a shell takes the text for one word",
         arguments: [
             ("/home/ana/Paris_2024", "/home/ana/Paris_2024"), ("Köln", "Köln"), ("a b", "'a b'"),
             ("it's", #"'it'\''s'"#), ("$(x)", "'$(x)'"), ("~ana", "'~ana'"), ("", "''"),
         ])
-    func shellWord(text: String, word: String) {
+    func `a shell takes the text for one word`(text: String, word: String) {
         #expect(text.asShellWord == word)
     }
 }

@@ -11,7 +11,6 @@ import Testing
     }
 
     @Test(
-        "The nearest word wins: option, variable, XDG, home",
         arguments: [
             Row(environment: ["HOME": "/home/ana"], file: "/home/ana/.config/sync-agent/config.yaml"),
             Row(
@@ -29,15 +28,14 @@ import Testing
                 file: "/home/ana/.config/sync-agent/config.yaml"),
             Row(option: "/a.yaml", environment: ["XDG_STATE_HOME": "/s"], file: "/a.yaml", state: "/s/sync-agent"),
         ])
-    func places(row: Row) throws {
+    func `the nearest word wins: option, variable, XDG, home`(row: Row) throws {
         let location = try ConfigLocation(
             option: row.option, environment: row.environment, workingFolder: "/here")
         #expect(location.file == row.file)
         #expect(location.stateFolder == row.state)
     }
 
-    @Test("Without a home folder the message says what to set")
-    func homeless() {
+    @Test func `without a home folder the message says what to set`() {
         let error = #expect(throws: ConfigError.self) {
             try ConfigLocation(option: "/a.yaml", environment: [:], workingFolder: "/here")
         }
@@ -46,8 +44,7 @@ import Testing
                 == "configuration: neither XDG_STATE_HOME nor HOME names an absolute folder; set one of them")
     }
 
-    @Test("A path below the home folder needs one")
-    func tildeWithoutHome() throws {
+    @Test func `a path below the home folder needs one`() throws {
         let location = ConfigLocation(file: "/etc/a.yaml", stateFolder: "/s", home: nil)
         let bucket = "user: ana\nstore: {type: s3, bucket: abc}\n"
         #expect(try ConfigFile.parse(Array(bucket.utf8), location: location).settings.user == "ana")

@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct ConfigProblemTests {
     @Test(
-        "A problem names the line, the key, what was found and what is accepted",
         arguments: [
             (
                 "user: ana\nupload:\n  batch_size: 40",
@@ -143,12 +142,11 @@ import Testing
                     + "[notify-send, done], or []"
             ),
         ])
-    func badValues(text: String, expected: String) {
+    func `a problem names the line, the key, what was found and what is accepted`(text: String, expected: String) {
         #expect(ConfigText(text).problems == [expected])
     }
 
     @Test(
-        "A name that does not exist is told with the one that was meant",
         arguments: [
             ("upload: {bach_size: 3}", "upload.bach_size: there is no such key; did you mean \"batch_size\"?"),
             ("photos: {maxDimension: 3}", "photos.maxDimension: there is no such key; did you mean \"max_dimension\"?"),
@@ -186,12 +184,11 @@ import Testing
                 "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify"
             ),
         ])
-    func unknownKeys(text: String, expected: String) {
+    func `a name that does not exist is told with the one that was meant`(text: String, expected: String) {
         #expect(ConfigText("user: ana\n" + text).problems == ["line 2: " + expected])
     }
 
-    @Test("All problems of a file come together, by line")
-    func allTogether() {
+    @Test func `all problems of a file come together, by line`() {
         let problems = ConfigText(
             """
             user: ""
@@ -214,8 +211,7 @@ import Testing
             ])
     }
 
-    @Test("The error names the file, and each problem has its line")
-    func description() {
+    @Test func `the error names the file, and each problem has its line`() {
         let error = #expect(throws: ConfigError.self) { try ConfigText("user: [x]\nusers: 1").load() }
         #expect(
             error?.description == """
@@ -226,7 +222,6 @@ import Testing
     }
 
     @Test(
-        "Text that is no YAML is told with its line",
         arguments: [
             ("user: ana\nupload:\n\tbatch_size: 3", 3, "a tab indents this line; use spaces instead"),
             ("user: ana\nuser: bob", 1, "\"user\" stands more than once in this section; keep one"),
@@ -240,15 +235,14 @@ import Testing
             ("user: ana\n[a]: 3", 2, "the name of a key has to be plain text"),
             ("user: a\u{7}", 1, "control characters are not allowed"),
         ])
-    func invalidYAML(text: String, line: Int, expected: String) throws {
+    func `text that is no YAML is told with its line`(text: String, line: Int, expected: String) throws {
         let error = try #require(#expect(throws: ConfigError.self) { try ConfigText(text).load() })
         #expect(error.problems.count == 1)
         #expect(error.problems[0].message.contains(expected))
         #expect(error.problems[0].line == line)
     }
 
-    @Test("Nesting without end and aliases that multiply are refused, not followed")
-    func bombs() {
+    @Test func `nesting without end and aliases that multiply are refused, not followed`() {
         let deep = ConfigText("user: " + String(repeating: "[", count: 100_000)).problems
         #expect(deep.count == 1)
         var laughs = "l0: &l0 [a, a, a, a, a, a, a, a, a, a]\n"
@@ -261,8 +255,7 @@ import Testing
         #expect(wide.first?.contains("more than 10000 values") == true)
     }
 
-    @Test("Bytes that are no UTF-8, and too many of them, are refused")
-    func bytes() {
+    @Test func `bytes that are no UTF-8, and too many of them, are refused`() {
         let latin1 = #expect(throws: ConfigError.self) {
             try ConfigFile.parse(Array("user: ana\n# M".utf8) + [0xFC, 0x6C], location: ConfigText.location)
         }

@@ -3,8 +3,7 @@ import SyncConfig
 import Testing
 
 @Suite struct ConfigReferenceTests {
-    @Test("The text has every key with its default, in 80 columns")
-    func text() {
+    @Test func `the text has every key with its default, in 80 columns`() {
         let lines = ConfigReference.text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.allSatisfy { $0.count <= 80 })
         for entry in ConfigReference.entries { #expect(lines.contains(entry.key[...]), "\(entry.key)") }
@@ -20,8 +19,7 @@ import Testing
                 """))
     }
 
-    @Test("In JSON each key has the same five fields")
-    func json() throws {
+    @Test func `in JSON each key has the same five fields`() throws {
         let data = try JSONEncoder().encode(ConfigReference.entries)
         let entries = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
         #expect(entries.count == ConfigReference.entries.count)
@@ -31,7 +29,6 @@ import Testing
     }
 
     @Test(
-        "The defaults are those of the design",
         arguments: [
             ("store.type", "directory"), ("store.path", "~/.local/share/sync-agent/store"),
             ("store.restore_seconds", "5"),
@@ -41,7 +38,7 @@ import Testing
             ("notify.command", "[]"),
             ("store.prefix", "\"\""), ("restore.max_cost_usd", "null"), ("tiers.minimum_archive_bytes", "131072"),
         ])
-    func defaults(key: String, expected: String) {
+    func `the defaults are those of the design`(key: String, expected: String) {
         #expect(ConfigReference.entries.first { $0.key == key }?.default == expected)
     }
 }

@@ -20,8 +20,8 @@ import Testing
                 encryptionKey: "arn:aws:kms:eu-central-1:1:alias/x", checksums: .off, conditionalWrites: .on)),
     ]
 
-    @Test("What is written is read back the same, without a warning", arguments: stores)
-    func roundTrip(store: StoreSettings) throws {
+    @Test(arguments: stores)
+    func `what is written is read back the same, without a warning`(store: StoreSettings) throws {
         let template = ConfigTemplate(
             user: "ana", store: store, watch: Self.folders, location: ConfigText.location)
         let loaded = try ConfigText(template.text).load()
@@ -32,7 +32,6 @@ import Testing
     }
 
     @Test(
-        "Texts of any kind survive the quoting",
         arguments: [
             "ana", "no", "Null", "~", "123", "1e3", "0x1f", "- a", "a: b", "a #b", "#a", "*a", "&a", "!a", "%a", "@a",
             "`a",
@@ -40,7 +39,7 @@ import Testing
             "=",
             "<<", ".", "a\u{A0}b", "a\u{85}b",
         ])
-    func quoting(text: String) throws {
+    func `texts of any kind survive the quoting`(text: String) throws {
         // A user may not be "." nor hold control characters; a folder may.
         let folder = FilePath("/p").appending(text + " ").appending("x\(text)\u{1B}\t\n\\y")
         let template = ConfigTemplate(
@@ -53,8 +52,8 @@ import Testing
         #expect(try ConfigText(named.text).settings().user == text)
     }
 
-    @Test("Every commented key works once its mark is taken away", arguments: [stores[0], stores[2]])
-    func uncommented(store: StoreSettings) throws {
+    @Test(arguments: [stores[0], stores[2]])
+    func `every commented key works once its mark is taken away`(store: StoreSettings) throws {
         let template = ConfigTemplate(user: "ana", store: store, watch: [], location: ConfigText.location)
         let names = ConfigReference.entries.map { "  #\($0.key.split(separator: ".").last ?? ""): " }
         var found = 0
@@ -67,8 +66,7 @@ import Testing
         #expect(ConfigText(lines.joined(separator: "\n")).problems.isEmpty)
     }
 
-    @Test("The template has the keys of its kind of store, and none of the other")
-    func keys() throws {
+    @Test func `the template has the keys of its kind of store, and none of the other`() throws {
         let text = ConfigTemplate(
             user: "ana", store: Self.stores[0], watch: [], location: ConfigText.location
         ).text

@@ -7,37 +7,33 @@ import Testing
         return ConfigText("user: ana\nstore: {path: \(store)}\nwatch:\n\(watch)").problems
     }
 
-    @Test("Folders side by side may be watched, also when their names begin alike")
-    func apart() {
+    @Test func `folders side by side may be watched, also when their names begin alike`() {
         #expect(problems(["/srv/photos", "/srv/photos2", "/srv/store2", "~/Pictures"]).isEmpty)
     }
 
     @Test(
-        "A folder in another, or given twice, is refused",
         arguments: [
             ("/p/a/../b", "/p/b", "is the same folder as watch[0]"), ("/p", "/p/b/c", "lies inside watch[0]"),
             ("/p/b/c", "/p", "holds watch[0]"),
         ])
-    func nested(first: String, second: String, relation: String) {
+    func `a folder in another, or given twice, is refused`(first: String, second: String, relation: String) {
         #expect(
             problems([first, second])
                 == ["line 5: watch[1].path: \(relation); a photo may be in one watched folder only"])
     }
 
     @Test(
-        "A folder that has to do with the agent's own is refused",
         arguments: [
             ("/srv", "holds the store, /srv/store"), ("/srv/store/users", "lies inside the store, /srv/store"),
             ("/srv/store", "is the same folder as the store, /srv/store"),
             ("~/.local", "holds the state folder, /home/ana/.local/state/sync-agent"),
             ("~/.local/state/sync-agent/x", "lies inside the state folder, /home/ana/.local/state/sync-agent"),
         ])
-    func reserved(path: String, relation: String) {
+    func `a folder that has to do with the agent's own is refused`(path: String, relation: String) {
         #expect(problems([path]) == ["line 4: watch[0].path: \(relation); the agent would upload its own files"])
     }
 
-    @Test("There is one folder of projects: two would be stored under the same keys")
-    func projects() {
+    @Test func `there is one folder of projects: two would be stored under the same keys`() {
         let text = ConfigText(
             """
             user: ana
@@ -54,8 +50,7 @@ import Testing
             ])
     }
 
-    @Test("A path that was refused is not compared")
-    func refused() {
+    @Test func `a path that was refused is not compared`() {
         #expect(problems(["/srv/photos"], store: "~bob/x").count == 1)
     }
 }

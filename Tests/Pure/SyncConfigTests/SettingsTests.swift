@@ -101,19 +101,18 @@ import Testing
         Row("notify.webhook", "https://h.example/T?k=1", "https://h.example/T?k=1") { $0.notify.webhook?.revealed },
     ]
 
-    @Test("A value that is set is a value that is seen", arguments: rows)
-    func everyKeyRoundTrips(row: Row) throws {
+    @Test(arguments: rows)
+    func `a value that is set is a value that is seen`(row: Row) throws {
         let value = row.seen(try ConfigText(row.text(row.yaml)).settings())
         #expect(value.map { "\($0)" } == row.expected)
     }
 
-    @Test("The table above has every key of the reference")
-    func tableIsComplete() {
+    @Test func `the table above has every key of the reference`() {
         #expect(Self.rows.map(\.key).sorted() == ConfigReference.entries.map(\.key).sorted())
     }
 
-    @Test("A key that is left out has the default of the reference, and the table's value is another", arguments: rows)
-    func defaults(row: Row) throws {
+    @Test(arguments: rows)
+    func `a key that is left out has the default of the reference, and the table's value is another`(row: Row) throws {
         let entry = try #require(ConfigReference.entries.first { $0.key == row.key })
         guard let fallback = entry.default, row.key != "store.bucket" else {
             #expect(ConfigText(row.text(nil)).problems.first?.contains("is missing") == true)
@@ -125,21 +124,19 @@ import Testing
     }
 
     @Test(
-        "A byte rate has a unit or none",
         arguments: [
             ("16384", 16_384), ("1_000_000", 1_000_000), ("16KiB", 16_384), ("512 KiB", 524_288), ("2MiB", 2 << 20),
             ("null", nil), ("16383", nil), ("15KiB", nil), ("2MB", nil), ("-1MiB", nil),
             ("KiB", nil), ("9223372036854775807MiB", nil), ("\"2MiB\"", nil),
         ] as [(String, Int?)])
-    func byteRates(yaml: String, expected: Int?) {
+    func `a byte rate has a unit or none`(yaml: String, expected: Int?) {
         let problems = ConfigText("user: ana\nupload: {bandwidth_limit: \(yaml)}").problems
         let settings = try? ConfigText("user: ana\nupload: {bandwidth_limit: \(yaml)}").settings()
         #expect(settings?.upload.bandwidthLimit == expected)
         #expect(problems.isEmpty == (expected != nil || yaml == "null"))
     }
 
-    @Test("The configuration of the design is accepted whole")
-    func design() throws {
+    @Test func `the configuration of the design is accepted whole`() throws {
         let settings = try ConfigText(
             """
             user: ana
@@ -170,26 +167,25 @@ import Testing
         #expect(settings.store == .directory(DirectoryStoreSettings(path: "/home/ana/.local/share/sync-agent/store")))
     }
 
-    @Test("A section with all its keys commented out has their defaults")
-    func emptySections() throws {
+    @Test func `a section with all its keys commented out has their defaults`() throws {
         let text = "user: ana\nstore:\nphotos:\n  # quality: 3\nwatch:\nupload: ~\n"
         #expect(try ConfigText(text).settings() == ConfigText("user: ana").settings())
     }
 
     @Test(
-        "Texts are taken as they are written",
         arguments: [("no", "no"), ("007", "007"), ("'null'", "null"), ("1e3", "1e3")])
-    func texts(yaml: String, expected: String) throws {
+    func `texts are taken as they are written`(yaml: String, expected: String) throws {
         #expect(try ConfigText("user: \(yaml)").settings().user == expected)
     }
 
     @Test(
-        "A folder is found from the home folder, the root, or the configuration's own folder",
         arguments: [
             ("~", "/home/ana"), ("~//Pictures/", "/home/ana/Pictures"), ("/srv/../photos/./x", "/photos/x"),
             ("photos", "/home/ana/.config/sync-agent/photos"), ("../photos", "/home/ana/.config/photos"),
         ])
-    func paths(yaml: String, expected: FilePath) throws {
+    func `a folder is found from the home folder, the root, or the configuration's own folder`(
+        yaml: String, expected: FilePath
+    ) throws {
         let text = "user: ana\nstore: {type: s3, bucket: photos}\nwatch: [{kind: gallery, path: \(yaml)}]"
         guard yaml != "~" else {
             #expect(ConfigText(text).problems.first?.contains("watch[0].path: has no value") == true)
@@ -198,8 +194,7 @@ import Testing
         #expect(try ConfigText(text).settings().watch.map(\.path) == [expected])
     }
 
-    @Test("A configuration that watches nothing is warned of")
-    func nothingWatched() throws {
+    @Test func `a configuration that watches nothing is warned of`() throws {
         #expect(try ConfigText("user: ana").load().warnings.map(\.path) == ["watch"])
     }
 }

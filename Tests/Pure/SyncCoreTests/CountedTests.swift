@@ -3,11 +3,12 @@ import Testing
 
 @Suite struct CountedTests {
     @Test(
-        "a number and its word agree, and so does a verb that goes with them",
         arguments: [
             (0, "0 photos are", "0 copies"), (1, "1 photo is", "1 copy"), (1_204, "1204 photos are", "1204 copies"),
         ])
-    func words(number: Int, withVerb: String, irregular: String) {
+    func `a number and its word agree, and so does a verb that goes with them`(
+        number: Int, withVerb: String, irregular: String
+    ) {
         #expect(number.counted("photo is", "photos are") == withVerb)
         #expect(number.counted("copy", "copies") == irregular)
     }

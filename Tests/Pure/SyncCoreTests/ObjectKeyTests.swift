@@ -3,24 +3,22 @@ import Testing
 
 @Suite struct ObjectKeyTests {
     @Test(
-        "a key that a store or a file system would change is refused",
         arguments: [
             "", "/a", "a/", "a//b", ".", "..", "a/./b", "a/../b", "a\u{0}b", "a\nb", "a\u{7F}", "a\\b",
             String(repeating: "k", count: 1_025),
         ])
-    func refused(name: String) {
+    func `a key that a store or a file system would change is refused`(name: String) {
         #expect(throws: InvalidName.self) { try ObjectKey(name) }
     }
 
     @Test(
-        "a key is kept as it is",
         arguments: ["a", "a b/c+d%.jpg", "…/Zürich~", "a/...", "x/.hidden", String(repeating: "k", count: 1_024)])
-    func kept(name: String) throws {
+    func `a key is kept as it is`(name: String) throws {
         #expect(try ObjectKey(name).rawValue == name)
     }
 
-    @Test("a segment from outside cannot climb", arguments: ["ana/..", "..", "a/b", ""])
-    func segments(user: String) {
+    @Test(arguments: ["ana/..", "..", "a/b", ""])
+    func `a segment from outside cannot climb`(user: String) {
         #expect(throws: InvalidName.self) { try KeyLayout(user: user) }
     }
 

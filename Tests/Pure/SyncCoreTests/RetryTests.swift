@@ -3,9 +3,8 @@ import Testing
 
 @Suite struct RetryTests {
     @Test(
-        "the ceiling of the delay doubles up to the policy's",
         arguments: [(1, 1), (2, 2), (3, 4), (5, 16), (6, 20), (1_000, 20)])
-    func delay(attempt: Int, seconds: Int) {
+    func `the ceiling of the delay doubles up to the policy's`(attempt: Int, seconds: Int) {
         let policy = RetryPolicy()
         #expect(policy.delay(afterAttempt: attempt, random: 1) == .seconds(seconds))
         #expect(policy.delay(afterAttempt: attempt, random: 0) == .zero)
@@ -27,12 +26,11 @@ import Testing
     }
 
     @Test(
-        "only what may pass is sent again",
         arguments: [
             (StoreError.Code.throttled, true), (.serverFailed, true), (.timedOut, true), (.conflict, true),
             (.notFound, false), (.archived, false), (.accessDenied, false), (.noSpace, false), (.alreadyExists, false),
         ])
-    func transient(code: StoreError.Code, isTransient: Bool) {
+    func `only what may pass is sent again`(code: StoreError.Code, isTransient: Bool) {
         #expect(StoreError(code, operation: "put", message: "m").isTransient == isTransient)
     }
 }

@@ -19,17 +19,18 @@ import Testing
     }
 
     @Test(
-        "photos and videos of galleries and vacations go to the pool under their MD5, and never replace anything",
         arguments: [WatchedFolder.Kind.gallery, .vacations],
         [MediaType.jpeg, MediaType(.image, "image/heic"), MediaType(.video, "video/mp4")])
-    func pool(kind: WatchedFolder.Kind, type: MediaType) throws {
+    func `photos and videos of galleries and vacations go to the pool under their MD5, and never replace anything`(
+        kind: WatchedFolder.Kind, type: MediaType
+    ) throws {
         let plan = try planner.plan(kind: kind, relativePath: "trip/a.jpg", examined: examined(type))
         let key = try ObjectKey("users/ana/photos/01010101010101010101010101010101.dat")
         #expect(plan == .store(PlannedUpload(key: key, condition: .ifAbsent, type: type)))
     }
 
-    @Test("text in a gallery stays on the machine", arguments: ["notes.txt", "event.json"])
-    func text(name: String) throws {
+    @Test(arguments: ["notes.txt", "event.json"])
+    func `text in a gallery stays on the machine`(name: String) throws {
         let plan = try planner.plan(kind: .gallery, relativePath: FilePath(name), examined: examined(.unknown))
         guard case .skip = plan else {
             Issue.record("planned to store \(name): \(plan)")
@@ -38,23 +39,25 @@ import Testing
     }
 
     @Test(
-        "a project's image and JSON keep their names and are replaced by newer ones",
         arguments: [
             ("a1.jpg", MediaType.jpeg, MediaType.jpeg), ("projects.json", .unknown, .json),
             ("A1-metadata.JSON", .unknown, .json),
         ])
-    func project(name: String, found: MediaType, stored: MediaType) throws {
+    func `a project's image and JSON keep their names and are replaced by newer ones`(
+        name: String, found: MediaType, stored: MediaType
+    ) throws {
         let plan = try planner.plan(kind: .projects, relativePath: FilePath(name), examined: examined(found))
         let key = try ObjectKey("users/ana/projects/\(name)")
         #expect(plan == .store(PlannedUpload(key: key, condition: .overwrite, type: stored)))
     }
 
     @Test(
-        "other files of a project are not stored, and a video among them is told to be left out",
         arguments: [
             ("notes.txt", MediaType.unknown, nil), ("clip.mp4", MediaType(.video, "video/mp4"), LeftOut.unfit),
         ])
-    func projectOther(name: String, type: MediaType, leftOut: LeftOut?) throws {
+    func `other files of a project are not stored, and a video among them is told to be left out`(
+        name: String, type: MediaType, leftOut: LeftOut?
+    ) throws {
         let plan = try planner.plan(kind: .projects, relativePath: FilePath(name), examined: examined(type))
         #expect(plan == .skip(reason: "a projects folder stores images and JSON only", leftOut))
     }

@@ -186,8 +186,10 @@ import Testing
         try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array(photo.utf8)).md5)).rawValue
     }
 
-    @Test("what a store refuses once is never failed: the photo waits, and is stored later", arguments: refusals)
-    func refusedOnce(code: StoreError.Code) async throws {
+    @Test(arguments: refusals)
+    func `what a store refuses once is never failed: the photo waits, and is stored later`(code: StoreError.Code)
+        async throws
+    {
         let bench = try Bench(faults: [StoreFault(.put, number: 1, .failBefore(code))])
         let path = Bench.gallery.appending("a.jpg")
         bench.disk.write("sunset", to: path)
@@ -202,8 +204,10 @@ import Testing
         #expect(bench.events.summary.failed == 0)
     }
 
-    @Test("one key that is always refused holds up none of the others, and does not end the pass", arguments: refusals)
-    func refusedAlways(code: StoreError.Code) async throws {
+    @Test(arguments: refusals)
+    func `one key that is always refused holds up none of the others, and does not end the pass`(code: StoreError.Code)
+        async throws
+    {
         let bench = try Bench(faults: [StoreFault(.put, key: key("photo 3"), .failBefore(code))])
         for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         for _ in 1...3 {
@@ -240,12 +244,13 @@ import Testing
     }
 
     @Test(
-        "a store that is away as a whole ends a pass with its error, and no photo loses a try",
         arguments: [
             StoreError.Code.unreachable, .accessDenied, .credentialsRejected, .noSpace, .storeMissing, .settingRefused,
             .timedOut, .wrongRegion, .unsupported,
         ])
-    func storeAway(code: StoreError.Code) async throws {
+    func `a store that is away as a whole ends a pass with its error, and no photo loses a try`(code: StoreError.Code)
+        async throws
+    {
         let bench = try Bench(faults: [StoreFault(.put, .failBefore(code))])
         for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         let error = try await #require(throws: StoreError.self) { try await bench.pass() }

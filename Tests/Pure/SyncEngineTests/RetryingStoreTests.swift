@@ -35,9 +35,8 @@ import Testing
     }
 
     @Test(
-        "what will not pass is told at once",
         arguments: [StoreError.Code.accessDenied, .notFound, .archived, .noSpace])
-    func final(code: StoreError.Code) async throws {
+    func `what will not pass is told at once`(code: StoreError.Code) async throws {
         let bench = try Bench(faults: [StoreFault(.head, .failBefore(code))])
         let error = try await #require(throws: StoreError.self) { try await self.store(bench).head(try ObjectKey("a")) }
         #expect(error.code == code)

@@ -30,9 +30,9 @@ import Testing
     }
 
     @Test(
-        "a scanned file waits for what is left of its settle time",
         arguments: [(0, 12_000), (1_500, 10_500), (2_000, 10_000), (5_000, 10_000), (-1_000, 12_000)])
-    mutating func scanned(ageMilliseconds: Int, dueMilliseconds: Int) {
+    mutating func `a scanned file waits for what is left of its settle time`(ageMilliseconds: Int, dueMilliseconds: Int)
+    {
         queue.note("/g/a.jpg", age: .milliseconds(ageMilliseconds), at: .seconds(10))
         #expect(queue.nextDue == .milliseconds(dueMilliseconds))
     }

@@ -5,8 +5,7 @@ import Testing
 
 /// What a copy has not of its photo is known as long as the copy.
 @Suite struct CopyNoteTests {
-    @Test("What a copy leaves out, and what is to be known of it, is told with its photo")
-    func told() throws {
+    @Test func `what a copy leaves out, and what is to be known of it, is told with its photo`() throws {
         let world = try World()
         world.write("/pictures/gallery/a.jpg")
         world.write("/pictures/gallery/b.jpg")
@@ -27,8 +26,7 @@ import Testing
         #expect(second.dropped == [] && second.note == nil)
     }
 
-    @Test("A copy that is stored anew tells what that one leaves out")
-    func anew() throws {
+    @Test func `a copy that is stored anew tells what that one leaves out`() throws {
         let world = try World()
         world.write("/pictures/gallery/a.jpg")
         try world.scan()

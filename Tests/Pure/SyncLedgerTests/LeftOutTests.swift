@@ -16,8 +16,8 @@ import Testing
             claim, outcome: .skipped("because of \(leftOut?.rawValue ?? "-")", leftOut), at: world.now)
     }
 
-    @Test("What is left out is counted and named, whatever the reason", arguments: LeftOut.allCases)
-    func named(reason: LeftOut) throws {
+    @Test(arguments: LeftOut.allCases)
+    func `what is left out is counted and named, whatever the reason`(reason: LeftOut) throws {
         try skip("/pictures/gallery/a.jpg", reason)
         try skip("/pictures/gallery/notes.txt", nil)
         let summary = try world.ledger.leftOut(naming: 5)
@@ -28,16 +28,14 @@ import Testing
             ])
     }
 
-    @Test("All are counted, and no more are named than were asked for")
-    func bounded() throws {
+    @Test func `all are counted, and no more are named than were asked for`() throws {
         for number in 1...4 { try skip(FilePath("/pictures/gallery/\(number).jpg"), .duplicate) }
         let summary = try world.ledger.leftOut(naming: 2)
         #expect(summary.count == 4)
         #expect(summary.items.map(\.path) == ["/pictures/gallery/1.jpg", "/pictures/gallery/2.jpg"])
     }
 
-    @Test("A file that is stored after all is no longer left out")
-    func stored() throws {
+    @Test func `a file that is stored after all is no longer left out`() throws {
         try skip("/pictures/gallery/a.jpg", .unrecorded)
         world.write("/pictures/gallery/a.jpg")
         try world.scan()
@@ -46,8 +44,7 @@ import Testing
         #expect(try world.ledger.leftOut(naming: 5) == LeftOutSummary())
     }
 
-    @Test("Elements of an event file that are no events count one by one")
-    func malformed() throws {
+    @Test func `elements of an event file that are no events count one by one`() throws {
         world.write("/pictures/gallery/june.json")
         try world.scan()
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)

@@ -16,7 +16,6 @@ import Testing
     }
 
     @Test(
-        "a JPEG's time is read from EXIF, XMP, IPTC or its position, whichever has one",
         arguments: [
             (TimeFiles.jpeg(exif: TimeFiles.exif([(original, "2024:06:15 07:30:00"), (offset, "+09:00")])), "+09:00"),
             (TimeFiles.jpeg(exif: TimeFiles.exif([(original, "2024:06:15 07:30:00")])), ""),
@@ -49,12 +48,13 @@ import Testing
                     iptc: TimeFiles.iptc([(55, "20240615"), (60, "073000+0900")])), "+09:00"
             ),
         ])
-    func jpeg(file: [UInt8], offset: String) throws {
+    func `a JPEG's time is read from EXIF, XMP, IPTC or its position, whichever has one`(file: [UInt8], offset: String)
+        throws
+    {
         #expect(try time(file) == "2024-06-15T07:30:00\(offset)")
     }
 
     @Test(
-        "what tells no time, or one that nobody meant, has none",
         arguments: [
             TimeFiles.jpeg(), TimeFiles.jpeg(exif: TimeFiles.exif([(original, "1904:01:01 00:00:00")])),
             TimeFiles.jpeg(exif: TimeFiles.exif([(original, "2099:06:15 07:30:00")])),
@@ -63,28 +63,26 @@ import Testing
             TimeFiles.jpeg(xmp: TimeFiles.xmp("exif:DateTimeOriginal='summer'")),
             TimeFiles.quickTime("1904-01-01T00:00:00+0000"), [], [0xFF], Array("MM\0*".utf8),
         ])
-    func none(file: [UInt8]) throws {
+    func `what tells no time, or one that nobody meant, has none`(file: [UInt8]) throws {
         #expect(try time(file) == nil)
     }
 
     private static let block = TimeFiles.exif([(original, "2024:06:15 07:30:00"), (offset, "+09:00")])
 
     @Test(
-        "other types tell it where their containers keep it",
         arguments: [
             TimeFiles.png(exif: block), TimeFiles.png(xmp: TimeFiles.xmp("xmp:CreateDate='2024-06-15T07:30:00+09:00'")),
             TimeFiles.webP(exif: block), TimeFiles.webP(exif: Array("Exif\0\0".utf8) + block),
             TimeFiles.webP(xmp: TimeFiles.xmp("xmp:CreateDate='2024-06-15T07:30:00+09:00'")), block,
             TimeFiles.heic(exif: block), TimeFiles.quickTime("2024-06-15T07:30:00+0900"),
         ])
-    func others(file: [UInt8]) throws {
+    func `other types tell it where their containers keep it`(file: [UInt8]) throws {
         #expect(try time(file) == "2024-06-15T07:30:00+09:00")
         // Cut off anywhere, it tells less and harms nothing.
         for length in stride(from: 0, to: file.count, by: 3) { _ = try time(Array(file.prefix(length))) }
     }
 
-    @Test("of bytes of no meaning nothing is believed, and nothing is read without end")
-    func noise() throws {
+    @Test func `of bytes of no meaning nothing is believed, and nothing is read without end`() throws {
         for file in [TimeFiles.heic(exif: Self.block), TimeFiles.quickTime("x"), TimeFiles.png(exif: Self.block)] {
             var generator = SystemRandomNumberGenerator()
             for _ in 0..<500 {
@@ -95,8 +93,7 @@ import Testing
         }
     }
 
-    @Test("a copy of a photo whose time only XMP tells has it in EXIF")
-    func copies() throws {
+    @Test func `a copy of a photo whose time only XMP tells has it in EXIF`() throws {
         var photo = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
         photo.segments.removeAll { $0.marker == 0xE1 }
         let packet = TimeFiles.xmp("exif:DateTimeOriginal='2024-06-15T07:30:00+09:00'")
@@ -111,8 +108,8 @@ import Testing
         #expect(try time(try shared.reduced()) == "2024-06-15T07:30:00+09:00")
     }
 
-    @Test("the time of a file that was examined is read without its picture; that of another is not told")
-    func file() throws {
+    @Test func `the time of a file that was examined is read without its picture; that of another is not told`() throws
+    {
         let tree = try TemporaryTree()
         let path = try tree.write(TimeFiles.jpeg(exif: Self.block), to: "a.jpg")
         let stamp = try tree.stamp("a.jpg")

@@ -74,8 +74,8 @@ import Testing
     }
 
     @Test(
-        "A block that leads in circles is read and corrected once", arguments: Bomb.allCases, [7_000, 29_000, 65_000])
-    func bounded(bomb: Bomb, size: Int) {
+        arguments: Bomb.allCases, [7_000, 29_000, 65_000])
+    func `a block that leads in circles is read and corrected once`(bomb: Bomb, size: Int) {
         bounded {
             let block = ExifBlock(bytes: Array(Self.block(bomb, size: size).prefix(65_527)))
             #expect(block.summary.taken == nil)
@@ -85,8 +85,8 @@ import Testing
         }
     }
 
-    @Test("A photo with such a block is stored without it, and its picture is whole", arguments: Bomb.allCases)
-    func stored(bomb: Bomb) throws {
+    @Test(arguments: Bomb.allCases)
+    func `a photo with such a block is stored without it, and its picture is whole`(bomb: Bomb) throws {
         let picture = try Fixture.bytes("sampling-1x1.jpg")
         let block = Array("Exif\0\0".utf8) + Self.block(bomb, size: 60_000).prefix(65_000)
         let length = block.count + 2
@@ -98,8 +98,7 @@ import Testing
         }
     }
 
-    @Test("What stands beside a pointer that is repeated is read all the same")
-    func neighbours() throws {
+    @Test func `what stands beside a pointer that is repeated is read all the same`() throws {
         let exif = 8 + 2 + 3 * 12 + 4
         let header = Array("II*\0".utf8) + Self.number(8, 4)
         let image = Self.directory([

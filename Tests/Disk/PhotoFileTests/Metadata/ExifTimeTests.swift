@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct ExifTimeTests {
     @Test(
-        "EXIF times",
         arguments: [
             ("2008:10:22 16:28:39", "", "", "2008-10-22T16:28:39", 0),
             ("2022:08:14 14:12:31", "+03:00", "", "2022-08-14T14:12:31+03:00", 0),
@@ -16,7 +15,7 @@ import Testing
             ("2024:06:15 07:30:00+09:00", "", "", "2024-06-15T07:30:00+09:00", 0),
             ("2024:06:15 07:30:00.25+09:00", "-07:00", "99", "2024-06-15T07:30:00+09:00", 250),
         ] as [(String, String, String, String, Int64)])
-    func time(time: String, offset: String, fraction: String, text: String, milliseconds: Int64) throws {
+    func `EXIF times`(time: String, offset: String, fraction: String, text: String, milliseconds: Int64) throws {
         let read = try #require(ExifTime(time: time, offset: offset, fraction: fraction))
         #expect(read.captured.description == text)
         #expect(read.captured.clock % 1_000 == milliseconds)
@@ -24,11 +23,10 @@ import Testing
     }
 
     @Test(
-        "what is no time",
         arguments: [
             "", "    :  :     :  :  ", "0000:00:00 00:00:00", "2023:02:29 10:00:00", "2023:01:01", "23:01:01 10:00:00",
         ])
-    func noTime(text: String) {
+    func `what is no time`(text: String) {
         #expect(ExifTime(time: text) == nil)
     }
 }

@@ -32,8 +32,8 @@ import Testing
         "sampling-2x2.jpg", "coding-progressive.jpg", "coding-arithmetic.jpg", "coding-cmyk.jpg",
     ]
 
-    @Test("A small photo is cut and not encoded again, and keeps what tells no place", arguments: pictures)
-    func cut(name: String) throws {
+    @Test(arguments: pictures)
+    func `a small photo is cut and not encoded again, and keeps what tells no place`(name: String) throws {
         let picture = try Fixture.bytes(name)
         let photo = try photo(picture)
         let copy = try Workbench().copy(of: photo, policy: ReducePolicy(quality: 100, stripLocation: true))
@@ -50,8 +50,8 @@ import Testing
         #expect(copy.takenAt?.description == "2024-06-15T12:30:45")
     }
 
-    @Test("A reduced photo tells no place either, and is upright", arguments: pictures)
-    func reduced(name: String) throws {
+    @Test(arguments: pictures)
+    func `a reduced photo tells no place either, and is upright`(name: String) throws {
         let copy = try Workbench().copy(
             of: try photo(try Fixture.bytes(name)), policy: ReducePolicy(maximumDimension: 100, stripLocation: true))
         let stored = try copy.reduced()
@@ -61,16 +61,14 @@ import Testing
         #expect(exif.exif[0x9003] != nil && exif.image[0x8825] == nil && exif.image[0x014A] == nil)
     }
 
-    @Test("A photo that tells no place is stored as it is")
-    func harmless() throws {
+    @Test func `a photo that tells no place is stored as it is`() throws {
         let bytes = try Fixture.bytes("sampling-2x2.jpg")
         #expect(
             try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 100, stripLocation: true)).content
                 == .unchanged)
     }
 
-    @Test("A damaged photo is not cut, but refused")
-    func damaged() throws {
+    @Test func `a damaged photo is not cut, but refused`() throws {
         let bytes = Array(try Fixture.bytes("sampling-2x2.jpg").dropLast(50))
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 100, stripLocation: true))
@@ -78,8 +76,8 @@ import Testing
         #expect(error?.code == .truncated)
     }
 
-    @Test("EXIF that goes on over two segments is read as one block", arguments: [false, true])
-    func twoSegments(strips: Bool) throws {
+    @Test(arguments: [false, true])
+    func `EXIF that goes on over two segments is read as one block`(strips: Bool) throws {
         let text = String(repeating: "x", count: 66_000)
         let block = TIFFDirectory([
             0x0112: .short(6), 0x0132: .text("2024:06:16 10:00:00"),

@@ -20,18 +20,16 @@ import Testing
     }
 
     @Test(
-        "A film that tells nothing is stored as it is",
         arguments: [
             PlacedFile.mp4(), PlacedFile.mp4(notes: note("too") + note("day")),
             PlacedFile.mp4(notes: keys("com.android.version")), PlacedFile.mp4(notes: note("swr") + [0, 0, 0, 0]),
             PlacedFile.mp4(handler: "soun"),
         ])
-    func harmless(film: [UInt8]) throws {
+    func `a film that tells nothing is stored as it is`(film: [UInt8]) throws {
         #expect(try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy).content == .unchanged)
     }
 
     @Test(
-        "A film that tells its place, or may, is refused",
         arguments: [
             ("tells where it was taken (©xyz)", PlacedFile.mp4(notes: note("xyz"))),
             ("tells where it was taken (loci)", PlacedFile.mp4(notes: PlacedFile.box("loci", [0]))),
@@ -48,7 +46,7 @@ import Testing
             ("damaged or of an unknown kind", PlacedFile.mp4() + [0, 0, 1]),
             ("damaged or of an unknown kind", Array(PlacedFile.mp4().prefix(30))),
         ] as [(String, [UInt8])])
-    func told(words: String, film: [UInt8]) throws {
+    func `a film that tells its place, or may, is refused`(words: String, film: [UInt8]) throws {
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy)
         }
@@ -56,8 +54,7 @@ import Testing
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
-    @Test("Boxes in boxes without an end are refused, and do not fill the stack")
-    func nested() throws {
+    @Test func `boxes in boxes without an end are refused, and do not fill the stack`() throws {
         var boxes: [UInt8] = []
         for _ in 0..<5_000 { boxes = PlacedFile.box("trak", boxes) }
         let film = PlacedFile.box("ftyp", Array("isom\0\0\0\0".utf8)) + PlacedFile.box("moov", boxes)

@@ -25,8 +25,8 @@ import Testing
         Kind(name: "a.heic", bytes: PlacedFile.heic(), dropped: [.position, .xmp, .comment, .motion]),
     ]
 
-    @Test("The place goes out of every image that can be cut, and its picture stays byte for byte", arguments: kinds)
-    func cut(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `the place goes out of every image that can be cut, and its picture stays byte for byte`(kind: Kind) throws {
         #expect(kind.bytes.firstRange(of: PlacedFile.placeBytes) != nil)
         let copy = try Workbench().copy(of: kind.bytes, named: kind.name, policy: Self.policy)
         let stored = try copy.reduced()
@@ -39,21 +39,21 @@ import Testing
         }
     }
 
-    @Test("A cut image is cut no further, and is stored as it is", arguments: kinds)
-    func settled(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `a cut image is cut no further, and is stored as it is`(kind: Kind) throws {
         let bench = Workbench()
         let once = try bench.copy(of: kind.bytes, named: kind.name, policy: Self.policy).reduced()
         #expect(try bench.copy(of: once, named: kind.name, policy: Self.policy).content == .unchanged)
     }
 
-    @Test("A photo in an event is cut as a file is", arguments: kinds)
-    func event(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `a photo in an event is cut as a file is`(kind: Kind) throws {
         let copy = try PhotoFileReducer().reduce(kind.bytes, policy: Self.policy)
         #expect(try copy.reduced() == Workbench().copy(of: kind.bytes, named: kind.name, policy: Self.policy).reduced())
     }
 
-    @Test("Without the setting, images are stored as they are", arguments: kinds)
-    func untouched(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `without the setting, images are stored as they are`(kind: Kind) throws {
         #expect(try Workbench().copy(of: kind.bytes, named: kind.name).content == .unchanged)
     }
 
@@ -75,8 +75,10 @@ import Testing
         ),
     ]
 
-    @Test("What cannot be freed of its place, or is not understood, is refused with a remedy", arguments: refused)
-    func refusal(name: String, bytes: [UInt8]) throws {
+    @Test(arguments: refused)
+    func `what cannot be freed of its place, or is not understood, is refused with a remedy`(
+        name: String, bytes: [UInt8]
+    ) throws {
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().copy(of: bytes, named: name, policy: Self.policy)
         }
@@ -86,8 +88,8 @@ import Testing
         #expect(try Workbench().copy(of: bytes, named: name).content == .unchanged)
     }
 
-    @Test("Flipped bits end in a copy or an error", arguments: kinds)
-    func damaged(kind: Kind) throws {
+    @Test(arguments: kinds)
+    func `flipped bits end in a copy or an error`(kind: Kind) throws {
         let bench = Workbench()
         for index in stride(from: 16, to: kind.bytes.count, by: 3) {
             var bytes = kind.bytes

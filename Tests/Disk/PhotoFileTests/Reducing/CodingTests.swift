@@ -14,8 +14,8 @@ import Testing
         "multiscan",
     ].map { "coding-\($0).jpg" }
 
-    @Test("a colour picture is halved to a baseline 4:2:0 copy", arguments: samplings + codings)
-    func halved(name: String) throws {
+    @Test(arguments: samplings + codings)
+    func `a colour picture is halved to a baseline 4:2:0 copy`(name: String) throws {
         let copy = try Workbench().copy(of: try Fixture.bytes(name), policy: ReducePolicy(maximumDimension: 100))
         let picture = try BaselinePicture(try copy.reduced())
         let reference = try Fixture.reference("reference-100x68.ppm")
@@ -26,8 +26,8 @@ import Testing
         #expect(reference.distance(to: picture, component: 2) < 4.5)
     }
 
-    @Test("a picture within the limit keeps its size", arguments: samplings + codings)
-    func sameSize(name: String) throws {
+    @Test(arguments: samplings + codings)
+    func `a picture within the limit keeps its size`(name: String) throws {
         let picture = try BaselinePicture(try Workbench().encoded(try Fixture.bytes(name)).bytes)
         let reference = try Fixture.reference("reference-200x136.ppm")
         #expect(reference.distance(to: picture, component: 0) < 1.2)
@@ -35,14 +35,14 @@ import Testing
         #expect(reference.distance(to: picture, component: 2) < 3)
     }
 
-    @Test("RGB stays RGB and gray stays gray", arguments: [("coding-rgb.jpg", 3), ("coding-gray.jpg", 1)])
-    func otherColours(name: String, components: Int) throws {
+    @Test(arguments: [("coding-rgb.jpg", 3), ("coding-gray.jpg", 1)])
+    func `RGB stays RGB and gray stays gray`(name: String, components: Int) throws {
         let bytes = try Fixture.bytes(name)
         try expectSamePicture(try Workbench().encoded(bytes).bytes, as: bytes, components: components)
     }
 
-    @Test("CMYK keeps its components and its Adobe marker", arguments: ["coding-cmyk.jpg", "coding-ycck.jpg"])
-    func cmyk(name: String) throws {
+    @Test(arguments: ["coding-cmyk.jpg", "coding-ycck.jpg"])
+    func `CMYK keeps its components and its Adobe marker`(name: String) throws {
         let bytes = try Fixture.bytes(name)
         let output = try Workbench().encoded(bytes).bytes
         try expectSamePicture(output, as: bytes, components: 4)
@@ -52,8 +52,7 @@ import Testing
         #expect(adobe.count == 1)
     }
 
-    @Test("CMYK without an Adobe marker does not get one: readers would invert it")
-    func plainCMYK() throws {
+    @Test func `CMYK without an Adobe marker does not get one: readers would invert it`() throws {
         var file = try JPEGSegments(try Fixture.bytes("coding-cmyk.jpg"))
         file.segments.removeAll { $0.marker == 0xEE }
         let output = try Workbench().encoded(file.bytes).bytes
@@ -61,8 +60,7 @@ import Testing
         try expectSamePicture(output, as: file.bytes, components: 4)
     }
 
-    @Test("the same input gives the same bytes")
-    func deterministic() throws {
+    @Test func `the same input gives the same bytes`() throws {
         let bytes = try Fixture.bytes("camera-canon.jpg")
         let policy = ReducePolicy(maximumDimension: 64)
         #expect(try Workbench().copy(of: bytes, policy: policy) == Workbench().copy(of: bytes, policy: policy))

@@ -11,27 +11,24 @@ import Testing
     }
 
     @Test(
-        "a file that was cut off is truncated, wherever it was cut",
         arguments: [
             "sampling-2x2.jpg", "coding-progressive.jpg", "coding-arithmetic.jpg", "coding-restart-rows.jpg",
             "coding-multiscan.jpg",
         ])
-    func truncated(name: String) throws {
+    func `a file that was cut off is truncated, wherever it was cut`(name: String) throws {
         let bytes = try Fixture.bytes(name)
         for length in stride(from: 4, to: bytes.count - 2, by: 97) {
             #expect(error(Array(bytes.prefix(length)))?.code == .truncated)
         }
     }
 
-    @Test("a missing end marker alone is a truncated file")
-    func noEndMarker() throws {
+    @Test func `a missing end marker alone is a truncated file`() throws {
         let error = error(try Fixture.bytes("sampling-2x2.jpg").dropLast(2))
         #expect(error?.code == .truncated)
         #expect(error?.message == "the file ends before its picture does (Premature end of JPEG file)")
     }
 
-    @Test("a scan that ends early is corrupt")
-    func shortScan() throws {
+    @Test func `a scan that ends early is corrupt`() throws {
         var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
         let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
         file.segments[scan].entropy.removeLast(200)
@@ -40,8 +37,7 @@ import Testing
         #expect(error?.message.contains("premature end of data segment") == true)
     }
 
-    @Test("a scan with data left over is corrupt: the decoder fell out of step")
-    func longScan() throws {
+    @Test func `a scan with data left over is corrupt: the decoder fell out of step`() throws {
         var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
         let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
         file.segments[scan].entropy += file.segments[scan].entropy.suffix(100)
@@ -50,8 +46,7 @@ import Testing
         #expect(error?.message.contains("extraneous bytes before marker") == true)
     }
 
-    @Test("a lost restart interval is corrupt")
-    func lostRestart() throws {
+    @Test func `a lost restart interval is corrupt`() throws {
         var file = try JPEGSegments(try Fixture.bytes("coding-restart-rows.jpg"))
         let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
         let entropy = file.segments[scan].entropy
@@ -62,11 +57,10 @@ import Testing
     }
 
     @Test(
-        "what cameras write beside the picture is no damage",
         arguments: [
             "behind the end", "padding before the end", "between header segments",
         ])
-    func harmless(oddity: String) throws {
+    func `what cameras write beside the picture is no damage`(oddity: String) throws {
         var bytes = try Fixture.bytes("sampling-2x2.jpg")
         switch oddity {
         case "behind the end":
@@ -81,8 +75,8 @@ import Testing
         #expect(try copy.reduced() == plain.reduced())
     }
 
-    @Test("A few stray bytes before a restart marker are no damage; many are", arguments: [1, 5, 12, 200])
-    func strayBytes(count: Int) throws {
+    @Test(arguments: [1, 5, 12, 200])
+    func `a few stray bytes before a restart marker are no damage; many are`(count: Int) throws {
         let plain = try Fixture.bytes("coding-restart-rows.jpg")
         var bytes = plain
         let marker = try #require(bytes.firstRange(of: [0xFF, 0xD1]))
@@ -94,8 +88,7 @@ import Testing
         }
     }
 
-    @Test("flipped bits end in a copy or an error, never in a crash")
-    func flippedBits() throws {
+    @Test func `flipped bits end in a copy or an error, never in a crash`() throws {
         let bytes = try Fixture.bytes("coding-progressive.jpg")
         let workbench = Workbench()
         for index in stride(from: 2, to: bytes.count, by: 23) {

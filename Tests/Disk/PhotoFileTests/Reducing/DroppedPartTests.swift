@@ -26,13 +26,11 @@ import Testing
         return copy.dropped
     }
 
-    @Test("A photo that is nothing but its picture loses nothing")
-    func nothing() throws {
+    @Test func `a photo that is nothing but its picture loses nothing`() throws {
         #expect(try dropped(photo([])) == [])
     }
 
-    @Test("XMP, comments, second pictures, gain maps and films behind the picture are named")
-    func parts() throws {
+    @Test func `XMP, comments, second pictures, gain maps and films behind the picture are named`() throws {
         let plain = try Fixture.bytes(Self.picture)
         let map = try photo([Self.segment(0xE1, Self.xmp, Array("<hdrgm:Version='1.0'/>".utf8))])
         let film = Array("\0\0\0\u{18}ftypmp42".utf8) + [UInt8](repeating: 1, count: 600_000)
@@ -45,24 +43,23 @@ import Testing
     }
 
     @Test(
-        "Segments of applications are named, whatever their marker; those of the picture are not",
         arguments: [
             (0xE1, "FLIR\0", true), (0xE2, "FPXR\0", true), (0xE3, "JPS", true), (0xE4, "Samsung", true),
             (0xE7, "Qualcomm", true), (0xEA, "PhotoStudio", true), (0xEB, "JP", true), (0xEC, "Ducky", true),
             (0xED, "Adobe_CM\0", true), (0xEF, "Q 95", true), (0xE0, "JFXX\0", false), (0xEE, "Adobe", false),
         ])
-    func applications(marker: UInt8, text: String, isNamed: Bool) throws {
+    func `segments of applications are named, whatever their marker; those of the picture are not`(
+        marker: UInt8, text: String, isNamed: Bool
+    ) throws {
         let body = Self.segment(marker, text, [UInt8](repeating: 1, count: 20))
         #expect(try dropped(photo([body])) == (isNamed ? [.applicationData] : []))
     }
 
-    @Test("IPTC goes with every reduced copy, and is named")
-    func iptc() throws {
+    @Test func `IPTC goes with every reduced copy, and is named`() throws {
         #expect(try dropped(photo([Self.segment(0xED, "Photoshop 3.0\0")])) == [.iptc])
     }
 
-    @Test("Bytes behind the picture's end are named when they are more than filling")
-    func trailer() throws {
+    @Test func `bytes behind the picture's end are named when they are more than filling`() throws {
         let plain = try Fixture.bytes(Self.picture)
         let archive = [0x50, 0x4B, 3, 4] + [UInt8](repeating: 9, count: 400)
         #expect(try dropped(photo([], behind: Array("a letter".utf8))) == [.trailer])
@@ -73,9 +70,8 @@ import Testing
     }
 
     @Test(
-        "Pictures that the file's index of pictures names are found; previews are none",
         arguments: [0, 0x010001, 0x020003])
-    func index(kind: Int) throws {
+    func `pictures that the file's index of pictures names are found; previews are none`(kind: Int) throws {
         let plain = try Fixture.bytes(Self.picture)
         func index(_ offset: Int) -> [UInt8] {
             let first = PlacedFile.big(0x030000) + PlacedFile.big(plain.count) + PlacedFile.big(0) + PlacedFile.big(0)
@@ -91,8 +87,7 @@ import Testing
         #expect(try dropped(photo + padding + plain) == (kind == 0x010001 ? [] : [.secondPicture]))
     }
 
-    @Test("What goes with the place is named, too; a photo that is stored as it is loses nothing")
-    func place() throws {
+    @Test func `what goes with the place is named, too; a photo that is stored as it is loses nothing`() throws {
         let exif = Self.segment(0xE1, "Exif\0\0", PlacedFile.exif())
         let photo = try photo([exif, Self.segment(0xED, "Photoshop 3.0\0"), Self.segment(0xE1, Self.xmp)])
         let strip = ReducePolicy(maximumDimension: 100, stripLocation: true)

@@ -14,8 +14,7 @@ import Testing
         }
     }
 
-    @Test("pixels beyond the limit")
-    func pixels() throws {
+    @Test func `pixels beyond the limit`() throws {
         // The header alone is enough: there are no samples behind it.
         let bytes = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg")).resized(width: 60_000, height: 60_000).bytes
         let error = error(bytes, PhotoLimits())
@@ -23,26 +22,23 @@ import Testing
         #expect(error?.message == "over the limits: 60000 × 60000 pixels are more than the limit of 1000000000")
     }
 
-    @Test("bytes beyond the limit")
-    func fileSize() throws {
+    @Test func `bytes beyond the limit`() throws {
         let bytes = try Fixture.bytes("sampling-2x2.jpg")
         #expect(error(bytes, PhotoLimits(fileSize: Int64(bytes.count) - 1))?.code == .overLimit)
     }
 
     @Test(
-        "a progressive picture says what memory it needs before it takes any",
         arguments: [
             ("coding-progressive.jpg", "progressive"), ("coding-multiscan.jpg", "multi-scan"),
         ])
-    func memory(name: String, kind: String) throws {
+    func `a progressive picture says what memory it needs before it takes any`(name: String, kind: String) throws {
         let bytes = try JPEGSegments(try Fixture.bytes(name)).resized(width: 30_000, height: 20_000).bytes
         let error = error(bytes, PhotoLimits())
         #expect(error?.code == .overLimit)
         #expect(error?.message.contains("a \(kind) picture of 30000 × 20000 pixels takes 1716 MiB") == true)
     }
 
-    @Test("a bomb of scans")
-    func scans() throws {
+    @Test func `a bomb of scans`() throws {
         var file = try JPEGSegments(try Fixture.bytes("coding-multiscan.jpg"))
         let scan = try #require(file.segments.firstIndex { $0.marker == 0xDA })
         file.segments.insert(contentsOf: [JPEGSegments.Segment](repeating: file.segments[scan], count: 100), at: scan)
@@ -52,12 +48,11 @@ import Testing
     }
 
     @Test(
-        "the codec's heap for a baseline picture",
         arguments: [
             (6_000, 4_000, 1, 4), (6_000, 4_000, 6, 8), (2_000, 1_000, 1, 2), (2_000, 60_000, 1, 2),
             (60_000, 2_000, 1, 8),
         ])
-    func heap(width: Int, height: Int, orientation: Int, mebibytes: Int) throws {
+    func `the codec's heap for a baseline picture`(width: Int, height: Int, orientation: Int, mebibytes: Int) throws {
         let tree = try TemporaryTree()
         let bytes = try JPEGSegments.flat(width: width, height: height, like: try Fixture.bytes("sampling-2x2.jpg"))
         let path = try tree.write(bytes, to: "flat.jpg")

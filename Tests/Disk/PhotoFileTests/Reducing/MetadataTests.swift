@@ -7,8 +7,8 @@ import Testing
 @Suite struct MetadataTests {
     private static let cameras = ["canon", "iphone", "nikon", "offset", "profile"].map { "camera-\($0).jpg" }
 
-    @Test("EXIF tells the copy's size and no thumbnail; the maker note is untouched", arguments: cameras)
-    func exif(name: String) throws {
+    @Test(arguments: cameras)
+    func `EXIF tells the copy's size and no thumbnail; the maker note is untouched`(name: String) throws {
         let bytes = try Fixture.bytes(name)
         let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(maximumDimension: 100))
         let before = ExifEntries(try #require(try JPEGSegments(bytes).exif))
@@ -25,8 +25,8 @@ import Testing
         #expect(Set(after.gps.keys) == Set(before.gps.keys))
     }
 
-    @Test("a copy that must not tell the place has no GPS, maker note or IPTC", arguments: cameras)
-    func withoutPlace(name: String) throws {
+    @Test(arguments: cameras)
+    func `a copy that must not tell the place has no GPS, maker note or IPTC`(name: String) throws {
         let copy = try Workbench().copy(
             of: try Fixture.bytes(name), policy: ReducePolicy(maximumDimension: 100, stripLocation: true))
         let segments = try JPEGSegments(try copy.reduced())
@@ -37,8 +37,7 @@ import Testing
         #expect(copy.takenAt != nil)
     }
 
-    @Test("no byte of the position is left in the block")
-    func positionIsCleared() throws {
+    @Test func `no byte of the position is left in the block`() throws {
         // 43° 28' 2.814" as three fractions, little-endian.
         let position = [43, 1, 28, 1, 281_400_000, 100_000_000].flatMap { (value: UInt32) in
             withUnsafeBytes(of: value.littleEndian) { Array($0) }
@@ -50,8 +49,7 @@ import Testing
         #expect(output.firstRange(of: position) == nil)
     }
 
-    @Test("a photo within the limit does not go up as it is when the place must not be told")
-    func smallWithoutPlace() throws {
+    @Test func `a photo within the limit does not go up as it is when the place must not be told`() throws {
         let bytes = try Fixture.bytes("camera-offset.jpg")
         let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 100, stripLocation: true))
         let stored = try JPEGSegments(try copy.reduced())
@@ -60,8 +58,7 @@ import Testing
         #expect(stored.segments.map(\.entropy).filter { !$0.isEmpty } == scans.filter { !$0.isEmpty })
     }
 
-    @Test("the ICC profile and the IPTC record go along; XMP and previews do not")
-    func profile() throws {
+    @Test func `the ICC profile and the IPTC record go along; XMP and previews do not`() throws {
         let bytes = try Fixture.bytes("camera-profile.jpg")
         let before = try JPEGSegments(bytes)
         let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(maximumDimension: 100))
@@ -78,8 +75,8 @@ import Testing
         #expect(after.contents(of: 0xE1, startingWith: "http").isEmpty)
     }
 
-    @Test("a profile in several chunks is kept in order; one with a hole is left out", arguments: [true, false])
-    func chunkedProfile(isWhole: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a profile in several chunks is kept in order; one with a hole is left out`(isWhole: Bool) throws {
         var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
         let header = Array("ICC_PROFILE\0".utf8)
         for number in (isWhole ? [2, 1, 3] : [1, 3]) as [UInt8] {
@@ -93,19 +90,17 @@ import Testing
     }
 
     @Test(
-        "the capture time is EXIF's, with the offset where there is one",
         arguments: [
             ("camera-nikon.jpg", "2008-10-22T16:28:39"),
             ("camera-canon.jpg", "2015-02-09T22:47:44"),
             ("camera-offset.jpg", "2022-08-14T14:12:31+03:00"),
         ])
-    func captureTime(name: String, expected: String) throws {
+    func `the capture time is EXIF's, with the offset where there is one`(name: String, expected: String) throws {
         let copy = try Workbench().copy(of: try Fixture.bytes(name))
         #expect(copy.takenAt?.description == expected)
     }
 
-    @Test("damaged EXIF is left out or harmless, and never fails a photo")
-    func damagedExif() throws {
+    @Test func `damaged EXIF is left out or harmless, and never fails a photo`() throws {
         let picture = try JPEGSegments(try Fixture.bytes("camera-nikon.jpg"))
         let exifIndex = try #require(picture.segments.firstIndex { $0.marker == 0xE1 })
         let workbench = Workbench()

@@ -5,8 +5,8 @@ import Testing
 /// Eight files that show one picture when their orientation is obeyed. Its sides are odd: a turned picture whose chroma
 /// samples were turned as they are would have them half a sample off.
 @Suite struct OrientationTests {
-    @Test("the copy is upright by its pixels", arguments: 1...8, [75, 201])
-    func upright(orientation: Int, limit: Int) throws {
+    @Test(arguments: 1...8, [75, 201])
+    func `the copy is upright by its pixels`(orientation: Int, limit: Int) throws {
         let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
         let (output, sides) = try Workbench().encoded(bytes, policy: ReducePolicy(maximumDimension: limit))
         let picture = try BaselinePicture(output)
@@ -21,8 +21,8 @@ import Testing
         #expect(ExifEntries(exif).image[0x0112] == 1)
     }
 
-    @Test("a photo that is stored unchanged has the size in which it is seen", arguments: 1...8)
-    func unchanged(orientation: Int) throws {
+    @Test(arguments: 1...8)
+    func `a photo that is stored unchanged has the size in which it is seen`(orientation: Int) throws {
         let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
         let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(quality: 100))
         #expect(copy.content == .unchanged)

@@ -34,8 +34,8 @@ import Testing
         #expect([picture.width, picture.height] == row.size)
     }
 
-    @Test("a flat picture stays flat to its edges, at every size", arguments: [1, 5, 16, 31, 64, 100, 127, 128])
-    func flat(limit: Int) throws {
+    @Test(arguments: [1, 5, 16, 31, 64, 100, 127, 128])
+    func `a flat picture stays flat to its edges, at every size`(limit: Int) throws {
         let bytes = try JPEGSegments.flat(width: 128, height: 96, like: try Fixture.bytes("sampling-2x2.jpg"))
         let copy = try Workbench().encoded(bytes, policy: ReducePolicy(maximumDimension: limit))
         for plane in try BaselinePicture(copy.bytes).planes {

@@ -31,8 +31,8 @@ import Testing
         return file
     }
 
-    @Test("What libjpeg does not decode is stored unchanged, and that is said", arguments: rows)
-    func unchanged(row: Row) throws {
+    @Test(arguments: rows)
+    func `what libjpeg does not decode is stored unchanged, and that is said`(row: Row) throws {
         let bytes = try file(row).bytes
         let copy = try Workbench().copy(of: bytes)
         #expect(copy.content == .unchanged && copy.type == .jpeg && copy.digest == ContentDigest(of: bytes))
@@ -43,8 +43,8 @@ import Testing
         #expect(copy.note?.contains(row.words) == true, "\(copy.note ?? "")")
     }
 
-    @Test("Its position goes all the same", arguments: rows)
-    func withoutPlace(row: Row) throws {
+    @Test(arguments: rows)
+    func `its position goes all the same`(row: Row) throws {
         let bytes = try file(row).bytes
         let copy = try Workbench().copy(of: bytes, policy: ReducePolicy(stripLocation: true))
         let stored = try JPEGSegments(try copy.reduced())
@@ -53,8 +53,7 @@ import Testing
         #expect(try stored.segments.map(\.entropy).last == file(row).segments.map(\.entropy).last)
     }
 
-    @Test("A height that is told behind the scan is one")
-    func lateHeight() throws {
+    @Test func `a height that is told behind the scan is one`() throws {
         var file = try file(Row(kind: "", words: "", size: (200, 0)))
         #expect(throws: PhotoError.self) { _ = try Workbench().copy(of: file.bytes) }
         file.segments.append(JPEGSegments.Segment(marker: 0xDC, body: [0, 136]))
@@ -62,9 +61,8 @@ import Testing
     }
 
     @Test(
-        "One that is cut off, or whose frame is none, is damaged as before",
         arguments: ["end", "precision", "sampling"])
-    func damaged(what: String) throws {
+    func `one that is cut off, or whose frame is none, is damaged as before`(what: String) throws {
         var file = try file(Self.rows[0])
         let frame = try #require(file.frameIndex)
         switch what {

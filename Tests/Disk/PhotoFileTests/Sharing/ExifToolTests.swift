@@ -35,10 +35,12 @@ struct ExifToolTests {
     ]
 
     @Test(
-        "it finds times, colours and orientation in a shared copy, and nothing else", arguments: cameras + ["telling"],
+        arguments: cameras + ["telling"],
         [.full(PhotoLimits()), .reduced(ReducePolicy(quality: 99)), .reduced(ReducePolicy(maximumDimension: 64))]
             as [SharedSize])
-    func onlyAllowedTags(name: String, size: SharedSize) throws {
+    func `it finds times, colours and orientation in a shared copy, and nothing else`(name: String, size: SharedSize)
+        throws
+    {
         let picture = try Fixture.bytes(name == "telling" ? "coding-cmyk.jpg" : name)
         let photo = name == "telling" ? try TellingPicture.file(picture) : picture
         let copy = try SharedPhotoMaker().sharedCopy(of: .bytes(photo), size: size)
@@ -55,9 +57,11 @@ struct ExifToolTests {
     }
 
     @Test(
-        "with strip_location it finds no position, maker note, XMP or IPTC in a stored copy", arguments: cameras,
+        arguments: cameras,
         [2_048, 64])
-    func noPlace(name: String, dimension: Int) throws {
+    func `with strip_location it finds no position, maker note, XMP or IPTC in a stored copy`(
+        name: String, dimension: Int
+    ) throws {
         let policy = ReducePolicy(maximumDimension: dimension, quality: 100, stripLocation: true)
         let photo = try Fixture.bytes(name)
         let copy = try Workbench().copy(of: photo, policy: policy)

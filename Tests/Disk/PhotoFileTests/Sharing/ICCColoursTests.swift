@@ -4,8 +4,7 @@ import Testing
 
 /// Shared profiles have colours, and no words.
 @Suite struct ICCColoursTests {
-    @Test("No text, name, date or signature of a profile is shared, and its colours are as they were")
-    func coloursOnly() throws {
+    @Test func `no text, name, date or signature of a profile is shared, and its colours are as they were`() throws {
         let profile = TellingPicture.profile
         let colours = try #require(ICCColours(profile)).profile
         #expect(profile.firstRange(of: Array(TellingPicture.secret.utf8)) != nil)
@@ -16,14 +15,12 @@ import Testing
         #expect(colours.firstRange(of: Array("XYZ \0\0\0\0".utf8) + [0, 0, 0xF6, 0xD6]) != nil)
     }
 
-    @Test("What is shared once is shared as it is the next time")
-    func settled() throws {
+    @Test func `what is shared once is shared as it is the next time`() throws {
         let once = try #require(ICCColours(TellingPicture.profile)).profile
         #expect(ICCColours(once)?.profile == once)
     }
 
-    @Test("The profile of a camera keeps its colours")
-    func camera() throws {
+    @Test func `the profile of a camera keeps its colours`() throws {
         let file = try JPEGSegments(try Fixture.bytes("camera-profile.jpg"))
         let chunk = try #require(file.contents(of: 0xE2, startingWith: "ICC_PROFILE\0").first)
         let profile = Array(chunk.dropFirst(2))
@@ -33,8 +30,7 @@ import Testing
         #expect(colours.count <= profile.count)
     }
 
-    @Test("Flipped bits end in a profile or in none")
-    func damaged() {
+    @Test func `flipped bits end in a profile or in none`() {
         for index in TellingPicture.profile.indices {
             for value in [0, 0x7F, 0xFF] as [UInt8] {
                 var profile = TellingPicture.profile

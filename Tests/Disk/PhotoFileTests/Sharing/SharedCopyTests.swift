@@ -16,11 +16,12 @@ import Testing
     }
 
     @Test(
-        "no secret of any segment is in any copy, and the times, the colours and the picture are",
         arguments: ["sampling-2x2.jpg", "coding-progressive.jpg", "coding-gray.jpg"],
         [.full(PhotoLimits()), .reduced(ReducePolicy(quality: 99)), .reduced(ReducePolicy(maximumDimension: 100))]
             as [SharedSize])
-    func nothingTold(name: String, size: SharedSize) throws {
+    func `no secret of any segment is in any copy, and the times, the colours and the picture are`(
+        name: String, size: SharedSize
+    ) throws {
         let (copy, output) = try shared(try TellingPicture.file(try Fixture.bytes(name)), size)
         #expect(output.firstRange(of: Array(TellingPicture.secret.utf8)) == nil)
         #expect(output.suffix(2) == [0xFF, 0xD9])
@@ -44,8 +45,8 @@ import Testing
         #expect(copy.type == .jpeg)
     }
 
-    @Test("a full copy has the picture's data byte for byte, and its orientation", arguments: 1...8)
-    func full(orientation: Int) throws {
+    @Test(arguments: 1...8)
+    func `a full copy has the picture's data byte for byte, and its orientation`(orientation: Int) throws {
         let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
         let (copy, output) = try shared(bytes, .full(PhotoLimits()))
         #expect(copy.width == 201 && copy.height == 137)
@@ -56,25 +57,23 @@ import Testing
     }
 
     @Test(
-        "whatever way it is coded in, a full copy holds the same data",
         arguments: [
             "coding-arithmetic-progressive.jpg", "coding-multiscan.jpg", "coding-restart-blocks.jpg", "coding-cmyk.jpg",
             "coding-ycck.jpg", "coding-rgb.jpg", "size-1x1.jpg", "size-65500x1.jpg",
         ])
-    func codings(name: String) throws {
+    func `whatever way it is coded in, a full copy holds the same data`(name: String) throws {
         let bytes = try Fixture.bytes(name)
         let output = try shared(bytes, .full(PhotoLimits())).bytes
         #expect(picture(try JPEGSegments(output)) == picture(try JPEGSegments(bytes)))
     }
 
-    @Test("a photo that tells nothing comes out as it is", arguments: ["sampling-2x2.jpg", "coding-cmyk.jpg"])
-    func identity(name: String) throws {
+    @Test(arguments: ["sampling-2x2.jpg", "coding-cmyk.jpg"])
+    func `a photo that tells nothing comes out as it is`(name: String) throws {
         let bytes = try Fixture.bytes(name)
         #expect(try shared(bytes, .full(PhotoLimits())).bytes == bytes)
     }
 
-    @Test("a file that is read in pieces is cut at its markers, wherever a piece ends")
-    func pieces() throws {
+    @Test func `a file that is read in pieces is cut at its markers, wherever a piece ends`() throws {
         let tree = try TemporaryTree()
         let picture = try Fixture.bytes("size-16x16.jpg")
         // Comments that leave so many bytes of the picture in the first piece of 256 KiB.
@@ -89,8 +88,8 @@ import Testing
         }
     }
 
-    @Test("a reduced copy has the pixels of the stored copy", arguments: 1...8)
-    func reduced(orientation: Int) throws {
+    @Test(arguments: 1...8)
+    func `a reduced copy has the pixels of the stored copy`(orientation: Int) throws {
         let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
         let policy = ReducePolicy(maximumDimension: 75)
         let stored = try Workbench().copy(of: bytes, policy: policy)
@@ -101,9 +100,8 @@ import Testing
     }
 
     @Test(
-        "the file and its stored copy give the same shared copy",
         arguments: ["canon", "iphone", "nikon", "offset", "profile"].map { "camera-\($0).jpg" })
-    func sameFromBoth(name: String) throws {
+    func `the file and its stored copy give the same shared copy`(name: String) throws {
         let tree = try TemporaryTree()
         let bytes = try Fixture.bytes(name)
         let policy = ReducePolicy(maximumDimension: 64)
@@ -116,11 +114,10 @@ import Testing
     }
 
     @Test(
-        "without metadata the shared copy is the stored copy",
         arguments: [
             ("sampling-2x2.jpg", 100, 80), ("sampling-1x1.jpg", 2_048, 80), ("coding-arithmetic.jpg", 2_048, 99),
         ])
-    func sameAsStored(name: String, limit: Int, quality: Int) throws {
+    func `without metadata the shared copy is the stored copy`(name: String, limit: Int, quality: Int) throws {
         let bytes = try Fixture.bytes(name)
         let policy = ReducePolicy(maximumDimension: limit, quality: quality)
         let stored = try Workbench().copy(of: bytes, policy: policy)
@@ -129,8 +126,8 @@ import Testing
         #expect(try shared(storedBytes, .reduced(policy)).bytes == storedBytes)
     }
 
-    @Test("a photo within the limit that would hardly shrink keeps its data; its secrets go all the same")
-    func kept() throws {
+    @Test func `a photo within the limit that would hardly shrink keeps its data; its secrets go all the same`() throws
+    {
         let bytes = try TellingPicture.file(try Fixture.bytes("sampling-2x2.jpg"), orientation: 6)
         let (copy, output) = try shared(bytes, .reduced(ReducePolicy(quality: 99)))
         #expect(picture(try JPEGSegments(output)) == picture(try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))))
@@ -138,8 +135,8 @@ import Testing
         #expect(try JPEGSegments(output).exif.flatMap { ExifEntries($0).image[0x0112] } == 6)
     }
 
-    @Test("a profile that is none or not whole goes; of one in chunks the colours stay", arguments: [true, false])
-    func profile(isWhole: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a profile that is none or not whole goes; of one in chunks the colours stay`(isWhole: Bool) throws {
         var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
         let half = TellingPicture.profile.count / 2
         let parts = [TellingPicture.profile[..<half], TellingPicture.profile[half...]]
@@ -152,18 +149,17 @@ import Testing
     }
 
     @Test(
-        "what is no JPEG is not shared",
         arguments: [
             ("", PhotoError.Code.truncated, "the file is empty"),
             ("GIF89a", .notAPhoto, "only JPEG photos can be shared; this file is image/gif, and may tell the place"),
         ])
-    func otherType(content: String, code: PhotoError.Code, message: String) {
+    func `what is no JPEG is not shared`(content: String, code: PhotoError.Code, message: String) {
         let error = #expect(throws: PhotoError.self) { _ = try shared(Array(content.utf8), .full(PhotoLimits())) }
         #expect(error == PhotoError(code, message))
     }
 
-    @Test("limits are met before anything is decoded", arguments: ["bytes", "pixels"])
-    func limits(kind: String) throws {
+    @Test(arguments: ["bytes", "pixels"])
+    func `limits are met before anything is decoded`(kind: String) throws {
         let bytes = try Fixture.bytes("sampling-2x2.jpg")
         let limits =
             kind == "bytes" ? PhotoLimits(fileSize: Int64(bytes.count) - 1) : PhotoLimits(pixels: 200 * 136 - 1)

@@ -22,9 +22,9 @@ import Testing
     }
 
     @Test(
-        "a file that was cut off is truncated, wherever it was cut", arguments: ["sampling-2x2", "coding-progressive"],
+        arguments: ["sampling-2x2", "coding-progressive"],
         sizes)
-    func truncated(name: String, size: SharedSize) throws {
+    func `a file that was cut off is truncated, wherever it was cut`(name: String, size: SharedSize) throws {
         let picture = try Fixture.bytes(name + ".jpg")
         let bytes = try TellingPicture.file(picture, hasTrailer: false)
         for length in stride(from: 4, to: bytes.count - 2, by: 83) {
@@ -32,8 +32,8 @@ import Testing
         }
     }
 
-    @Test("a scan that ends early, or goes on too long, is corrupt", arguments: sizes)
-    func wrongScan(size: SharedSize) throws {
+    @Test(arguments: sizes)
+    func `a scan that ends early, or goes on too long, is corrupt`(size: SharedSize) throws {
         for change in [-200, 100] {
             var file = try JPEGSegments(try Fixture.bytes("sampling-2x2.jpg"))
             let scan = try #require(file.segments.lastIndex { $0.marker == 0xDA })
@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    @Test("a segment of any wrong length ends in an error or in a silent copy", arguments: sizes)
-    func segmentLengths(size: SharedSize) throws {
+    @Test(arguments: sizes)
+    func `a segment of any wrong length ends in an error or in a silent copy`(size: SharedSize) throws {
         let bytes = try TellingPicture.file(try Fixture.bytes("coding-progressive.jpg"))
         var whole = bytes
         whole.removeSubrange(TellingPicture.gap..<TellingPicture.gap + TellingPicture.secret.utf8.count)
@@ -63,8 +63,8 @@ import Testing
         #expect(copies > 0)
     }
 
-    @Test("flipped bits end in an error or in a silent copy", arguments: sizes)
-    func flippedBits(size: SharedSize) throws {
+    @Test(arguments: sizes)
+    func `flipped bits end in an error or in a silent copy`(size: SharedSize) throws {
         let bytes = try TellingPicture.file(try Fixture.bytes("coding-progressive.jpg"))
         var copies = 0
         for index in stride(from: 0, to: bytes.count, by: 19) {

@@ -6,8 +6,8 @@ import Testing
 @Suite struct ThumbnailTests {
     private let maker = SharedPhotoMaker()
 
-    @Test("a thumbnail is upright and says nothing", arguments: 1...8)
-    func upright(orientation: Int) throws {
+    @Test(arguments: 1...8)
+    func `a thumbnail is upright and says nothing`(orientation: Int) throws {
         let bytes = try TellingPicture.file(
             try Fixture.bytes("orientation-\(orientation).jpg"), orientation: orientation)
         let copy = try maker.thumbnail(of: .bytes(bytes), side: 75)
@@ -22,15 +22,13 @@ import Testing
         #expect(file.contents(of: 0xE2, startingWith: "ICC_PROFILE\0").map { Array($0.dropFirst(2)) } == [colours])
     }
 
-    @Test("a photo that is smaller is not enlarged")
-    func small() throws {
+    @Test func `a photo that is smaller is not enlarged`() throws {
         let copy = try maker.thumbnail(of: .bytes(try Fixture.bytes("size-17x33.jpg")), side: 320)
         #expect(copy.width == 17 && copy.height == 33)
         #expect(try BaselinePicture(try copy.reduced()).height == 33)
     }
 
-    @Test("a damaged photo has no thumbnail")
-    func damaged() throws {
+    @Test func `a damaged photo has no thumbnail`() throws {
         let bytes = try Fixture.bytes("sampling-2x2.jpg").dropLast(40)
         let error = #expect(throws: PhotoError.self) { _ = try maker.thumbnail(of: .bytes(Array(bytes)), side: 50) }
         #expect(error?.code == .truncated)

@@ -42,22 +42,20 @@ import Testing
     }
 
     @Test(
-        "what cannot be meant is refused",
         arguments: [
             ["list", "--limit", "0"], ["list", "--status", "done"], ["delete"], ["export"], ["migrate", "one"],
             ["show"],
             ["search"],
         ])
-    func refused(words: [String]) {
+    func `what cannot be meant is refused`(words: [String]) {
         #expect(throws: (any Error).self) { try SyncAgentCommand.parseAsRoot(["projects"] + words) }
     }
 
     @Test(
-        "a text is looked for in id, template, name and request",
         arguments: [
             ("0F3A", true), ("OIL", true), ("painting", true), ("req-7", true), ("water", false), ("", true),
         ])
-    func filter(text: String, isFound: Bool) {
+    func `a text is looked for in id, template, name and request`(text: String, isFound: Bool) {
         let record = ProjectRecord(
             id: "0f3a9c21", templateID: "tpl_oil", templateName: "Oil Painting",
             createdAt: Date(timeIntervalSince1970: 0), status: .completed, requestID: "REQ-7")

@@ -4,25 +4,23 @@ import Testing
 
 @Suite struct Base64TextTests {
     @Test(
-        "every usual form of base64 is read",
         arguments: [
             ("TWFu", "Man"), ("TWE=", "Ma"), ("TQ==", "M"), ("TWE", "Ma"), ("TQ", "M"), ("TW\\r\\nFu\\n", "Man"),
             ("TW\\u000aFu", "Man"), ("Pz8/", "???"), ("Pz8\\/", "???"), ("Pz8_", "???"),
             ("Pj4+", ">>>"), ("Pj4-", ">>>"), ("Pz8\\u002F", "???"),
         ])
-    func forms(text: String, expected: String) {
+    func `every usual form of base64 is read`(text: String, expected: String) {
         let base64 = Base64Text(Array(text.utf8)[...])
         #expect(base64.isValid)
         #expect(base64.decoded() == Array(expected.utf8))
     }
 
     @Test(
-        "what is no base64 is refused",
         arguments: [
             "T", "TWFuT", "TW=u", "TWFu=", "TQ=", "TQ===", "hello mum", "TW Fu", "IMG_1.jpg", "TWFu\\x", "TWFu\\", "é",
             "T\\u00e9",
         ])
-    func refused(text: String) {
+    func `what is no base64 is refused`(text: String) {
         #expect(!Base64Text(Array(text.utf8)[...]).isValid)
     }
 

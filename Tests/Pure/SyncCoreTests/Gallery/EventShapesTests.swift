@@ -28,13 +28,12 @@ import Testing
     }
 
     @Test(
-        "a photo is found in the data of its event, wherever that has it",
         arguments: [
             #"{"taskResponse":{"_0":{"taskTitle":"Pills","photoData":"TWFu","textResponse":"dear diary"}}}"#,
             #"{"profileCreated":{"_0":{"photoData":"TWFu"}}}"#, #"{"taskResponse":{"photoData":"TWFu"}}"#,
             #"{"photoData":"TWFu","x":{"photoData":null}}"#, #"{"taskResponse":{"_0":{"photoData":"TWFu"},"_1":[]}}"#,
         ])
-    func nested(data: String) throws {
+    func `a photo is found in the data of its event, wherever that has it`(data: String) throws {
         let text = "[\(Self.nested("e1", data))]"
         let found = try #require(file(text))
         #expect(found.malformed.isEmpty)
@@ -54,7 +53,6 @@ import Testing
     }
 
     @Test(
-        "an image anywhere else than in the photo is refused, in whatever form",
         arguments: [
             #","image":"\#(jpeg)""#, #","image":"\#(jpeg.replacing("/", with: "\\/"))""#,
             #","a":{"b":[{"c":"\#(jpeg)"}]}"#,
@@ -71,7 +69,7 @@ import Testing
             #","image":"Qk02AwAAAAAAADYAAAAoAAAAEAAAABAAAAABABgA""#,
             #","photoData":"TWFu","thumbnail":"\#(jpeg)""#,
         ])
-    func elsewhere(member: String) throws {
+    func `an image anywhere else than in the photo is refused, in whatever form`(member: String) throws {
         let found = try #require(file("[\(Self.flat("e1", member)),\(Self.flat("e2"))]"))
         #expect(found.events.map(\.id) == ["e2"])
         #expect(
@@ -83,11 +81,12 @@ import Testing
     }
 
     @Test(
-        "encoded data anywhere in a text is taken for an image, whatever is around it and whatever it is",
         arguments: [
             (before: #"img: "#, slash: "/"), (before: #"{\"img\": \""#, slash: #"\\/"#), (before: "", slash: "_"),
         ])
-    func encoded(before: String, slash: String) throws {
+    func `encoded data anywhere in a text is taken for an image, whatever is around it and whatever it is`(
+        before: String, slash: String
+    ) throws {
         let data = (0..<120).map { "Zm9v\(slash)YmFy\(String(repeating: "QUJD", count: 12))\($0)" }.joined()
         let found = try #require(file("[\(Self.flat("e1", #","payload":"\#(before)\#(data)""#))]"))
         #expect(found.events.isEmpty)
@@ -138,21 +137,20 @@ import Testing
         return texts
     }()
 
-    @Test("data that is written in groups is data, whatever it is and whatever is between them", arguments: groupedData)
-    func grouped(text: String) throws {
+    @Test(arguments: groupedData)
+    func `data that is written in groups is data, whatever it is and whatever is between them`(text: String) throws {
         let found = try #require(file("[\(Self.flat("e1", #","x":"\#(text)""#)),\(Self.flat("e2"))]"))
         #expect(found.events.map(\.id) == ["e2"])
         #expect(found.malformed.first?.holdsPhoto == true)
     }
 
     @Test(
-        "an event within an event is not cut with it",
         arguments: [
             #","replies":[{"id":"c","eventType":"note","createdAt":"2026-11-20T00:00:00Z"}]"#,
             #","next":{"id":"c","eventType":"note","createdAt":"2026-11-20T00:00:00Z"}"#,
             #","data":{"history":[[{"id":"c","eventType":"note","createdAt":"2026-11-20T00:00:00Z"}]]}"#,
         ])
-    func within(member: String) throws {
+    func `an event within an event is not cut with it`(member: String) throws {
         let found = try #require(file("[\(Self.flat("e1", member)),\(Self.flat("e2"))]"))
         #expect(found.events.map(\.id) == ["e2"])
         #expect(
@@ -162,13 +160,12 @@ import Testing
     }
 
     @Test(
-        "what is only text is no image",
         arguments: [
             #""text":"He said that the dear diary is nothing but words, and BM is no picture at all""#,
             #""token":"QmVhcmVyIHRoaXMgaXMgYSBsb25nIHRva2VuIG9mIG5vIHBpY3R1cmU=""#, #""n":[255,1,2,3],"m":[1.5,2e3]"#,
             #""url":"https://example.org/a.jpg?size=2000&name=9j/4AAQSkZJRg""#,
         ])
-    func onlyText(member: String) throws {
+    func `what is only text is no image`(member: String) throws {
         #expect(try #require(file(Self.flat("e1", ",\(member)"))).events.count == 1)
     }
 
@@ -197,7 +194,6 @@ import Testing
     }
 
     @Test(
-        "events are found in what exports put around them",
         arguments: [
             (#"{"galleryEvents":[\#(flat("a")),\#(flat("b"))],"version":1}"#, ["a", "b"]),
             (#"{"a":\#(flat(nil)),"b\/c":1,"b":\#(flat("own"))}"#, ["a", "own"]),
@@ -207,7 +203,7 @@ import Testing
             (flat("a").replacing("1760948130", with: #"{"_seconds":1760948130,"_nanoseconds":250000000}"#), ["a"]),
             (flat("a").replacing("1760948130", with: #"{"seconds":1760948130,"nanoseconds":0}"#), ["a"]),
         ])
-    func around(text: String, ids: [String]) throws {
+    func `events are found in what exports put around them`(text: String, ids: [String]) throws {
         let found = try #require(file(text))
         #expect(found.events.map(\.id) == ids)
         #expect(found.malformed.isEmpty)
@@ -222,7 +218,6 @@ import Testing
     }
 
     @Test(
-        "a file in any shape keeps all other bytes when elements go",
         arguments: [
             (
                 "{ \"galleryEvents\" : [ \(flat("a")) ,\(flat("b"))\n], \"v\":1 }", [0],
@@ -238,7 +233,9 @@ import Testing
             ("\(flat("a"))\r\n\(flat("b"))\n\n\(flat("c"))", [1], "\(flat("a"))\r\n\n\(flat("c"))"),
             ("\(flat("a"))\n\(flat("b"))\n", [1], "\(flat("a"))\n"),
         ] as [(String, [Int], String)])
-    func cut(text: String, removed: [Int], expected: String) throws {
+    func `a file in any shape keeps all other bytes when elements go`(text: String, removed: [Int], expected: String)
+        throws
+    {
         let rest = try #require(file(text)).cut(Array(text.utf8), removing: Set(removed), reducing: [])
         #expect(rest.map { String(decoding: $0, as: UTF8.self) } == expected)
     }

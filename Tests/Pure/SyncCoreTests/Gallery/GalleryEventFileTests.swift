@@ -42,7 +42,6 @@ import Testing
     }
 
     @Test(
-        "a photo is told from no photo, and a file beside from base64",
         arguments: [
             ("", "none"), (#","photoData":null"#, "none"), (#","photoData":"<null>""#, "none"),
             (#","photoData":"""#, "none"), (#","photoData":" \n""#, "none"), (#","photoData":"TWFu""#, "TWFu"),
@@ -51,7 +50,7 @@ import Testing
             (#","photoData":"TW\nFu""#, #"TW\nFu"#), (#","photoData":"IMG 1.JPG""#, "beside IMG 1.JPG"),
             (#","photoData":"caf\u00e9.heic""#, "beside café.heic"),
         ])
-    func photo(member: String, expected: String) throws {
+    func `a photo is told from no photo, and a file beside from base64`(member: String, expected: String) throws {
         let text = Self.event(member)
         let event = try #require(file(text)?.events.first)
         switch event.photo {
@@ -62,7 +61,6 @@ import Testing
     }
 
     @Test(
-        "an event that cannot be read is named with its reason, and nothing of it is quoted",
         arguments: [
             (#"{"id":"e1","profileId":"p","eventType":"t"}"#, "createdAt is missing"),
             (#"{"id":"e1","profileId":"p","createdAt":1760948130}"#, "eventType is missing"),
@@ -97,7 +95,9 @@ import Testing
             (event(#","photoData":"data:image/jpeg,x""#), "photoData is a data URL without base64"),
             (event(#","photoData":"data:;base64,TW=u""#), "photoData is a data URL without base64"),
         ])
-    func malformed(text: String, reason: String) throws {
+    func `an event that cannot be read is named with its reason, and nothing of it is quoted`(
+        text: String, reason: String
+    ) throws {
         let found = try #require(file("[\(text)]"))
         #expect(found.events.isEmpty)
         #expect(found.malformed.map(\.index) == [0])
@@ -124,9 +124,8 @@ import Testing
     }
 
     @Test(
-        "other JSON is no file of events",
         arguments: ["[]", "{}", "7", #"{"id":1}"#, #"{"createdAt":1}"#, #"[{"name":"x"},{"id":"y"}]"#, #"{"a":"#, ""])
-    func other(text: String) {
+    func `other JSON is no file of events`(text: String) {
         #expect(file(text) == nil)
     }
 

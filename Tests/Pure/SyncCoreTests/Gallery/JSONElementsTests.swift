@@ -8,20 +8,19 @@ import Testing
     }
 
     @Test(
-        "the elements of an array, or the one object, are found as they are written",
         arguments: [
             (#"[{"a":1},{"b":[2,{"c":"]"}]}]"#, [#"{"a":1}"#, #"{"b":[2,{"c":"]"}]}"#]),
             (" [ 1 ,\n-0.5e+3 , \"x\\\"y\" , null,true ] \n", ["1", "-0.5e+3", "\"x\\\"y\"", "null", "true"]),
             ("[]", []), ("[ ]", []), (#"{"a":{}}"#, [#"{"a":{}}"#]), ("\u{FEFF}[7]", ["7"]), ("7", []),
             (#""text""#, []),
         ])
-    func elements(file: String, expected: [String]) {
+    func `the elements of an array, or the one object, are found as they are written`(file: String, expected: [String])
+    {
         #expect(texts(file) == expected)
         #expect(JSONElements(of: Array(file.utf8)).damage == nil)
     }
 
     @Test(
-        "what comes before the damage is found, and the damage has its place",
         arguments: [
             (#"[{"a":1},{"b":"#, 1, 14, "the file ends"),
             (#"[{"a":1} {"b":2}]"#, 1, 9, "a comma is missing"),
@@ -36,7 +35,9 @@ import Testing
             ("[1.]", 0, 3, "a digit is missing"),
             (#"["abc"#, 0, 5, "the file ends within a text"),
         ])
-    func damage(file: String, found: Int, offset: Int, reason: String) {
+    func `what comes before the damage is found, and the damage has its place`(
+        file: String, found: Int, offset: Int, reason: String
+    ) {
         let elements = JSONElements(of: Array(file.utf8))
         #expect(elements.elements.count == found)
         #expect(elements.damage?.offset == offset)
@@ -56,14 +57,13 @@ import Testing
     }
 
     @Test(
-        "a file without some of its elements keeps all other bytes",
         arguments: [
             ([0], " [\n  {\"b\": 2} ,{\"c\":3}\n] "), ([1], " [\n  {\"a\":1} ,{\"c\":3}\n] "),
             ([2], " [\n  {\"a\":1},\n  {\"b\": 2}\n] "), ([0, 1], " [\n  {\"c\":3}\n] "),
             ([1, 2], " [\n  {\"a\":1}\n] "), ([0, 2], " [\n  {\"b\": 2}\n] "), ([0, 1, 2], " [\n  \n] "),
             ([], " [\n  {\"a\":1},\n  {\"b\": 2} ,{\"c\":3}\n] "),
         ])
-    func pieces(removed: [Int], expected: String) {
+    func `a file without some of its elements keeps all other bytes`(removed: [Int], expected: String) {
         let bytes = Array(" [\n  {\"a\":1},\n  {\"b\": 2} ,{\"c\":3}\n] ".utf8)
         let elements = JSONElements(of: bytes)
         let cuts = elements.cuts(without: Set(removed))

@@ -16,7 +16,6 @@ import Testing
     }
 
     @Test(
-        "the first of one image counts",
         arguments: [
             (["a oil 0 C r1", "b ink 900 C r1"], ["b": "a"]),
             // By creation, not by the place in the file.
@@ -33,7 +32,7 @@ import Testing
             (["a oil 0 F r1", "b oil 1 C r1"], [:]),
             (["a oil 0 C r1", "b oil 900 C r2"], [:]),
         ])
-    func first(lines: [String], expected: [ByteString: ByteString]) {
+    func `the first of one image counts`(lines: [String], expected: [ByteString: ByteString]) {
         #expect(ProjectDuplicates.find(in: Self.records(lines), stored: [], onDisk: [], requests: [:]) == expected)
     }
 

@@ -15,12 +15,11 @@ import Testing
     }
 
     @Test(
-        "an array and an object with projects are read alike",
         arguments: [
             "[\(record())]", "{\"projects\": [\(record())]}", "\u{FEFF}[\(record())]\n",
             "{\"version\": 2, \"projects\": [\(record())], \"by\": {\"projects\": []}}",
         ])
-    func forms(text: String) throws {
+    func `an array and an object with projects are read alike`(text: String) throws {
         let list = try list(text)
         let expected = ProjectRecord(
             id: Self.id, templateID: "oil", templateName: "Oil painting", thumbnailURL: "https://a.example/t.jpg",
@@ -30,14 +29,13 @@ import Testing
     }
 
     @Test(
-        "a moment of creation is read in every form that apps write",
         arguments: [
             (#""2026-05-01T10:15:00Z""#, 1_777_630_500.0), (#""2026-05-01T12:15:00+02:00""#, 1_777_630_500),
             ("1777630500", 1_777_630_500), ("1777630500000", 1_777_630_500), ("1777630500.5", 1_777_630_500.5),
             // Seconds since 2001, as JSONEncoder writes them by itself.
             ("799323300", 1_777_630_500), (#""1777630500""#, 1_777_630_500),
         ])
-    func moments(written: String, expected: Double) throws {
+    func `a moment of creation is read in every form that apps write`(written: String, expected: Double) throws {
         let text =
             #"[{"id": "a", "templateId": "t", "templateName": "T", "status": "Failed", "createdAt": \#(written)}]"#
         let record = try #require(try list(text).records.first)
@@ -45,7 +43,6 @@ import Testing
     }
 
     @Test(
-        "a record that makes no sense is named and left out, and the others count",
         arguments: [
             ("5", "it is no object"), ("null", "it is no object"), ("{}", "it has no id"),
             (
@@ -68,7 +65,9 @@ import Testing
             ),
             (record(), "another record has the same id"),
         ])
-    func bad(record: String, reason: String) throws {
+    func `a record that makes no sense is named and left out, and the others count`(record: String, reason: String)
+        throws
+    {
         let list = try list("[\(Self.record()), \(record)]")
         #expect(list.records.map(\.id) == [Self.id])
         #expect(list.problems.map(\.reason) == [reason])
@@ -76,12 +75,11 @@ import Testing
     }
 
     @Test(
-        "what does not hang together is damage, and no record of it counts",
         arguments: [
             "", "  \n", "[", "[{", #"[{"id": "a"}"#, #"[{"id": "a}]"#, "[]]", "{}", #"{"items": []}"#, "no", "[{a}]",
             #"[{"id": "a"} {"id": "b"}]"#, #"[{"id": "a"},]"#, "[}", "\u{0}\u{0}\u{0}", #"{"projects": 5}"#,
         ])
-    func damage(text: String) {
+    func `what does not hang together is damage, and no record of it counts`(text: String) {
         #expect(throws: ProjectListDamage.self) { try list(text) }
     }
 
@@ -94,7 +92,6 @@ import Testing
     }
 
     @Test(
-        "taking records out leaves all other bytes as they are",
         arguments: [
             (["a"], "{ \"v\": 1,\n \"projects\" : [\n  {\"id\":\"b\", \"x\" : 1.50},\n  {\"id\":\"c\"} ] , \"w\":2}\n"),
             (["b"], "{ \"v\": 1,\n \"projects\" : [\n  {\"id\":\"a\"} ,\n  {\"id\":\"c\"} ] , \"w\":2}\n"),
@@ -104,7 +101,7 @@ import Testing
             ),
             (["a", "b", "c"], "{ \"v\": 1,\n \"projects\" : [\n   ] , \"w\":2}\n"),
         ])
-    func removing(ids: [String], expected: String) throws {
+    func `taking records out leaves all other bytes as they are`(ids: [String], expected: String) throws {
         let text =
             "{ \"v\": 1,\n \"projects\" : [\n  {\"id\":\"a\"} ,\n  {\"id\":\"b\", \"x\" : 1.50},\n  {\"id\":\"c\"} ] , \"w\":2}\n"
         let rest = try #require(try list(text).removing(Set(ids.map(\.inBytes))))

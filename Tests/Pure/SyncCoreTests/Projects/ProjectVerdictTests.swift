@@ -7,14 +7,15 @@ import Testing
     private static let day = 86_400.0
 
     @Test(
-        "status, age and twins decide",
         arguments: [
             (ProjectRecord.Status.completed, 0.0, nil as String?, ProjectVerdict.store),
             (.completed, 400 * day, nil, .store), (.completed, 0, "a", .duplicate(of: "a")),
             (.processing, day, nil, .storeWhenWhole), (.processing, day + 1, nil, .giveUp),
             (.failed, 0, nil, .failed),
         ])
-    func verdict(status: ProjectRecord.Status, age: Double, original: String?, expected: ProjectVerdict) {
+    func `status, age and twins decide`(
+        status: ProjectRecord.Status, age: Double, original: String?, expected: ProjectVerdict
+    ) {
         let now = Date(timeIntervalSince1970: 1_777_000_000)
         let record = ProjectRecord(
             id: "p", templateID: "t", templateName: "T", createdAt: now.addingTimeInterval(-age), status: status)
@@ -23,13 +24,12 @@ import Testing
     }
 
     @Test(
-        "a file is told by its name",
         arguments: [
             ("projects.json", ProjectFileName.list), ("a-1.jpg", .image(id: "a-1")), ("a.PNG", .image(id: "a")),
             ("a-metadata.json", .metadata(id: "a")), ("notes.txt", .other), ("other.json", .other), (".jpg", .other),
             ("-metadata.json", .other), ("Projects.json", .other),
         ])
-    func names(name: String, expected: ProjectFileName) {
+    func `a file is told by its name`(name: String, expected: ProjectFileName) {
         #expect(ProjectFileName(name) == expected)
         #expect(ProjectFileName(below: "deeper/projects.json") == .other)
     }

@@ -171,7 +171,6 @@ import Testing
     }
 
     @Test(
-        "events without photos, other JSON and what cannot be read are told apart",
         arguments: [
             (
                 #"[{"id":"a","profileId":"p","eventType":"profileCreated","createdAt":1760948130}]"#,
@@ -188,7 +187,9 @@ import Testing
                 "0 events, 1 malformed: #1 is damaged at byte 36: the file ends within a text"
             ),
         ])
-    func withoutPhotos(text: String, state: PhotoState, error: String) async throws {
+    func `events without photos, other JSON and what cannot be read are told apart`(
+        text: String, state: PhotoState, error: String
+    ) async throws {
         let bench = try Bench()
         bench.disk.write(text, to: Self.file)
         try await bench.pass()
