@@ -94,7 +94,7 @@ struct CleanupCommand: WorkspaceCommand {
 
     /// Looks at the galleries. Where an agent is at work, it does so; a lock is held no longer than that takes.
     private func takeIn(_ workspace: Workspace) async throws -> (RetentionServices, unclear: [RetentionSummary.Issue]) {
-        let agent = try workspace.installation.takeLockIfFree()
+        let agent = try await workspace.takeLockIfFree()
         defer { withExtendedLifetime(agent) {} }
         let parts = try await RetentionServices(workspace, writes: true, scans: agent != nil)
         return (parts, try await parts.retention.takeIn())

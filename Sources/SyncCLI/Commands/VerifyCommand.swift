@@ -54,7 +54,7 @@ struct VerifyCommand: WorkspaceCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         let installation = workspace.installation
         // What is broken is stored again here, unless an agent is at it.
-        let lock = try installation.takeLockIfFree()
+        let lock = try await workspace.takeLockIfFree()
         defer { withExtendedLifetime(lock) {} }
         let parts = try await RestoreServices(workspace, access: .reads)
         let ledger = parts.ledger

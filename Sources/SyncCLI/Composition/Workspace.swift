@@ -88,6 +88,16 @@ final class Workspace: Sendable {
         opened.withLock { $0.lock = lock }
     }
 
+    /// The agent's lock; `nil` while an agent, or a pass, has it.
+    func takeLockIfFree() async throws -> AgentLock? {
+        _ = try await ledger
+        do {
+            return try installation.takeLock()
+        } catch is AgentLock.Held {
+            return nil
+        }
+    }
+
     /// Runs a command's body, and closes what it opened.
     func whileOpen<Value>(_ body: (Workspace) async throws -> Value) async throws -> Value {
         let value: Value
@@ -115,14 +125,5 @@ final class Workspace: Sendable {
 extension Installation {
     func retrying(_ store: any ObjectStore) -> any ObjectStore {
         RetryingStore(store, time: time, logger: logger)
-    }
-
-    /// The agent's lock; `nil` while an agent, or a pass, has it.
-    func takeLockIfFree() throws -> AgentLock? {
-        do {
-            return try takeLock()
-        } catch is AgentLock.Held {
-            return nil
-        }
     }
 }

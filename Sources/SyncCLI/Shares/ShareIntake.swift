@@ -29,7 +29,7 @@ struct ShareIntake {
         var waitsFor: [FilePath] = []
         var since = installation.time.monotonic()
         while true {
-            if let lock = try installation.takeLockIfFree() {
+            if let lock = try await workspace.takeLockIfFree() {
                 line.finish()
                 defer { withExtendedLifetime(lock) {} }
                 return try await pass(over: folder)
