@@ -16,6 +16,7 @@ struct RestoresCommand: WorkspaceCommand {
               sync-agent restores
               sync-agent restores 7
               sync-agent restores --refresh       ask the store now, and save what is ready
+              sync-agent restores 7 --stop-saving save no more of its photos; those saved stay
             """
     )
 
@@ -25,13 +26,23 @@ struct RestoresCommand: WorkspaceCommand {
     @Flag(help: "Query the store now, send pending requests, and save what is available.")
     var refresh = false
 
+    @Flag(help: "Save no more photos of this job into its folder. What is available stays so.")
+    var stopSaving = false
+
     @OptionGroup var options: AnswerOptions
+
+    func validate() throws {
+        if stopSaving, id == nil {
+            throw ValidationError("--stop-saving needs the number of a job: sync-agent restores lists them")
+        }
+    }
 
     private static let jobsShown = 50
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         var status = ExitStatus.done
+        if stopSaving, let id { try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) } }
         if refresh {
             let saved = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
             let errors = workspace.console.errors

@@ -118,7 +118,11 @@ struct SyncReport: Report {
         if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
         lines.append(line)
         if isUnsafe { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
-        if unsaved > 0 { lines.append("See `sync-agent restores` for what was restored, and is not saved yet.") }
+        if unsaved > 0 {
+            lines.append(
+                "See `sync-agent restores` for what was restored, and is not saved yet; "
+                    + "`restores ID --stop-saving` gives up.")
+        }
         return lines
     }
 }

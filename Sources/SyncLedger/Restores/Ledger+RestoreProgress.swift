@@ -56,6 +56,14 @@ extension Ledger {
         }
     }
 
+    /// Forgets where a job's photos were to be saved. What was saved stays, and what is readable stays readable.
+    package func stopSaving(_ job: RestoreJobID) throws(LedgerError) {
+        try write("end the saving of a restore") { db in
+            try db.run("UPDATE restore_jobs SET output = NULL WHERE id = ?", [job.rawValue])
+            return
+        }
+    }
+
     /// Notes that the readable copy of an object got another end, of which people are to be told anew.
     /// - Parameter end: `nil` when it has none.
     package func noteExtended(_ key: ObjectKey, until end: Date?) throws(LedgerError) {

@@ -136,6 +136,9 @@ import Testing
         try archive.ledger.noteSaved(3, at: archive.now)
         #expect(try list(0, 9) == [2, 5])
         #expect(try archive.items().map(\.savedAt) == [nil, nil, archive.now, nil, nil])
+        try archive.ledger.stopSaving(RestoreJobID(rawValue: 2))
+        #expect(try list(0, 9) == [5])
+        #expect(try archive.items().map(\.state) == [.restored, .restored, .restored, .planned, .restored])
     }
 
     @Test func `a copy with a later end stays readable until then, in every job that brought it`() throws {
