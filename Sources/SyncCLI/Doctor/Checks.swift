@@ -29,7 +29,7 @@ final class Checks: Sendable {
     private static let gravest: [ExitStatus] = [.configuration, .refused, .storeUnreachable]
 }
 
-/// `doctor --json`: its fields are a contract (docs/design.md, section 7).
+/// `doctor --json`: its fields are a contract (docs/commands.md).
 struct DoctorReport: Encodable {
     struct Check: Encodable {
         var name: String

@@ -2,7 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 
-/// `archive list --json`: the fields are a contract (docs/design.md, section 7).
+/// `archive list --json`: the fields are a contract (docs/commands.md).
 struct ArchiveReport: Encodable {
     struct Photo: Encodable {
         var key: String

@@ -3,7 +3,7 @@ import SyncCore
 import SyncEngine
 import SystemPackage
 
-/// `mirror --json`: the fields are a contract (docs/design.md, section 7).
+/// `mirror --json`: the fields are a contract (docs/commands.md).
 struct MirrorReport: Encodable {
     struct Kept: Encodable {
         var name: String

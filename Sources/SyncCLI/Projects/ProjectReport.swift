@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-/// One project in `projects list --json`. The fields are a contract (docs/design.md, section 7).
+/// One project in `projects list --json`. The fields are a contract (docs/commands.md).
 struct ProjectReport: Encodable {
     var id: String
     var templateId: String

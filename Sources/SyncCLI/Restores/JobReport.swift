@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-/// `restores --json`: the fields are a contract (docs/design.md, section 7).
+/// `restores --json`: the fields are a contract (docs/commands.md).
 struct JobListReport: Encodable {
     var restores: [JobReport]
 }

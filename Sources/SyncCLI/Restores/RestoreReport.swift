@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-/// `restore --json`: the fields are a contract (docs/design.md, section 7).
+/// `restore --json`: the fields are a contract (docs/commands.md).
 struct RestoreReport: Encodable {
     struct Item: Encodable {
         @Nullable var path: String?

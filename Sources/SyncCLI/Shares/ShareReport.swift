@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-/// `share --json`. The fields are a contract: docs/design.md, section 7.
+/// `share --json`. The fields are a contract: docs/commands.md.
 struct ShareReport: Encodable {
     struct Skipped: Encodable {
         var path: String

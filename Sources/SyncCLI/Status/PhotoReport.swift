@@ -3,7 +3,7 @@ import SyncCore
 import SyncLedger
 import SystemPackage
 
-/// `status PATH… --json`: one entry for each photo. The fields are a contract (docs/design.md, section 7).
+/// `status PATH… --json`: one entry for each photo. The fields are a contract (docs/commands.md).
 struct PhotoReport: Encodable {
     var path: String
     var state: String

@@ -5,7 +5,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-/// `status --json` without a path: its fields and their names are a contract (docs/design.md, section 7).
+/// `status --json` without a path: its fields and their names are a contract (docs/commands.md).
 struct StatusReport: Encodable {
     struct Agent: Encodable {
         var running: Bool

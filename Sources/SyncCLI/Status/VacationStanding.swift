@@ -3,7 +3,7 @@ import SyncLedger
 import SystemPackage
 
 extension StatusReport {
-    /// What is told of a vacation. The fields that are encoded are a contract (docs/design.md, section 7).
+    /// What is told of a vacation. The fields that are encoded are a contract (docs/commands.md).
     ///
     /// Nothing is put into words before it is asked for: people see twenty of thousands.
     struct Vacation: Encodable {

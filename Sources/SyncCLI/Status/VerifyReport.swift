@@ -4,7 +4,7 @@ import SyncEngine
 import SyncLedger
 import SystemPackage
 
-/// `verify --json`: the fields are a contract (docs/design.md, section 7).
+/// `verify --json`: the fields are a contract (docs/commands.md).
 struct VerifyReport: Encodable {
     struct Damaged: Encodable {
         @Nullable var path: String?
@@ -103,7 +103,7 @@ struct VerifyReport: Encodable {
     }
 }
 
-/// `retry --json`: the fields are a contract (docs/design.md, section 7).
+/// `retry --json`: the fields are a contract (docs/commands.md).
 struct RetryReport: Report {
     var retried: Int
     /// Of them: those that had failed.

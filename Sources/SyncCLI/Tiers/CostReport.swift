@@ -4,7 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 
-/// `cost --json`: the fields are a contract (docs/design.md, section 7).
+/// `cost --json`: the fields are a contract (docs/commands.md).
 struct CostReport: Encodable {
     struct Class: Encodable {
         var storageClass: String

@@ -1,6 +1,6 @@
 import SyncCore
 
-/// `lifecycle show|apply --json`: the fields are a contract (docs/design.md, section 7).
+/// `lifecycle show|apply --json`: the fields are a contract (docs/commands.md).
 struct LifecycleReport: Encodable {
     struct Floor: Encodable {
         /// The smallest object that is archived; `null` when archiving pays for none.

@@ -4,7 +4,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-/// The JSON that programs read: its fields are a contract (docs/design.md, section 7).
+/// The JSON that programs read: its fields are a contract (docs/commands.md).
 @Suite(.serialized) struct AnswerShapeTests {
     private typealias Fields = [String: Any]
     private let home: AgentHome
