@@ -49,8 +49,16 @@ package enum ProjectVerdict: Hashable, Sendable {
         case .store, .storeWhenWhole: nil
         case .giveUp: "its project has been processing for more than 24 h; it is stored when that changes"
         case .failed: "its project failed; failed projects are not stored"
-        case .duplicate(let original): "a duplicate of project \(original.escapingControls)"
+        case .duplicate(let original): Self.duplicateOf + original.escapingControls
         case .deleting: "its project is being deleted"
         }
+    }
+
+    private static let duplicateOf = "a duplicate of project "
+
+    /// Whether a file was left out because of its project, and not for what it is.
+    package static func isReason(_ text: String) -> Bool {
+        text == noRecord || text.hasPrefix(duplicateOf)
+            || [Self.giveUp, .failed, .deleting].contains { $0.reason == text }
     }
 }

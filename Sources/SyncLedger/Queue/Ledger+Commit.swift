@@ -45,8 +45,7 @@ extension Ledger {
                 try db.run(
                     "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL WHERE id = ?",
                     [row.id])
-            } else if case .skipped(ProjectVerdict.noRecord, _) = outcome, try db.hasRecord(claim) {
-                // It has come since that was decided, and found the file in hand.
+            } else if case .skipped(let reason, _) = outcome, try db.isOvertaken(reason, of: claim, at: time) {
                 try db.settle(row, as: .released, at: time)
             } else {
                 try db.settle(row, as: outcome, at: time)
@@ -59,10 +58,13 @@ extension Ledger {
 }
 
 extension Database {
-    /// Whether the file belongs to a project by now.
-    fileprivate func hasRecord(_ claim: Claim) throws -> Bool {
-        guard let id = ProjectFileName(below: claim.relativePath).id else { return false }
-        return try row(LedgerQuery.project, [claim.folder.path.blob, id], as: KnownProject.self) != nil
+    /// Whether its project is judged otherwise by now than when the file was left out: a record has come, or the image
+    /// that it was a duplicate of has turned out to be broken. Whoever noted that found the file in hand.
+    fileprivate func isOvertaken(_ reason: String, of claim: Claim, at time: Date) throws -> Bool {
+        guard ProjectVerdict.isReason(reason), let id = ProjectFileName(below: claim.relativePath).id,
+            let project = try row(LedgerQuery.project, [claim.folder.path.blob, id], as: KnownProject.self)
+        else { return false }
+        return project.verdict(at: time).reason != reason
     }
 
     fileprivate func settle(_ row: PhotoRow, as outcome: Outcome, at time: Date) throws {

@@ -148,6 +148,27 @@ import Testing
         #expect(try !world.ledger.isAnythingUnsynced())
     }
 
+    @Test(arguments: [true, false])
+    func `a duplicate is due when its original turns out to be broken, whichever is noted first`(
+        isBrokenFirst: Bool
+    ) throws {
+        for name in ["a.jpg", "b.jpg"] { world.write(file(name)) }
+        try world.scan()
+        try note([record("a", request: "r"), record("b", request: "r")])
+        let claims = try world.ledger.claim(limit: 2, at: world.now)
+        let a = try #require(claims.first { $0.relativePath == "a.jpg" })
+        let b = try #require(claims.first { $0.relativePath == "b.jpg" })
+        let verdict = try #require(try world.ledger.project("b", in: folder)?.verdict(at: world.now))
+        let reason = try #require(verdict.reason)
+        #expect(verdict == .duplicate(of: "a"))
+        let note = { try world.ledger.commit(a, outcome: .failed("it ends early", nil), at: world.now) }
+        if isBrokenFirst { try note() }
+        try world.ledger.commit(b, outcome: .skipped(reason, .duplicate), at: world.now)
+        if !isBrokenFirst { try note() }
+        #expect(try world.state(file("b.jpg")) == .pending)
+        #expect(try world.ledger.claim(limit: 2, at: world.now).map(\.relativePath) == ["b.jpg"])
+    }
+
     @Test func `a deletion that began is known, but not of a project that is being stored`() throws {
         for name in ["a.jpg", "b.jpg"] {
             world.write(file(name))
