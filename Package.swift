@@ -147,7 +147,7 @@ let package = Package(
         suite("SyncDigestTests", in: "Pure", ["SyncDigest"]),
         suite("SyncS3Tests", in: "Pure", ["SyncS3"]),
         suite("SyncConfigTests", in: "Pure", ["SyncConfig"]),
-        suite("SyncLedgerTests", in: "Pure", ["SyncLedger"]),
+        suite("SyncLedgerTests", in: "Pure", ["SyncLedger", grdb]),
         suite("SyncPagesTests", in: "Pure", ["SyncPages", "SyncDigest"]),
         suite("SyncPhoneTests", in: "Pure", ["SyncPhone"]),
         suite(

@@ -76,7 +76,7 @@ extension LedgerError {
     }
 
     private static func meaning(of extended: Int32) -> (code: Code, reason: String) {
-        let full = "the disk is full; free some space: an agent then goes on by itself, a command is to be run again"
+        let full = "the disk is full; free some space and start it again (a running agent goes on by itself)"
         // The -shm file is grown by writing zeros: when that fails, the disk has no room for it.
         if extended == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue { return (.noSpace, full) }
         switch ResultCode(rawValue: extended).primaryResultCode {

@@ -16,7 +16,8 @@ package struct ArchiveBacklog: Hashable, Sendable {
 
 extension Ledger {
     /// What waits to be archived, from counts that are kept for each day. They are kept for one smallest size: with
-    /// another than the last time, they are made anew by a walk over all objects, a second for a million.
+    /// another than the last time, they are made anew by a walk over all objects, a second for a million; each time, as long
+    /// as they cannot be kept: whoever asks what there is must get an answer on a full disk, too.
     /// - Parameters:
     ///   - prefixes: as ``TierShare/prefix``.
     ///   - minimumBytes: smaller objects are not archived.
@@ -27,23 +28,36 @@ extension Ledger {
     ) throws(LedgerError) -> ArchiveBacklog {
         let operation = "count what is to be archived"
         let isKept = try read(operation) { try $0.number(Self.archiveFloor) == minimumBytes }
-        if !isKept { try write(operation) { try $0.keepAges(smallBelow: minimumBytes) } }
         let today = Int(time.timeIntervalSince1970 / 86_400)
-        return try read(operation) { db in
-            try prefixes.reduce(into: ArchiveBacklog()) { backlog, prefix in
-                let row = try Row.fetchOne(
-                    db.cachedStatement(sql: LedgerQuery.archiveBacklog),
-                    arguments: [days == 0 ? today : today - days - 1, prefix])
-                backlog.due += row?[0] ?? 0
-                backlog.tooSmall += row?[1] ?? 0
+        let lastDay = days == 0 ? today : today - days - 1
+        if !isKept {
+            do {
+                try write(operation) { try $0.keepAges(smallBelow: minimumBytes) }
+            } catch {
+                guard error.mayPass else { throw error }
+                return try read(operation) { db in
+                    try db.backlog(below: prefixes, LedgerQuery.uncountedArchiveBacklog, [lastDay, minimumBytes])
+                }
             }
         }
+        return try read(operation) { try $0.backlog(below: prefixes, LedgerQuery.archiveBacklog, [lastDay]) }
     }
 
     fileprivate static let archiveFloor = "SELECT archive_floor FROM agent"
 }
 
 extension Database {
+    /// - Parameter query: takes a prefix after the arguments.
+    fileprivate func backlog(
+        below prefixes: [String], _ query: String, _ arguments: StatementArguments
+    ) throws -> ArchiveBacklog {
+        try prefixes.reduce(into: ArchiveBacklog()) { backlog, prefix in
+            let row = try Row.fetchOne(cachedStatement(sql: query), arguments: arguments + [prefix])
+            backlog.due += row?[0] ?? 0
+            backlog.tooSmall += row?[1] ?? 0
+        }
+    }
+
     fileprivate func keepAges(smallBelow bytes: Int64) throws {
         try run("UPDATE agent SET archive_floor = ?", [bytes])
         try run("DELETE FROM object_ages")

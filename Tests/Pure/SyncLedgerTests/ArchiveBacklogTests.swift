@@ -1,7 +1,9 @@
 import FoundationEssentials
+import GRDB
 import SyncCore
-import SyncLedger
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct ArchiveBacklogTests {
     private let day = 86_400.0
@@ -38,6 +40,21 @@ import Testing
     func `an object is due when it surely is, whatever hour it came at`(age: Double, due: Int) throws {
         try put("users/ana/photos/a.dat", age: age)
         #expect(try backlog().due == due)
+    }
+
+    @Test func `what is due is told also while nothing can be noted, as on a full disk`() throws {
+        try put("users/ana/photos/old.dat", age: 200)
+        try put("gallery-archive/ana/p/2026/01/old.jpg", age: 200)
+        try put("users/ana/photos/young.dat", age: 100)
+        try put("users/ana/photos/small.dat", size: 99, age: 200)
+        try put("users/ana/photos/archived.dat", in: .deepArchive, age: 200)
+        try archive.ledger.database.write { db in
+            try db.execute(
+                sql: "CREATE TRIGGER obstacle BEFORE UPDATE ON agent BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        }
+        #expect(try backlog() == ArchiveBacklog(due: 2, tooSmall: 1))
+        try archive.ledger.database.write { try $0.execute(sql: "DROP TRIGGER obstacle") }
+        #expect(try backlog() == ArchiveBacklog(due: 2, tooSmall: 1))
     }
 
     @Test func `with no days to wait, what has just come is due`() throws {
