@@ -7,6 +7,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncS3
+import SyncSystem
 import SystemPackage
 
 /// What a command works on: the configuration that counts here, the state folder, and how to open ledger and store.
@@ -78,10 +79,10 @@ struct Installation: Sendable {
             throw CommandFailure(
                 .refused, "\(file.string) is a symbolic link, and nothing of ours; remove it, and start again")
         } catch let error as Errno {
+            let fault = FileFault(error, or: "set XDG_STATE_HOME to another folder")
             throw CommandFailure(
                 error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(file.string): cannot lock: \(error.description.lowercased()); check the owner and mode of the folder"
-            )
+                "\(file): cannot lock: \(fault.message)")
         }
     }
 
