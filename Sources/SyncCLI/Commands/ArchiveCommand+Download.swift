@@ -16,7 +16,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
 
             EXAMPLES
               sync-agent archive download --output ~/Pictures/Memories --profile grandma
-              sync-agent archive download --restore --tier bulk --output ~/Pictures/Memories --to 2024-12-31
+              sync-agent archive download --restore --tier bulk --output ~/Memories
               sync-agent archive download --zip ~/Desktop/memories.zip --from 2025-01-01
             """
     )

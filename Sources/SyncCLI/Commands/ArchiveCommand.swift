@@ -19,7 +19,7 @@ struct ArchiveCommand: AsyncParsableCommand {
               sync-agent archive list --profile grandma --from 2025-01-01
               sync-agent archive list --html ~/Desktop/memories.html
               sync-agent archive download --output ~/Pictures/Memories
-              sync-agent archive download --zip ~/Desktop/2024.zip --from 2024-01-01 --to 2024-12-31
+              sync-agent archive download --zip ~/Desktop/2024.zip --from 2024-01-01
             """,
         subcommands: [ArchiveListCommand.self, ArchiveDownloadCommand.self]
     )
@@ -29,6 +29,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List archived photos, the newest first.",
+        usage: "sync-agent archive list [<options>]",
         discussion: """
             Days are those on which the events were created, in UTC. A contact sheet has a small picture of each photo \
             that can be read, and an empty frame for those in the archive; the pictures are inside the file.
@@ -36,7 +37,7 @@ struct ArchiveListCommand: WorkspaceCommand {
             EXAMPLES
               sync-agent archive list
               sync-agent archive list --profile grandma --from 2025-01-01 --to 2025-03-31
-              sync-agent archive list --type taskResponse --limit 200 --html ~/Desktop/memories.html
+              sync-agent archive list --type taskResponse --html ~/Desktop/memories.html
               sync-agent archive list --json | jq -r '.photos[].key'
             """
     )

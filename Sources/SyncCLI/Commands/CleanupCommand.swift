@@ -8,6 +8,7 @@ struct CleanupCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "cleanup",
         abstract: "Archive the photos of old gallery events, and delete their texts.",
+        usage: "sync-agent cleanup [<options>]",
         discussion: """
             Each photo is stored below gallery-archive/ first, with its dates and, unless retention.keep_titles is false, \
             its title. When the store has proved that it holds it, the text leaves every file that holds the event. An \

@@ -7,6 +7,7 @@ struct ForgetCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Stop reporting photos that are lost.",
+        usage: "sync-agent forget <paths> ... [<options>]",
         discussion: """
             A photo is lost when its file is gone, and what was stored of it is gone or damaged too. It is told by status, \
             and makes sync and verify end with 3, until it is back or forgotten. What is on the disk, or stored, is never \

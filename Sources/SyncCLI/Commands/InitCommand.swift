@@ -8,6 +8,7 @@ struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Write a commented configuration and create the folders.",
+        usage: "sync-agent init [<options>]",
         discussion: """
             Without options, photos are kept in a folder of this machine: no server and no account is needed. An \
             existing configuration is never overwritten.

@@ -41,6 +41,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "apply",
             abstract: "Update the rules in the store to match the configuration.",
+            usage: "sync-agent lifecycle apply [<options>]",
             discussion: """
                 Shows the difference first, and asks on a terminal. Rules of others are written back byte for byte; \
                 afterwards everything is read again, and what the store has altered is told (exit code 1).

@@ -6,6 +6,7 @@ struct MirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mirror",
         abstract: "Keep a copy of a share in a folder.",
+        usage: "sync-agent mirror <share> <dest> [<options>]",
         discussion: """
             SHARE is an id, vacationphotos://share/ID, or the http(s) link of a share's page or manifest. A link is all \
             that it takes: no configuration, no account. An id is looked up in the store of the configuration.

@@ -9,6 +9,7 @@ struct ProfilesAddCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Add a profile for a telephone number.",
+        usage: "sync-agent profiles add <phone> [<options>]",
         discussion: """
             The number may be written in any common way; without a country code it is taken for one of share.phone_region, \
             or of --region. The profile's UUID is made, unless another machine or an app has one for it already.
@@ -16,7 +17,7 @@ struct ProfilesAddCommand: WorkspaceCommand {
             EXAMPLES
               sync-agent profiles add "+1 778 814 3739" --name Grandma
               sync-agent profiles add "(778) 814-3739" --region CA
-              sync-agent profiles add +4915112345678 --id 0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d
+              sync-agent profiles add 0151-12345678 --region DE --name Ana
             """
     )
 

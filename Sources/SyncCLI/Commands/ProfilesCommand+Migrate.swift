@@ -12,10 +12,12 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Map events that name a telephone number to the profile that has it.",
+        usage: "sync-agent profiles migrate [<options>]",
         discussion: """
             Counts the events that are mapped, and lists the numbers that no profile has. Photos that an earlier version \
             archived under a number get a key with the profile's UUID, and those under another id, of a profile or an event, \
-            that may hold a number, get one with its pseudonym: the new object is proven before the old one is removed. What is in an archive class has to be restored first; it is named and left.
+            that may hold a number, get one with its pseudonym: the new object is proven before the old one is removed. What is in an \
+            archive class has to be restored first; it is named and left.
 
             With --delete-orphans, the events of numbers without a profile are deleted from this machine, text and all, \
             unless their photo is not stored yet. It asks first. Photos in the store stay.

@@ -6,6 +6,7 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Delete projects: here and in the store.",
+        usage: "sync-agent projects delete <ids> ... [<options>]",
         discussion: """
             Removes what is stored of a project, earlier images included, then its record in projects.json, then its image \
             and metadata on this machine. It asks first. What fails is named and stays; asked again, it goes on from there.

@@ -11,6 +11,7 @@ struct ProjectsExportCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Save the images of projects in a folder or a zip file.",
+        usage: "sync-agent projects export [<dir-and-ids> ...] [<options>]",
         discussion: """
             Images come from the projects folder, and from the store where they are no longer on this machine. Without ids: \
             all projects but duplicates. Nothing is replaced.

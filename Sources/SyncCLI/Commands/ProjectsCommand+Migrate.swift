@@ -10,12 +10,13 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Move a projects folder to another place, without losing anything.",
+        usage: "sync-agent projects migrate <old> <new> [<options>]",
         discussion: """
             Copies every file, reads each copy back, and only when all are proven removes the old folder. A file in the new \
             place is never replaced: where one differs it is named, and nothing is removed. Interrupted, run it again.
 
             EXAMPLES
-              sync-agent projects migrate --dry-run ~/Documents/Projects ~/Pictures/Projects
+              sync-agent projects migrate --dry-run ~/Projects ~/Pictures/Projects
               sync-agent projects migrate ~/Documents/Projects ~/Pictures/Projects
             """
     )

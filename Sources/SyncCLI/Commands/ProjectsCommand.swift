@@ -39,6 +39,7 @@ struct ProjectsListCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List projects, the newest first.",
+        usage: "sync-agent projects list [<options>]",
         discussion: """
             EXAMPLES
               sync-agent projects list
@@ -83,6 +84,7 @@ struct ProjectsSearchCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
         abstract: "Find projects by id, template, name or request.",
+        usage: "sync-agent projects search <text> [<options>]",
         discussion: """
             EXAMPLES
               sync-agent projects search sunset

@@ -8,6 +8,7 @@ struct RestoresCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "restores",
         abstract: "Show the progress of restores.",
+        usage: "sync-agent restores [<id>] [<options>]",
         discussion: """
             Without a number: the newest jobs. With one: its photos. The store is asked only with --refresh; otherwise it \
             says what the agent has seen.
@@ -16,7 +17,7 @@ struct RestoresCommand: WorkspaceCommand {
               sync-agent restores
               sync-agent restores 7
               sync-agent restores --refresh       ask the store now, and save what is ready
-              sync-agent restores 7 --stop-saving save no more of its photos; those saved stay
+              sync-agent restores 7 --stop-saving     save no more of its photos
             """
     )
 

@@ -12,6 +12,7 @@ struct ShareCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "share",
         abstract: "Publish a vacation, and print the link.",
+        usage: "sync-agent share <vacation> [<options>]",
         discussion: """
             Copies of the photos go to a place of their own in the store, without positions, serial numbers, maker notes \
             and embedded previews, with a page on which they are seen. On a terminal it shows them first and asks. The \
@@ -24,8 +25,8 @@ struct ShareCommand: WorkspaceCommand {
 
             EXAMPLES
               sync-agent share Paris_France_2024-06-15_2024-06-22
-              sync-agent share --photos 0,2-5 --expires 12h --from Ana ~/Pictures/Vacations/Paris
-              sync-agent share --dry-run Paris            what would be shared, with numbers
+              sync-agent share --photos 0,2-5 --expires 12h --from Ana Paris
+              sync-agent share --dry-run Paris                what would be shared
               sync-agent share --to '+49 151 23456789' --via whatsapp Paris
             """
     )

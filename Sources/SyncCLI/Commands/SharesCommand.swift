@@ -11,6 +11,7 @@ struct SharesCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "shares",
         abstract: "List shares, or revoke one.",
+        usage: "sync-agent shares [<options>]",
         discussion: """
             The newest first; those that were revoked or have expired stay in the list, without a link. A share counts as \
             revoked or expired when a listing of the store has shown that nothing of it is left; until then it is \

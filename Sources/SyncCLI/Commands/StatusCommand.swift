@@ -8,6 +8,7 @@ struct StatusCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show what is safe, what is not yet, and why.",
+        usage: "sync-agent status [<paths> ...] [<options>]",
         discussion: """
             Without a path: an overview. With paths: every photo there, also those that were deleted on this machine. \
             Storage classes are those that the store told last; the agent asks it every day, --refresh does now, by one \

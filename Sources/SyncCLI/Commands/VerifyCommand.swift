@@ -9,6 +9,7 @@ struct VerifyCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Verify stored photos, and store again what is damaged or missing.",
+        usage: "sync-agent verify [<paths> ...] [<options>]",
         discussion: """
             Compares the SHA-256 of each object with that of what was stored, the longest unproven first. What is archived \
             is held against its size and ETag, and never restored. The agent does so by itself, a little every day \
