@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        .disabled(if: Tool.strace.isMissing),
+        .enabled(if: !Tool.strace.isMissing, "needs strace"),
         arguments: ["run", "sync"])
     func `a file whose reading takes long holds up neither the end nor others`(command: String) async throws {
         let video = try video(size: 15 << 20)
