@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import SyncSystem
 package import SystemPackage
 
 /// What is known of every folder, photo, object and attempt: an SQLite database. The ledger is the queue.
@@ -17,12 +18,15 @@ package final class Ledger: Sendable {
     /// The file; empty when in memory.
     package let path: FilePath
     let database: any DatabaseWriter
+    /// The file that was opened under `path`.
+    private let file: FileStatus?
 
     /// Opens the ledger, and creates it (file 0600, missing folders 0700) or migrates it where needed.
     /// - Throws: `.unreadable`, `.readOnly`, `.noSpace`, `.damaged`, `.newerSchema`, `.busy`.
     package init(at path: FilePath) throws(LedgerError) {
         self.path = path
         database = try Self.open(path)
+        file = try? FileStatus(at: path, followsLinks: true)
     }
 
     /// Opens the file, again and again for as long as the busy timeout: while another process turns a new file into one
@@ -53,6 +57,7 @@ package final class Ledger: Sendable {
     /// An empty ledger in memory. It is gone with the last reference to it.
     package init(inMemory: Void) throws(LedgerError) {
         path = ""
+        file = nil
         do {
             database = try DatabaseQueue(configuration: Self.configuration)
             try Self.migrate(database, path: path)
@@ -144,12 +149,28 @@ extension Ledger {
     func write<Value>(
         _ operation: String, isDurable: Bool = false, _ body: (Database) throws -> Value
     ) throws(LedgerError) -> Value {
+        try requireUnmoved(operation)
         do {
             guard isDurable else { return try database.write(body) }
             return try database.writeWithoutTransaction { try $0.durably(body) }
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }
+    }
+
+    /// SQLite itself goes on to write to a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3), and a
+    /// second agent, with a new ledger, would not be kept away.
+    private func requireUnmoved(_ operation: String) throws(LedgerError) {
+        guard let file else { return }
+        do {
+            if let found = try FileStatus.find(path, followsLinks: true), found.isSameFile(as: file) { return }
+        } catch {
+            // Its drive does not answer: SQLite will say so.
+            return
+        }
+        throw LedgerError(
+            .moved, operation: operation, path: path,
+            message: "the file was removed or replaced while it was in use; start again: the next pass finds what is stored")
     }
 }
 

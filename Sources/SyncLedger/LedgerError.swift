@@ -13,6 +13,8 @@ package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
         case noSpace
         /// Not a database, or a damaged one.
         case damaged
+        /// Its name leads to another file now, or to none: what is written would be lost with it.
+        case moved
         /// Written by a newer version of this program.
         case newerSchema
         /// Another process kept it locked for longer than ``Ledger/busyTimeout``.
@@ -41,7 +43,7 @@ package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     package var mayPass: Bool {
         switch code {
         case .unreadable, .readOnly, .noSpace, .busy, .failed: true
-        case .damaged, .newerSchema: false
+        case .damaged, .moved, .newerSchema: false
         }
     }
 

@@ -35,6 +35,28 @@ import Testing
         }
     }
 
+    @Test(arguments: ["removed", "replaced", "moved with its folder"])
+    func `nothing is written any more to a ledger that nobody would find`(how: String) throws {
+        let state = try StateFolder()
+        let ledger = try Ledger(at: state.path.appending("state/ledger.sqlite"))
+        _ = try ledger.fill(3)
+        let files = FileManager.default
+        switch how {
+        case "removed": try files.removeItem(atPath: ledger.path.string)
+        case "replaced":
+            try files.moveItem(atPath: ledger.path.string, toPath: state.path.string + "/aside")
+            #expect(files.createFile(atPath: ledger.path.string, contents: nil))
+        default:
+            try files.moveItem(atPath: state.path.string + "/state", toPath: state.path.string + "/aside")
+        }
+        let error = #expect(throws: LedgerError.self) { try ledger.claim(limit: 3, at: now) }
+        #expect(error?.code == .moved && error?.mayPass == false)
+        #expect(error?.message.contains("start again") == true)
+        // Not even while it closes.
+        _ = try? ledger.close()
+        #expect(!files.fileExists(atPath: ledger.path.string) || how == "replaced")
+    }
+
     @Test func `a reader does not wait for a writer, and sees none of its unfinished work`() throws {
         let state = try StateFolder()
         let (writer, reader) = try (Ledger(at: state.ledger), Ledger(at: state.ledger))

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SyncTestSupport
 import SystemPackage
@@ -48,6 +49,22 @@ import Testing
         #expect(try await !home.overview().agent.running)
         #expect(try await home.run("sync").code == 0)
         _ = try await home.startAgent()
+    }
+
+    @Test func `an agent whose ledger is taken away ends, says so, and the next one stores what came meanwhile`()
+        async throws
+    {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        let agent = try await home.startAgent()
+        try await agent.stored(atLeast: 1)
+        try FileManager.default.removeItem(atPath: home.tree.path("state/sync-agent").string)
+        try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
+        let finished = try await agent.finished()
+        #expect(finished.code == 1)
+        #expect(finished.complaint.contains("start again"))
+        let next = try await home.startAgent()
+        #expect(try await next.outcome(of: home.gallery.appending("b.jpg")) == .stored)
+        #expect(try await next.outcome(of: home.gallery.appending("a.jpg")) == .alreadyStored)
     }
 
     @Test func `a dry run tells what would be stored, and nothing is stored or remembered`() async throws {
