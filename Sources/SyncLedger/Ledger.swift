@@ -170,7 +170,8 @@ extension Ledger {
         }
         throw LedgerError(
             .moved, operation: operation, path: path,
-            message: "the file was removed or replaced while it was in use; start again: the next pass finds what is stored")
+            message: "the file was removed or replaced while it was in use; start again: the next pass finds what is "
+                + "stored")
     }
 }
 
