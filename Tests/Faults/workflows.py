@@ -106,6 +106,8 @@ class Workflow:
         for path, (state, key) in home.claims().items():
             if state != "uploaded":
                 continue
+            if path in PHOTOS and not path.startswith("Projects/") and key != key_of(PHOTOS[path]):
+                raise Broken(f"{path} is called stored under {key}, which is not its MD5")
             for key in EVENT_PHOTOS if path == "Gallery/events.json" and self.texts_of(home) == "all" else {key}:
                 self.judge_object(home, there, key, f"{path} is called stored")
 
@@ -259,6 +261,33 @@ class Share(Workflow):
         live = [share for share in json.loads(home.ask("shares", "--json"))["shares"] if share["state"] == "live"]
         if [share["shareId"] for share in live] != [manifests[0].parent.name]:
             raise Broken(f"the ledger has {len(live)} live shares, and the store another one")
+
+
+class Revoke(Share):
+    """A share is taken back: its files are what a web server hands out."""
+
+    name = "revoke"
+
+    def prepare(self, home):
+        super().prepare(home)
+        home.share = json.loads(home.ask("share", TRIP, "--yes", "--json"))["shareId"]
+
+    def words(self, home):
+        return ["shares", "--revoke", home.share, "--yes"]
+
+    def mend(self, home):
+        # Of one that is revoked it says so.
+        home.ask(*self.words(home), accept=(0, 66))
+
+    def judge_more(self, home):
+        states = [share["state"] for share in json.loads(home.ask("shares", "--json"))["shares"]]
+        left = files_below(home.store / "objects/shares") if (home.store / "objects/shares").exists() else {}
+        if states == ["revoked"] and left:
+            raise Broken(f"the share is called revoked, and {len(left)} files of it are there")
+
+    def done(self, home):
+        if left := [str(path) for path in (home.store / "objects/shares").rglob("*") if path.is_file()]:
+            raise Broken(f"{len(left)} files of the share are there")
 
 
 class Mirror(Workflow):
@@ -494,5 +523,5 @@ class ArchiveZip(Workflow):
             raise Broken(f"the ZIP file has {self.inside} photos of 2")
 
 
-ALL = (Workflow, Run, Restore, Share, Mirror, Cleanup, ProjectsDelete, ProjectsMigrate, ProjectsExport, Verify,
+ALL = (Workflow, Run, Restore, Share, Revoke, Mirror, Cleanup, ProjectsDelete, ProjectsMigrate, ProjectsExport, Verify,
        ArchiveZip)
