@@ -115,8 +115,11 @@ class Home:
 
     def ask(self, *words, accept=(0,)):
         """The answer to a command in which nothing goes wrong."""
-        done = subprocess.run(self.command(*words), env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, errors="replace", timeout=240)
+        try:
+            done = subprocess.run(self.command(*words), env=self.environment, stdin=subprocess.DEVNULL, timeout=240,
+                                  capture_output=True, text=True, errors="replace")
+        except subprocess.TimeoutExpired as error:
+            raise Broken(f"without a fault, `{words[0]}` does not end in {error.timeout} s") from error
         said = done.stdout + done.stderr
         with open(self.slot / "asked", "a") as file:
             file.write(f"$ sync-agent {' '.join(map(str, words))}\n{said}ended with {done.returncode}\n\n")

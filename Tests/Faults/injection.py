@@ -28,7 +28,8 @@ NETWORK = {"socket": ("EMFILE",), "connect": ("EINTR", "KILL"), "sendto": ("EIO"
 FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **REMOVALS, **LOOKS, **COPIES, **WATCHES, **NETWORK}
 # These last for the whole run: a quota on the size of files (KiB; writes come out short and then fail), descriptors.
 FILE_SIZES = (0, 1, 2, 3, 4, 8, 16, 32, 64, 128)
-DESCRIPTORS = tuple(range(6, 40, 2))
+# With fewer than 16 libdispatch ends the process by a trap, which is no promise of ours.
+DESCRIPTORS = tuple(range(16, 48, 2))
 
 LINE = re.compile(r"^(\d+) +(\w+)\((.*)$")
 PATH = re.compile(r'<(/[^>]*)>|"(/[^"]*)"')
@@ -75,6 +76,16 @@ class Point:
             last = [line.split(" ", 1)[1].strip() for line in lines if f" {self.call}(" in line and line.endswith("?")]
             return last[-1:] or [f"{self.call} number {self.when}"]
         return [line.split(" ", 1)[1].strip() for line in lines if "(INJECTED)" in line]
+
+
+def told(hits, home):
+    """The calls that failed, in few words: which, and on what."""
+    words = []
+    for hit in hits:
+        call, paths = re.match(r"\W*(?:\.\.\. )?(\w+)", hit), [one or other for one, other in PATH.findall(hit)]
+        path = next((path.removeprefix(home) for path in paths if path.startswith(home)), "")
+        words.append(f"{call[1] if call else hit} {path or '(elsewhere)'}")
+    return "; ".join(words[:8])
 
 
 def tracing(command, log):

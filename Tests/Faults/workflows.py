@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import time
 import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -214,6 +215,18 @@ class Restore(Workflow):
     def words(self, home):
         folders = [home.pictures / "Gallery", home.pictures / "Vacations"]
         return ["restore", "--yes", "--wait", "--output", home.out, *folders]
+
+    def mend(self, home):
+        # A job that was killed is free after half a minute; `--wait` looks again after `restore.poll_minutes` only.
+        words = [word for word in self.words(home) if word != "--wait"]
+        home.ask(*words, accept=(0, 3))
+        for _ in range(60):
+            home.ask("restores", "--refresh", accept=(0, 3))
+            try:
+                self.outputs_done(home)
+                return
+            except Broken:
+                time.sleep(1)
 
     def done(self, home):
         self.outputs_done(home)
