@@ -59,7 +59,8 @@ class Workflow:
         return ["sync"]
 
     def drive(self, home, process, patience):
-        """What is done while it runs."""
+        """What is done while it runs; whether it was told to stop and may end by that signal."""
+        return False
 
     def learn(self, home):
         """Remembers what a run without a fault has left, as the measure of all others."""
@@ -172,7 +173,8 @@ class Run(Workflow):
     def drive(self, home, process, patience):
         wanted = POOL | PROJECT_OBJECTS
         said = home.slot / "stderr"
-        if wait_until(lambda: process.poll() is not None or "watching" in said.read_text(errors="replace"), patience):
+        watches = wait_until(lambda: process.poll() is not None or "watching" in said.read_text(errors="replace"), 60)
+        if watches:
             name, fixture = LATER
             shutil.copyfile(FIXTURES / fixture, home.folder / "coming.jpg")
             (home.folder / "coming.jpg").rename(home.pictures / name)
@@ -184,6 +186,7 @@ class Run(Workflow):
             wait_until(lambda: process.poll() is not None or len(home.texts_or_none()) == left, patience / 4)
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
+        return not watches
 
     def learn(self, home):
         super().learn(home)
@@ -215,6 +218,13 @@ class Restore(Workflow):
     def words(self, home):
         folders = [home.pictures / "Gallery", home.pictures / "Vacations"]
         return ["restore", "--yes", "--wait", "--output", home.out, *folders]
+
+    def drive(self, home, process, patience):
+        # What could not be saved is tried again after a quarter of an hour, for which `--wait` waits.
+        if wait_until(lambda: process.poll() is not None, 3 * patience):
+            return False
+        process.send_signal(signal.SIGTERM)
+        return True
 
     def mend(self, home):
         # A job that was killed is free after half a minute; `--wait` looks again after `restore.poll_minutes` only.
@@ -329,6 +339,8 @@ class Mirror(Workflow):
         folder = Path(slot) / "home/store/objects"
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
         self.server.daemon_threads = True
+        # A client that is killed in the middle is what is tried here.
+        self.server.handle_error = lambda *_: None
         Thread(target=self.server.serve_forever, daemon=True).start()
         home = Home(slot, binary, f"share: {{public_base_url: 'http://127.0.0.1:{self.server.server_port}'}}\n")
         home.grow()
