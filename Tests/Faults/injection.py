@@ -75,16 +75,23 @@ class Point:
             # The call that never came back.
             last = [line.split(" ", 1)[1].strip() for line in lines if f" {self.call}(" in line and line.endswith("?")]
             return last[-1:] or [f"{self.call} number {self.when}"]
-        return [line.split(" ", 1)[1].strip() for line in lines if "(INJECTED)" in line]
+        found, begun = [], {}
+        for line in lines:
+            thread, _, rest = line.partition(" ")
+            if rest.endswith("<unfinished ...>"):
+                begun[thread] = rest.strip()
+            elif "(INJECTED)" in line:
+                found.append(begun.get(thread, "") if "resumed>" in rest else rest.strip())
+        return found
 
 
 def told(hits, home):
     """The calls that failed, in few words: which, and on what."""
     words = []
     for hit in hits:
-        call, paths = re.match(r"\W*(?:\.\.\. )?(\w+)", hit), [one or other for one, other in PATH.findall(hit)]
-        path = next((path.removeprefix(home) for path in paths if path.startswith(home)), "")
-        words.append(f"{call[1] if call else hit} {path or '(elsewhere)'}")
+        paths = [one or other for one, other in PATH.findall(hit)]
+        path = next((path.removeprefix(home) for path in paths if path.startswith(home)), "(elsewhere)")
+        words.append(f"{hit.partition('(')[0]} {path}" if "(" in hit else hit)
     return "; ".join(words[:8])
 
 
