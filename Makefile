@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize bench install clean
+.PHONY: help demo build test interop check sanitize faults bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -26,6 +26,11 @@ check: ## format, layering, scripts, documents, build without a warning
 sanitize: ## all tests under the thread sanitizer, then under the address sanitizer
 	@scripts/test --sanitize=thread
 	@scripts/test --sanitize=address
+
+faults: ## each system call of each workflow made to fail, and what is left judged from outside (30 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/fault-sweep
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

@@ -1,0 +1,154 @@
+"""What can go wrong at a system call, and how strace makes it so.
+
+strace counts the calls of each thread by themselves: `when=3` is the third call of that name in every thread that gets
+so far. Without more, that counts what the loader and the runtime do, too. So a point comes in two ways: *named*, where
+only calls on the paths that a faultless run has touched count (`strace -P`), and *plain*, where all count, for files
+whose names are new each time. Which number to take is read from the trace of a faultless run.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+# What is broken, and how. EINTR only where Linux has it for files; a short count only of reads, as an early end: to
+# claim bytes that were not written would be a lie of strace's, not of a disk. Short writes are the work of FILE_SIZES.
+OPENS = {"openat": ("EIO", "ENOSPC", "EMFILE", "EINTR", "KILL")}
+READS = {name: ("EIO", "EINTR", "short", "KILL") for name in ("read", "pread64")}
+WRITES = {name: ("EIO", "ENOSPC", "EINTR", "KILL") for name in ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")}
+NAMES = {name: ("EIO", "ENOSPC", "KILL")
+         for name in ("rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat")}
+REMOVALS = {name: ("EIO", "KILL") for name in ("unlink", "unlinkat", "rmdir")}
+LOOKS = {"newfstatat": ("EIO",), "statx": ("EIO",), "getdents64": ("EIO", "KILL"), "lseek": ("EIO",),
+         "fcntl": ("EIO", "EINTR"), "flock": ("EIO", "EINTR"), "close": ("EIO", "EINTR", "KILL"),
+         "utimensat": ("EIO",), "fchmod": ("EIO",)}
+COPIES = {"copy_file_range": ("EIO", "ENOSPC", "EINTR", "KILL"), "ioctl": ("EIO", "ENOSPC")}
+WATCHES = {"inotify_init1": ("EMFILE",), "inotify_add_watch": ("ENOSPC", "EIO", "KILL")}
+NETWORK = {"socket": ("EMFILE",), "connect": ("EINTR", "KILL"), "sendto": ("EIO", "KILL"),
+           "recvfrom": ("EIO", "short", "KILL")}
+FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **REMOVALS, **LOOKS, **COPIES, **WATCHES, **NETWORK}
+# These last for the whole run: a quota on the size of files (KiB; writes come out short and then fail), descriptors.
+FILE_SIZES = (0, 1, 2, 3, 4, 8, 16, 32, 64, 128)
+# With fewer than 16 libdispatch ends the process by a trap, which is no promise of ours.
+DESCRIPTORS = tuple(range(16, 48, 2))
+
+LINE = re.compile(r"^(\d+) +(\w+)\((.*)$")
+PATH = re.compile(r'<(/[^>]*)>|"(/[^"]*)"')
+HEX = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,}|\d{4,}")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One thing that goes wrong: `fault` at the call number `when`; of `prlimit`, a limit of the whole process."""
+
+    call: str
+    fault: str
+    when: int
+    named: bool = False
+
+    @classmethod
+    def parse(cls, text):
+        call, fault, when, *rest = text.split(":")
+        return cls(call, fault, int(when), rest == ["named"])
+
+    def __str__(self):
+        return f"{self.call}:{self.fault}:{self.when}" + (":named" if self.named else "")
+
+    def wrap(self, command, log, paths):
+        """The command line that runs `command` with this fault."""
+        if self.call == "prlimit":
+            limit = f"--fsize={self.when * 1024}" if self.fault == "size" else f"--nofile={self.when}"
+            return ["prlimit", limit, *command]
+        what = {"KILL": "signal=KILL", "short": "retval=0"}.get(self.fault, f"error={self.fault}")
+        only = [word for path in sorted(paths) for word in ("-P", path)] if self.named else []
+        # With --seccomp-bpf, strace 6.1 drops the signal of all calls but the first.
+        quick = () if self.fault == "KILL" else ("--seccomp-bpf",)
+        return ["strace", "-D", "-f", "-y", *quick, "-o", log, *only, "-e", f"trace={self.call}",
+                "-e", f"inject={self.call}:{what}:when={self.when}", *command]
+
+    def hits(self, log, code):
+        """The calls that failed so, by the log. A limit needs no hit: it is there all the time."""
+        if self.call == "prlimit":
+            return [f"{self.fault} limit {self.when}"]
+        with open(log, errors="replace") as file:
+            lines = file.read().splitlines()
+        if self.fault == "KILL" and code == -9:
+            # The call that never came back.
+            last = [line.split(" ", 1)[1].strip() for line in lines if f" {self.call}(" in line and line.endswith("?")]
+            return last[-1:] or [f"{self.call} number {self.when}"]
+        found, begun = [], {}
+        for line in lines:
+            thread, _, rest = line.partition(" ")
+            if rest.endswith("<unfinished ...>"):
+                begun[thread] = rest.strip()
+            elif "(INJECTED)" in line:
+                found.append(begun.get(thread, "") if "resumed>" in rest else rest.strip())
+        return found
+
+
+def told(hits, home):
+    """The calls that failed, in few words: which, and on what."""
+    words = []
+    for hit in hits:
+        paths = [one or other for one, other in PATH.findall(hit)]
+        path = next((path.removeprefix(home) for path in paths if path.startswith(home)), "(elsewhere)")
+        words.append(f"{hit.partition('(')[0]} {path}" if "(" in hit else hit)
+    return "; ".join(words[:8])
+
+
+def tracing(command, log):
+    """The command line that runs `command` and notes all that FAULTS is about."""
+    return ["strace", "-D", "-f", "-y", "--seccomp-bpf", "-o", log, "-e", f"trace={','.join(FAULTS)}", *command]
+
+
+def kind_of(path, home):
+    """A path without what differs from run to run."""
+    return HEX.sub("#", path.removeprefix(home))
+
+
+class Trace:
+    """The calls of a faultless run below some folders."""
+
+    def __init__(self, log, folders):
+        self.folders = tuple(folders)
+        self.paths = set()
+        calls = []
+        with open(log, errors="replace") as file:
+            for line in file:
+                if match := LINE.match(line):
+                    found = [a or b for a, b in PATH.findall(match[3])]
+                    ours = [path for path in found if path.startswith(self.folders)]
+                    network = match[2] in NETWORK and "TCP:" in line or match[2] in ("inotify_init1",)
+                    calls.append((match[1], match[2], ours, network))
+                    self.paths.update(path for path in ours if not HEX.search(path.removeprefix(self.folders[0])))
+        self.kinds = {False: defaultdict(set), True: defaultdict(set)}
+        self.count = 0
+        foreign, main = set(), calls[0][0] if calls else None
+        plain, named = defaultdict(int), defaultdict(int)
+        for thread, call, ours, network in calls:
+            plain[thread, call] += 1
+            number = plain[thread, call]
+            if ours or network:
+                self.count += 1
+                self.kinds[False][call, number].add(kind_of(ours[0], self.folders[0]) if ours else "network")
+            elif thread == main:
+                # The loader's: to break it tells nothing of us.
+                foreign.add((call, number))
+            if any(path in self.paths for path in ours):
+                named[thread, call] += 1
+                self.kinds[True][call, named[thread, call]].add(kind_of(ours[0], self.folders[0]))
+        for key in foreign:
+            self.kinds[False].pop(key, None)
+
+    def groups(self):
+        """All points, by call, kind of path and fault."""
+        found = defaultdict(list)
+        for named, kinds in self.kinds.items():
+            for (call, number), paths in kinds.items():
+                for path in paths:
+                    for fault in FAULTS.get(call, ()):
+                        found[call, path, fault].append(Point(call, fault, number, named))
+        for size in FILE_SIZES:
+            found["prlimit", "", "size"].append(Point("prlimit", "size", size))
+        for number in DESCRIPTORS:
+            found["prlimit", "", "files"].append(Point("prlimit", "files", number))
+        return found

@@ -1,0 +1,552 @@
+"""The workflows that are broken, and what must hold of each: after the fault, and after a second run without one."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import time
+import zipfile
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+from homes import (EVENTS, FIXTURES, LATER, OLD_EVENTS, PHOTOS, TRIP, YOUNG_EVENTS, Broken, Home, files_below, sha256,
+                   wait_until)
+
+
+def key_of(fixture):
+    """A photo of the pool is stored under the MD5 of its bytes."""
+    return f"users/ana/photos/{hashlib.md5((FIXTURES / fixture).read_bytes()).hexdigest()}.dat"
+
+
+POOL = {key_of(fixture) for name, fixture in PHOTOS.items() if not name.startswith("Projects/")}
+OLD_PHOTOS = {key_of(photo) for photo, _ in OLD_EVENTS.values() if photo}
+EVENT_PHOTOS = OLD_PHOTOS | {key_of(photo) for photo, _ in YOUNG_EVENTS.values() if photo}
+PROJECT_OBJECTS = {f"users/ana/projects/{name}" for name in ("p1.jpg", "p2.jpg", "p1-metadata.json", "projects.json")}
+
+
+def is_changing(key):
+    """What is another one each time: it has ids and times in it."""
+    return key.startswith("shares/") or "/vacations/" in key
+
+
+class Workflow:
+    """`sync`, and what the others have in common. `good` is {key: SHA-256} as a run without a fault stores it."""
+
+    name = "sync"
+    more = ""
+    # Whether the projects are left as they are.
+    touches_projects = False
+    # The folders below the home whose files are whole or not there, other than the pictures.
+    outputs = ()
+    # What it ends with when nothing goes wrong.
+    code = 0
+
+    def __init__(self):
+        self.good = {}
+        self.originals = {}
+        self.expected = {}
+
+    def home(self, slot, binary):
+        return Home(slot, binary, self.more)
+
+    def prepare(self, home):
+        """What is done before the trials."""
+
+    def words(self, home):
+        return ["sync"]
+
+    def drive(self, home, process, patience):
+        """What is done while it runs; whether it was told to stop and may end by that signal."""
+        return False
+
+    def learn(self, home):
+        """Remembers what a run without a fault has left, as the measure of all others."""
+        self.good = {key: digest for key, digest in home.objects().items() if not is_changing(key)}
+        self.originals = {name: sha256(FIXTURES / fixture) for name, fixture in PHOTOS.items()}
+        self.expected = {folder: files_below(home.folder / folder) for folder in self.outputs}
+
+    def mend(self, home):
+        """The second run."""
+        home.ask(*self.words(home), accept=(self.code,))
+
+    # What must hold.
+
+    def judge(self, home, code, final=False):
+        """Raises Broken for a promise that does not hold after a run that ended with `code`."""
+        self.judge_pictures(home)
+        self.judge_claims(home)
+        self.judge_events(home)
+        if not self.touches_projects:
+            if home.projects() != {"p1", "p2"}:
+                raise Broken("projects.json lost a project")
+        self.judge_outputs(home)
+        self.judge_more(home)
+        if code == 0 or final:
+            try:
+                self.done(home)
+            except Broken as error:
+                raise Broken(f"{'after the second run' if final else 'it ends with 0'}, and {error}") from error
+
+    def photos(self, home):
+        """The photos that nobody may touch."""
+        return {name: digest for name, digest in self.originals.items()
+                if not (self.touches_projects and name.startswith("Projects/"))}
+
+    def judge_pictures(self, home):
+        for name, digest in self.photos(home).items():
+            path = home.pictures / name
+            if not path.exists():
+                raise Broken(f"the photo {name} is gone")
+            if sha256(path) != digest:
+                raise Broken(f"the photo {name} is another one")
+
+    def judge_claims(self, home):
+        there = home.objects()
+        for path, (state, key) in home.claims().items():
+            if state != "uploaded":
+                continue
+            if path in PHOTOS and not path.startswith("Projects/") and key != key_of(PHOTOS[path]):
+                raise Broken(f"{path} is called stored under {key}, which is not its MD5")
+            for key in EVENT_PHOTOS if path == "Gallery/events.json" and self.texts_of(home) == "all" else {key}:
+                self.judge_object(home, there, key, f"{path} is called stored")
+
+    def texts_of(self, home):
+        return "all" if len(home.texts()) == len(OLD_EVENTS) + len(YOUNG_EVENTS) else "some"
+
+    def judge_object(self, home, there, key, why):
+        if key not in there:
+            raise Broken(f"{why}, and {key} is not in the store")
+        if key in self.good and there[key] != self.good[key]:
+            raise Broken(f"{why}, and {key} has other bytes in the store")
+
+    def judge_events(self, home):
+        left, there = home.texts(), home.objects()
+        for photo, words in YOUNG_EVENTS.values():
+            if words not in left:
+                raise Broken(f"the text {words} of a young event is gone")
+        for name, (photo, words) in OLD_EVENTS.items():
+            if words not in left and photo:
+                keys = [key for key in there if key.startswith("gallery-archive/") and key.endswith(f"/{name}.jpg")]
+                if not keys:
+                    raise Broken(f"the text {words} is gone, and its photo is not in the archive")
+                self.judge_object(home, there, keys[0], f"the text {words} is gone")
+
+    def judge_outputs(self, home):
+        for folder in self.outputs:
+            for name, digest in (files_below(home.folder / folder) if (home.folder / folder).exists() else {}).items():
+                if Path(name).name.startswith("."):
+                    continue
+                if self.expected[folder].get(name) != digest:
+                    raise Broken(f"{folder}/{name} is not whole, or nobody asked for it")
+
+    def judge_more(self, home):
+        """What else must hold at any time."""
+
+    def done(self, home):
+        """What must hold when all is said to be done."""
+        there = home.objects()
+        for path, (state, _) in home.claims().items():
+            if state != "uploaded":
+                raise Broken(f"{path} is {state}")
+        for key in self.good:
+            self.judge_object(home, there, key, "all is done")
+
+    def outputs_done(self, home):
+        for folder in self.outputs:
+            there = files_below(home.folder / folder) if (home.folder / folder).exists() else {}
+            for name in self.expected[folder]:
+                if name not in there and not Path(name).name.startswith("."):
+                    raise Broken(f"{folder}/{name} is not there")
+
+
+class Run(Workflow):
+    """The agent, from its start to SIGTERM; a photo comes while it watches."""
+
+    name = "run"
+
+    def words(self, home):
+        return ["run"]
+
+    def drive(self, home, process, patience):
+        wanted = POOL | PROJECT_OBJECTS
+        said = home.slot / "stderr"
+        watches = wait_until(lambda: process.poll() is not None or "watching" in said.read_text(errors="replace"), 60)
+        if watches:
+            name, fixture = LATER
+            shutil.copyfile(FIXTURES / fixture, home.folder / "coming.jpg")
+            (home.folder / "coming.jpg").rename(home.pictures / name)
+            wanted = wanted | {key_of(fixture)}
+            goals = [home.store / "objects" / key for key in wanted]
+            wait_until(lambda: process.poll() is not None or all(goal.exists() for goal in goals), patience)
+            # The last outcome is on its way to the ledger, and the cleanup of the day to its end.
+            left = len(YOUNG_EVENTS)
+            wait_until(lambda: process.poll() is not None or len(home.texts_or_none()) == left, patience / 4)
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        return not watches
+
+    def learn(self, home):
+        super().learn(home)
+        # The cleanup, which begins with the agent, may have archived the old ones before the pool has them.
+        self.good = {key: digest for key, digest in self.good.items() if key not in OLD_PHOTOS}
+
+    def mend(self, home):
+        name, fixture = LATER
+        if not (home.pictures / name).exists():
+            shutil.copyfile(FIXTURES / fixture, home.pictures / name)
+        home.ask("sync")
+        home.ask("cleanup")
+
+    def judge(self, home, code, final=False):
+        # It ends with 0 when it is told to, whatever is left to do.
+        super().judge(home, None if code == 0 else code, final)
+
+
+class Restore(Workflow):
+    """Archived photos, brought back into a folder."""
+
+    name = "restore"
+    more = "tiers: {archive_after_days: 0, minimum_archive_bytes: 0}\n"
+    outputs = ("out",)
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def words(self, home):
+        folders = [home.pictures / "Gallery", home.pictures / "Vacations"]
+        return ["restore", "--yes", "--wait", "--output", home.out, *folders]
+
+    def drive(self, home, process, patience):
+        # What could not be saved is tried again after a quarter of an hour, for which `--wait` waits.
+        if wait_until(lambda: process.poll() is not None, 3 * patience):
+            return False
+        process.send_signal(signal.SIGTERM)
+        return True
+
+    def mend(self, home):
+        # A job that was killed is free after half a minute; `--wait` looks again after `restore.poll_minutes` only.
+        words = [word for word in self.words(home) if word != "--wait"]
+        home.ask(*words, accept=(0, 3))
+        for _ in range(60):
+            home.ask("restores", "--refresh", accept=(0, 3))
+            try:
+                self.outputs_done(home)
+                return
+            except Broken:
+                time.sleep(1)
+
+    def done(self, home):
+        self.outputs_done(home)
+
+
+class Share(Workflow):
+    name = "share"
+    more = "share: {public_base_url: 'http://127.0.0.1:9'}\n"
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def words(self, home):
+        return ["share", TRIP, "--yes", "--json"]
+
+    @staticmethod
+    def manifests(home):
+        return list((home.store / "objects/shares").glob("*/vacation.json"))
+
+    def judge_more(self, home):
+        for path in self.manifests(home):
+            try:
+                manifest = json.loads(path.read_text())
+            except ValueError as error:
+                raise Broken(f"a manifest of a share is no JSON: {error}") from error
+            self.judge_manifest(path.parent, manifest)
+
+    @staticmethod
+    def judge_manifest(folder, manifest):
+        for photo in manifest["photos"]:
+            path = folder / f"{folder.name}_{photo['orderIndex']}.jpg"
+            if not path.exists():
+                raise Broken(f"a share can be seen, and its photo {photo['orderIndex']} is not there")
+            if sha256(path) != photo["sha256"]:
+                raise Broken(f"a share can be seen, and its photo {photo['orderIndex']} has other bytes")
+        if not (folder / "index.html").exists():
+            raise Broken("a share can be seen, and has no page")
+
+    def done(self, home):
+        manifests = self.manifests(home)
+        if len(manifests) != 1:
+            raise Broken(f"{len(manifests)} shares can be seen")
+        if len(json.loads(manifests[0].read_text())["photos"]) != 2:
+            raise Broken("the share has not both photos")
+        live = [share for share in json.loads(home.ask("shares", "--json"))["shares"] if share["state"] == "live"]
+        if [share["shareId"] for share in live] != [manifests[0].parent.name]:
+            raise Broken(f"the ledger has {len(live)} live shares, and the store another one")
+
+
+class Revoke(Share):
+    """A share is taken back: its files are what a web server hands out."""
+
+    name = "revoke"
+
+    def prepare(self, home):
+        super().prepare(home)
+        home.share = json.loads(home.ask("share", TRIP, "--yes", "--json"))["shareId"]
+
+    def words(self, home):
+        return ["shares", "--revoke", home.share, "--yes"]
+
+    def mend(self, home):
+        # Of one that is revoked it says so.
+        home.ask(*self.words(home), accept=(0, 66))
+
+    def judge_more(self, home):
+        states = [share["state"] for share in json.loads(home.ask("shares", "--json"))["shares"]]
+        left = files_below(home.store / "objects/shares") if (home.store / "objects/shares").exists() else {}
+        if states == ["revoked"] and left:
+            raise Broken(f"the share is called revoked, and {len(left)} files of it are there")
+
+    def done(self, home):
+        if left := [str(path) for path in (home.store / "objects/shares").rglob("*") if path.is_file()]:
+            raise Broken(f"{len(left)} files of the share are there")
+
+
+class Mirror(Workflow):
+    """A share from a web server on the loopback interface."""
+
+    name = "mirror"
+    outputs = ("out",)
+
+    def __init__(self, source=None):
+        super().__init__()
+        self.server = self.link = None
+        self.source = source
+
+    def home(self, slot, binary):
+        if self.server is None:
+            self.serve(Path(slot).parent / "shared", binary)
+        return Home(slot, binary, self.more)
+
+    def serve(self, slot, binary):
+        class Quiet(SimpleHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+        folder = Path(slot) / "home/store/objects"
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+        self.server.daemon_threads = True
+        # A client that is killed in the middle is what is tried here.
+        self.server.handle_error = lambda *_: None
+        Thread(target=self.server.serve_forever, daemon=True).start()
+        home = Home(slot, binary, f"share: {{public_base_url: 'http://127.0.0.1:{self.server.server_port}'}}\n")
+        home.grow()
+        home.ask("sync")
+        self.link = json.loads(home.ask("share", TRIP, "--yes", "--json"))["link"]
+
+    def words(self, home):
+        return ["mirror", self.link, home.out]
+
+    def judge_claims(self, home):
+        """It has nothing to do with a store."""
+
+    def done(self, home):
+        self.outputs_done(home)
+
+
+class Cleanup(Workflow):
+    name = "cleanup"
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def words(self, home):
+        return ["cleanup"]
+
+    def done(self, home):
+        left = home.texts()
+        for _, words in OLD_EVENTS.values():
+            if words in left:
+                raise Broken(f"the text {words} is still there")
+
+
+class ProjectsDelete(Workflow):
+    name = "projects-delete"
+    touches_projects = True
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def words(self, home):
+        return ["projects", "delete", "p1", "--yes"]
+
+    def mend(self, home):
+        # 66: it was all gone before.
+        home.ask(*self.words(home), accept=(0, 66))
+
+    def learn(self, home):
+        super().learn(home)
+        # The list is stored anew by the next sync.
+        self.good.pop("users/ana/projects/projects.json", None)
+
+    def judge_more(self, home):
+        if "p2" not in home.projects():
+            raise Broken("p2 is gone from projects.json")
+        path = home.pictures / "Projects/p2.jpg"
+        if not path.exists() or sha256(path) != self.originals["Projects/p2.jpg"]:
+            raise Broken("the image of p2 is gone, or another one")
+        there = home.objects()
+        self.judge_object(home, there, "users/ana/projects/p2.jpg", "p2 was not deleted")
+        path = home.pictures / "Projects/p1.jpg"
+        if path.exists() and sha256(path) != self.originals["Projects/p1.jpg"]:
+            raise Broken("the image of p1 is another one")
+
+    def done(self, home):
+        places = ("Pictures/Projects/p1.jpg", "Pictures/Projects/p1-metadata.json",
+                  "store/objects/users/ana/projects/p1.jpg", "store/objects/users/ana/projects/p1-metadata.json",
+                  "store/records/users/ana/projects/p1.jpg~.json")
+        left = [place for place in places if (home.folder / place).exists()]
+        if left or "p1" in home.projects():
+            raise Broken(f"of p1 there is still {', '.join(left) or 'its record'}")
+
+
+class ProjectsMigrate(Workflow):
+    name = "projects-migrate"
+    touches_projects = True
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def words(self, home):
+        return ["projects", "migrate", home.pictures / "Projects", home.folder / "New"]
+
+    def learn(self, home):
+        super().learn(home)
+        self.expected = {"New": files_below(home.folder / "New")}
+
+    def mend(self, home):
+        # 66: the old folder was gone before.
+        home.ask(*self.words(home), accept=(0, 66))
+
+    def judge_claims(self, home):
+        """The new folder is not in the configuration yet."""
+
+    def judge_more(self, home):
+        old, new = (files_below(folder) if folder.exists() else {} for folder in
+                    (home.pictures / "Projects", home.folder / "New"))
+        for name, digest in self.expected["New"].items():
+            if name in new and new[name] != digest:
+                raise Broken(f"New/{name} is not whole")
+            if old.get(name) != digest and new.get(name) != digest:
+                raise Broken(f"{name} is whole in neither folder")
+
+    def done(self, home):
+        new = files_below(home.folder / "New") if (home.folder / "New").exists() else {}
+        if missing := [name for name in self.expected["New"] if name not in new]:
+            raise Broken(f"{missing[0]} is not in the new folder")
+        if (home.pictures / "Projects").exists() and any((home.pictures / "Projects").iterdir()):
+            raise Broken("the old folder is still there")
+
+
+class ProjectsExport(Workflow):
+    name = "projects-export"
+    outputs = ("out",)
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def words(self, home):
+        return ["projects", "export", home.out]
+
+    def done(self, home):
+        self.outputs_done(home)
+
+
+class Verify(Workflow):
+    """One object has rotted, one is gone; both are stored again from their files. Of a third only the store has it."""
+
+    name = "verify"
+    rotten, missing, alone = "Gallery/one.jpg", f"Vacations/{TRIP}/three.jpg", "Gallery/two.jpg"
+    # Something was damaged.
+    code = 3
+
+    def prepare(self, home):
+        home.ask("sync")
+        self.before = home.objects()
+        path = home.store / "objects" / key_of(PHOTOS[self.rotten])
+        stamp, data = path.stat(), bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 255
+        path.write_bytes(data)
+        os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        (home.store / "objects" / key_of(PHOTOS[self.missing])).unlink()
+        (home.pictures / self.alone).unlink()
+
+    def words(self, home):
+        return ["verify", "--all"]
+
+    def learn(self, home):
+        super().learn(home)
+        del self.originals[self.alone]
+
+    def judge_claims(self, home):
+        # That the two are called stored before anybody has looked at them is what `verify` is for.
+        there = home.objects()
+        for path, (state, key) in home.claims().items():
+            if state == "lost":
+                raise Broken(f"{path} is called lost")
+            if state in ("uploaded", "missing") and path not in (self.rotten, self.missing):
+                self.judge_object(home, there, key, f"{path} is called stored")
+
+    def mend(self, home):
+        # What could not be sent has a pause before its next try; `verify` respects it, `sync` does not.
+        home.ask(*self.words(home), accept=(0, 3))
+        home.ask("sync")
+        home.ask(*self.words(home))
+
+    def done(self, home):
+        there = home.objects()
+        for key in self.good:
+            self.judge_object(home, there, key, "all is said to be right")
+
+
+class ArchiveZip(Workflow):
+    name = "archive-zip"
+
+    def prepare(self, home):
+        home.ask("sync")
+        home.ask("cleanup")
+
+    def words(self, home):
+        return ["archive", "download", "--zip", home.folder / "archive.zip"]
+
+    def mend(self, home):
+        # One with some of the photos, of which it has told, has to go first.
+        (home.folder / "archive.zip").unlink(missing_ok=True)
+        super().mend(home)
+
+    def judge_more(self, home):
+        path = home.folder / "archive.zip"
+        if not path.exists():
+            return
+        archived = sorted(digest for key, digest in home.objects().items() if key.startswith("gallery-archive/"))
+        try:
+            with zipfile.ZipFile(path) as file:
+                inside = sorted(hashlib.sha256(file.read(name)).hexdigest() for name in file.namelist())
+        except (zipfile.BadZipFile, EOFError) as error:
+            raise Broken(f"the ZIP file is not whole: {error}") from error
+        if not set(inside) <= set(archived):
+            raise Broken("the ZIP file has other photos than the archive")
+        self.inside = len(inside)
+
+    def done(self, home):
+        if not (home.folder / "archive.zip").exists():
+            raise Broken("there is no ZIP file")
+        if self.inside != 2:
+            raise Broken(f"the ZIP file has {self.inside} photos of 2")
+
+
+ALL = (Workflow, Run, Restore, Share, Revoke, Mirror, Cleanup, ProjectsDelete, ProjectsMigrate, ProjectsExport, Verify,
+       ArchiveZip)
