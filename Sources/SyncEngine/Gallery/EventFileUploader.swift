@@ -7,7 +7,8 @@ import SystemPackage
 ///
 /// Each is noted by itself as soon as it is proven, so that a kill at any line repeats at most the one in flight.
 struct EventFileUploader: Sendable {
-    struct Result: Sendable {
+    /// What the work on a file has come to.
+    struct Ending: Sendable {
         let outcome: Outcome
         let note: EventFileNote
         /// `nil` when nothing was sent.
@@ -49,14 +50,14 @@ struct EventFileUploader: Sendable {
     /// A photo that the store does not take holds up none of the others: the error is thrown at the end.
     /// - Parameter isStopping: asked before each photo; when it is, the rest is left for the next time.
     /// - Throws: ``StoreError``, ``PhotoError`` about the file, ``LedgerError``.
-    func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Result {
+    func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Ending {
         var report = EventFileReport(malformed: file.malformed)
         var sent = Sent()
         var delayed: [StoreError] = []
         var refused = 0
         for entry in file.entries {
             if isStopping() {
-                return Result(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+                return Ending(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
             }
             do {
                 let result = try await events.withKey(entry.record.id) { try await photo(of: entry, claim, &sent) }
@@ -77,7 +78,7 @@ struct EventFileUploader: Sendable {
                 report.queued.counted("of its photos is a file that waits", "of its photos are files that wait")
                     + " for its turn",
                 until: preparer.now() + Self.longestWait)
-        return Result(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+        return Ending(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
     }
 
     private func photo(

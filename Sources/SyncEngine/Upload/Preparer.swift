@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Turns a claim into bytes to send: read, hash, decide, reduce. Everything here blocks and runs on the worker pool.
 package struct Preparer: Sendable {
-    package enum Result: Sendable {
+    package enum Preparation: Sendable {
         case ready(PreparedFile)
         /// Nothing is to be sent, and this is why.
         case done(Outcome)
@@ -38,7 +38,7 @@ package struct Preparer: Sendable {
     }
 
     /// - Throws: ``LedgerError``. What is wrong with the photo is a result, not an error.
-    package func prepare(_ claim: Claim) throws -> Result {
+    package func prepare(_ claim: Claim) throws -> Preparation {
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
         }
@@ -68,7 +68,7 @@ package struct Preparer: Sendable {
 
     private func prepare(
         _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectUploadPolicy.Decision
-    ) throws -> Result {
+    ) throws -> Preparation {
         let plan = try planner.plan(
             kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
         switch plan {
