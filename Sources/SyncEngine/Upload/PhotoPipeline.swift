@@ -140,14 +140,9 @@ package final class PhotoPipeline: Sendable {
             try await cancelWhenGracefulShutdown {
                 _ = try await self.isRetryAsked()
                 try await self.lookAtStore(mode)
-                while try await self.waitForTurn(mode) {
-                    let now = self.time.now()
-                    for claim in try await self.claims(at: now) {
-                        self.state.withLock { $0.inHand[claim.photoID] = claim }
-                        self.gate.beginTrial(claim.photoID)
-                        await (claim.isLarge ? large : claims).send(claim)
-                    }
-                    try Task.checkCancellation()
+                while let claim = try await self.nextClaim(mode) {
+                    self.gate.beginTrial(claim.photoID)
+                    await (claim.isLarge ? large : claims).send(claim)
                 }
             }
         } catch is CancellationError {
@@ -155,28 +150,31 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    /// Waits until the store is there and a photo is due.
-    /// - Returns: `false` when there is nothing more to do.
-    private func waitForTurn(_ mode: Mode) async throws -> Bool {
+    /// Waits until the store is there and a photo is due, and takes it.
+    /// - Returns: `nil` when there is nothing more to do.
+    private func nextClaim(_ mode: Mode) async throws -> Claim? {
         while true {
             try Task.checkCancellation()
-            guard try await passGate(mode) else { return false }
+            guard try await passGate(mode) else { return nil }
             if gate.isOnTrial {
                 await work.wait(atMost: nil, time: time)
                 continue
             }
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
-            let asked = time.now()
-            let due = try await nextTry(at: asked)
+            let due: Date?
+            switch try await claimNext(at: time.now()) {
+            case .photo(let claim): return claim
+            case .nothing(let moment): due = moment
+            }
             let wait = due.map { max($0 - time.now(), .zero) }
-            if wait == .zero { return true }
+            if wait == .zero { continue }
             if isIdle {
                 if case .untilDone(let patience) = mode {
                     let now = time.monotonic()
                     guard let wait, now + wait <= state.withLock({ $0.deadline(at: now, patience) }) else {
                         if try await beginRound(patience) { continue }
-                        return false
+                        return nil
                     }
                 }
                 // A pass is whole when whoever asked for it says so.
@@ -188,20 +186,13 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    private func claims(at now: Date) async throws -> [Claim] {
-        let (scope, reach) = state.withLock { ($0.scope, $0.reach) }
-        return try await ledger { ledger in
-            if let scope { return try ledger.claim(limit: 1, of: scope, upTo: reach, at: now) }
-            return try ledger.claim(limit: 1, upTo: reach, at: now)
-        }
-    }
-
-    /// When the next photo that may be taken is due.
-    private func nextTry(at now: Date) async throws -> Date? {
-        let (scope, reach) = state.withLock { ($0.scope, $0.reach) }
-        return try await ledger { ledger in
-            if let scope { return try ledger.nextTry(of: scope, upTo: reach, at: now) }
-            return try ledger.nextTry(upTo: reach, at: now)
+    private func claimNext(at now: Date) async throws -> NextClaim {
+        let (scope, reach, isFlowing) = state.withLock { ($0.scope, $0.reach, $0.isFlowing) }
+        return try await ledger { [self] ledger in
+            let next = try ledger.claimNext(of: scope, upTo: reach, isExpected: isFlowing, at: now)
+            // Noted here, where no cancellation comes between: what is claimed is in hand.
+            state.withLock { $0.note(next) }
+            return next
         }
     }
 

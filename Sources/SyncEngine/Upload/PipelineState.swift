@@ -5,11 +5,13 @@ import SyncLedger
 /// what belongs together is seen together.
 struct PipelineState: Sendable {
     /// Claimed and not committed yet, by the rows of their photos.
-    var inHand: [Int64: Claim] = [:]
+    private(set) var inHand: [Int64: Claim] = [:]
+    /// Whether the queue had a photo when it was asked last.
+    private(set) var isFlowing = false
     /// Whether nothing more is taken up.
     var isStopping = false
     /// The vacation of which photos are taken; `nil`: all that is due.
-    var scope: VacationID?
+    private(set) var scope: VacationID?
     /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
     var outage: StoreError?
     var rounds = PassRounds()
@@ -23,6 +25,15 @@ struct PipelineState: Sendable {
         self.scope = scope
         isStopping = false
         outage = nil
+    }
+
+    mutating func note(_ next: NextClaim) {
+        switch next {
+        case .photo(let claim):
+            inHand[claim.photoID] = claim
+            isFlowing = true
+        case .nothing: isFlowing = false
+        }
     }
 
     mutating func noteCommitted(_ claim: Claim, _ outcome: Outcome) {
