@@ -67,15 +67,14 @@ package struct EventFilePreparer: Sendable {
         let digest = ContentDigest(of: bytes)
         if digest.md5 == known { return .known }
         let key = try planner.pooled(PhotoID(digest.md5), .unknown).key
-        if mayBeStored, let object = try ledger.object(key), object.md5 == digest.md5, object.problem == nil {
-            return .stored(digest.md5, object)
-        }
+        let known = try ledger.object(key)
+        if mayBeStored, let known, known.md5 == digest.md5, known.problem == nil { return .stored(digest.md5, known) }
         // Whatever its event is called, and however the file has grown since: these are the bytes that ended the agent.
         if let reason = try ledger.whySetAside(digest.md5, in: claim) { throw PhotoError(.corrupt, reason) }
         let copy = try ledger.whileDecoding(claim, photo: digest.md5) { try reducer.reduce(bytes, policy: policy) }
         let plan = try planner.pooled(PhotoID(digest.md5), copy.type)
         let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)
-        return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy))
+        return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy, known: known))
     }
 }
 

@@ -26,18 +26,18 @@ struct EventFileUploader: Sendable {
 
     let ledger: LedgerQueue
     let preparer: Preparer
-    let sender: PhotoSender
+    let uploader: Uploader
     let pool: BlockingPool
     let suspects: KeyedLock<Bool>
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
 
     init(
-        ledger: LedgerQueue, preparer: Preparer, sender: PhotoSender, pool: BlockingPool, suspects: KeyedLock<Bool>
+        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: KeyedLock<Bool>
     ) {
         self.ledger = ledger
         self.preparer = preparer
-        self.sender = sender
+        self.uploader = uploader
         self.pool = pool
         self.suspects = suspects
     }
@@ -108,7 +108,7 @@ struct EventFileUploader: Sendable {
         let object: ObjectRecord
         var photo = try await alone(claim) { try events.photo(range, of: claim, known: record.photoMD5) }
         if case .stored(let known, let knownObject) = photo {
-            if let confirmed = try await sender.confirm(knownObject) {
+            if let confirmed = try await uploader.confirm(knownObject) {
                 photo = .stored(known, confirmed)
             } else {
                 photo = try await alone(claim) {
@@ -120,7 +120,7 @@ struct EventFileUploader: Sendable {
         case .known: return .stored(record.object)
         case .stored(let known, let confirmed): (md5, object) = (known, confirmed)
         case .ready(let photo):
-            let receipt = try await sender.send(photo)
+            let receipt = try await uploader.upload(photo)
             sent.isAny = sent.isAny || receipt.wasSent
             sent.bytes += receipt.sentBytes
             (md5, object) = (photo.examined.digest.md5, receipt.object)

@@ -29,11 +29,11 @@ struct EventArchiver: Sendable {
     let time: TimeSource
 
     init(
-        store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool, policy: ReducePolicy, user: String,
-        keepsTitles: Bool, words: ArchiveWords, time: TimeSource
+        ledger: LedgerQueue, store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool,
+        policy: ReducePolicy, user: String, keepsTitles: Bool, words: ArchiveWords, time: TimeSource
     ) {
         self.store = store
-        uploader = Uploader(store: store, now: time.now)
+        uploader = Uploader(ledger: ledger, store: store, now: time.now)
         self.reducer = reducer
         self.pool = pool
         self.policy = policy
@@ -77,7 +77,7 @@ struct EventArchiver: Sendable {
     /// Stores a photo, under a key of its own where the photo of another event has the first one.
     private func put(_ photo: PreparedPhoto, at place: EventArchiveKey) async throws -> ObjectRecord {
         do {
-            return try await uploader.upload(photo).object
+            return try await uploader.put(photo).object
         } catch let error as StoreError where !error.concernsWholeStore {
             let md5 = photo.examined.digest.md5
             guard let other = try await store.head(photo.plan.key),
@@ -86,7 +86,7 @@ struct EventArchiver: Sendable {
             else { throw error }
             var photo = photo
             photo.plan.key = try place.key(besides: md5)
-            return try await uploader.upload(photo).object
+            return try await uploader.put(photo).object
         }
     }
 

@@ -60,7 +60,7 @@ package struct RetentionPass: Sendable {
         planner = EventPlanner(keys: rules.keys, words: words)
         shelf = EventFileReader(scanner: scanner, reducer: reducer)
         archiver = EventArchiver(
-            store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
+            ledger: ledger, store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
             keepsTitles: rules.keepsTitles, words: words, time: time)
         cleaner = EventCleaner(
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)

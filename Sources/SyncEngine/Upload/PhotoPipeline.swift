@@ -33,7 +33,7 @@ package final class PhotoPipeline: Sendable {
     let ledger: LedgerQueue
     let store: any ObjectStore
     private let preparer: Preparer
-    private let sender: PhotoSender
+    private let uploader: Uploader
     private let events: EventFileUploader
     private let pool: BlockingPool
     /// A thread of its own: what is read for minutes must not hold up its neighbours.
@@ -63,11 +63,9 @@ package final class PhotoPipeline: Sendable {
         self.ledger = ledger
         self.store = store
         self.preparer = preparer
-        let sender = PhotoSender(
-            ledger: ledger, store: store, uploader: Uploader(store: store, versions: versions, now: time.now),
-            now: time.now)
-        self.sender = sender
-        events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool, suspects: suspects)
+        uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
+        events = EventFileUploader(
+            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
@@ -270,14 +268,14 @@ package final class PhotoPipeline: Sendable {
         do {
             switch file.content {
             case .photo(let photo):
-                let receipt = try await sender.send(photo)
+                let receipt = try await uploader.upload(photo)
                 try await noteAccepted(claim, wasSent: receipt.wasSent)
                 try await commit(
                     claim, .uploaded(photo.examined.digest, receipt.object), wasSent: receipt.wasSent,
                     sentBytes: receipt.sentBytes)
             case .known(let digest, let known):
                 // What the store has lost is prepared anew: the ledger no longer says that it is known.
-                let object = try await sender.confirm(known)
+                let object = try await uploader.confirm(known)
                 try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released)
             case .events(let file):
                 let ending = try await events.upload(file, claim) { isStopping }

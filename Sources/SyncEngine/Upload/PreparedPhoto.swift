@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import SyncCore
+package import SyncLedger
 package import SystemPackage
 
 /// A photo that is ready to be sent: the place it goes to, and the bytes to store.
@@ -10,26 +11,36 @@ package struct PreparedPhoto: Sendable {
     package let copy: StoredCopy
     /// The bytes of the copy with their digests.
     package let body: ObjectBody
+    /// What the ledger knew under its key before it was prepared: it is looked up once.
+    package let known: ObjectRecord?
     /// User metadata beside what is told of every photo.
     package var metadata: [String: String] = [:]
 
     /// A photo that is a file; a copy that is the file itself is sent from the disk.
-    package init(_ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy) {
+    package init(
+        _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
+    ) {
         self.init(
-            examined: examined, plan: plan, copy: copy,
+            examined: examined, plan: plan, copy: copy, known: known,
             unchanged: ObjectBody(file: file, stamp: examined.stamp, digest: copy.digest))
     }
 
     /// A photo in memory.
-    package init(_ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy) {
+    package init(
+        _ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
+    ) {
         self.init(
-            examined: examined, plan: plan, copy: copy, unchanged: ObjectBody(bytes: bytes, digest: copy.digest))
+            examined: examined, plan: plan, copy: copy, known: known,
+            unchanged: ObjectBody(bytes: bytes, digest: copy.digest))
     }
 
-    private init(examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, unchanged: ObjectBody) {
+    private init(
+        examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord?, unchanged: ObjectBody
+    ) {
         self.examined = examined
         self.plan = plan
         self.copy = copy
+        self.known = known
         body =
             switch copy.content {
             case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)

@@ -84,7 +84,13 @@ package struct Preparer: Sendable {
                 return .done(.skipped("it may hold gallery events and cannot be read: it \(reason)", .unreadable))
             }
         case .store(let upload):
-            if let object = try stored(upload, examined.digest) {
+            // There is nothing to reduce or send of what is stored already: the same photo under another name or from
+            // another day; or, where the bytes are a stored copy themselves (one that was restored, and put in the place
+            // of its photo), the photo that they are the copy of. What is not in the pool has a name of its own.
+            let found = try ledger.lookUp(
+                upload.key, of: examined.digest,
+                orBelow: upload.condition == .ifAbsent ? planner.keys.photos : nil)
+            if let object = found.holding {
                 return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))
             }
             var typed = examined
@@ -94,23 +100,9 @@ package struct Preparer: Sendable {
             }
             var versioned = upload
             versioned.project = decision.project
-            let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy)
+            let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy, known: found.atKey)
             return .ready(PreparedFile(claim: claim, content: .photo(photo)))
         }
-    }
-
-    /// What is stored already of these bytes, so that there is nothing to reduce or send: the same photo under another
-    /// name or from another day; or, where they are a stored copy themselves (one that was restored, and put in the place
-    /// of its photo), the photo that they are the copy of.
-    private func stored(_ upload: PlannedUpload, _ digest: ContentDigest) throws -> ObjectRecord? {
-        if let object = try ledger.object(upload.key), object.problem == nil,
-            object.md5 == digest.md5 || object.sha256 == digest.sha256
-        {
-            return object
-        }
-        // What is not in the pool has a name of its own, and is stored under that.
-        guard upload.condition == .ifAbsent else { return nil }
-        return try ledger.object(storing: digest.sha256, below: planner.keys.photos)
     }
 
     /// What an error about a claimed file comes to.
