@@ -115,9 +115,8 @@ struct EventFileNoter: Sendable {
     /// - Parameter stamp: of the file as it is read.
     /// - Throws: ``PhotoError``, ``LedgerError``.
     func note(_ claim: Claim, stamp: FileStamp) throws -> Finding {
-        let text = try reducer.eventText(of: claim.file, stamp: stamp)
-        let file = GalleryEventFile(text, profile: claim.folder.profile, name: claim.file.lastComponent)
-        guard let file else {
+        let (text, events) = try reducer.eventFile(claim.file, of: claim.folder.profile, stamp: stamp)
+        guard let file = events else {
             // What a cleanup leaves of a file is the cleanup's to remove.
             if EventFileReader.holdsNothing(text.bytes) { return .noEvents }
             if let damage = text.damage ?? JSONElements(of: text.bytes).damage.map({ "is damaged at \($0)" }) {
@@ -146,6 +145,15 @@ extension PhotoReducer {
             throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
         }
         return EventFileText(try read(file, 0..<Int(stamp.size), stamp: stamp))
+    }
+
+    /// The text of a file with its events; `nil` where it is no file of events.
+    /// - Throws: as ``eventText(of:stamp:)``.
+    func eventFile(
+        _ file: FilePath, of profile: String?, stamp: FileStamp
+    ) throws(PhotoError) -> (text: EventFileText, events: GalleryEventFile?) {
+        let text = try eventText(of: file, stamp: stamp)
+        return (text, GalleryEventFile(text, profile: profile, name: file.lastComponent))
     }
 
     /// A piece of the text of a file of events. Of UTF-16 all of it has to be read: where a piece stands is not known.

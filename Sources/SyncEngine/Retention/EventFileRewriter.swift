@@ -15,16 +15,9 @@ struct EventCleaner: Sendable {
     /// - Returns: why text of an event may still be in a file, by the rows of the events.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func clean(_ events: [(due: DueEvent, photo: MD5Digest?)]) async throws -> [Int64: RetentionSummary.Issue] {
-        var places: [Int64: (place: EventPlace, targets: [EventFileRewriter.Target])] = [:]
-        for (due, photo) in events {
-            for place in due.places where place.isConfigured {
-                let target = EventFileRewriter.Target(event: due.event, photo: photo)
-                // One that is clean may be left empty by a run that was killed.
-                places[place.photoID, default: (place, [])].targets += place.isClean ? [] : [target]
-            }
-        }
+        let targets = events.map { ($0.due, EventFileRewriter.Target(event: $0.due.event, photo: $0.photo)) }
         var left: [Int64: RetentionSummary.Issue] = [:]
-        for (place, targets) in places.values.sorted(by: { $0.place.photoID < $1.place.photoID }) {
+        for (place, targets) in DueEvent.byPlace(targets) {
             try Task.checkCancellation()
             for (event, reason) in try await clean(place, targets) {
                 left[event.id] = RetentionSummary.Issue(event: event.eventID, file: place.file, reason: reason)
@@ -106,15 +99,14 @@ struct EventFileRewriter: Sendable {
         guard !scanner.isBeingWritten(place.file) else {
             throw PhotoError(.changed, "a program is writing to the file; the next cleanup tries it again")
         }
-        let text = try shelf.text(of: place, stamp)
+        let (text, events) = try shelf.reducer.eventFile(place.file, of: place.profile, stamp: stamp)
         let bytes = text.bytes
         var result = Rewriting()
         if bytes == Self.nothing { result.emptied = stamp }
-        let file = GalleryEventFile(text, profile: place.profile, name: place.file.lastComponent)
-        let doubtful = EventFileReader.doubtful(targets.map(\.event), in: file, bytes)
+        let doubtful = EventFileReader.doubtful(targets.map(\.event), in: events, bytes)
         result.left = targets.compactMap { target in doubtful[target.event.id].map { (target.event, $0) } }
         let targets = targets.filter { doubtful[$0.event.id] == nil }
-        guard let file else {
+        guard let file = events else {
             if EventFileReader.holdsNothing(bytes) {
                 result.clean = targets.map(\.event)
             } else {

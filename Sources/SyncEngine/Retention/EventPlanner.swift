@@ -100,19 +100,13 @@ struct EventFileReader: Sendable {
     func look(at place: EventPlace, for events: [EventRecord]) -> Content {
         do {
             guard let stamp = try scanner.stamp(of: place.file) else { return .absent }
-            let text = try text(of: place, stamp)
-            let file = GalleryEventFile(text, profile: place.profile, name: place.file.lastComponent)
-            return .read(ReadEventFile(place: place, stamp: stamp, events: file, text.bytes, for: events))
+            let (text, found) = try reducer.eventFile(place.file, of: place.profile, stamp: stamp)
+            return .read(ReadEventFile(place: place, stamp: stamp, events: found, text.bytes, for: events))
         } catch let error as PhotoError where error.code == .missing {
             return .absent
         } catch {
             return .unreadable("\(error)")
         }
-    }
-
-    /// - Throws: ``PhotoError``.
-    func text(of place: EventPlace, _ stamp: FileStamp) throws(PhotoError) -> EventFileText {
-        try reducer.eventText(of: place.file, stamp: stamp)
     }
 
     /// Whether a text is what a cleanup leaves when nothing is left, or as good as that.
@@ -155,6 +149,20 @@ struct EventFileReader: Sendable {
         let plain = text.split { !(0x30...0x39).contains($0) }
         let found = Set((quoted + plain).lazy.map { String(decoding: $0, as: UTF8.self).inBytes })
         return because(EventFileRewriter.damaged, wanted.filter { found.contains($0.eventID.inBytes) })
+    }
+}
+
+extension DueEvent {
+    /// The files that hold some events, in the order of their rows, with what stands for these events. One that is clean of
+    /// an event is among them with nothing of it: a run that was killed may have left it empty.
+    static func byPlace<Item>(_ items: [(due: DueEvent, item: Item)]) -> [(place: EventPlace, items: [Item])] {
+        var places: [Int64: (place: EventPlace, items: [Item])] = [:]
+        for (due, item) in items {
+            for place in due.places where place.isConfigured {
+                places[place.photoID, default: (place, [])].items += place.isClean ? [] : [item]
+            }
+        }
+        return places.values.sorted { $0.place.photoID < $1.place.photoID }
     }
 }
 

@@ -203,20 +203,14 @@ package struct RetentionPass: Sendable {
 
     private func plans(for batch: [DueEvent]) async throws -> [EventPlan] {
         let (shelf, planner) = (shelf, planner)
-        var places: [Int64: (place: EventPlace, events: [EventRecord])] = [:]
-        for due in batch {
-            for place in due.places where place.isConfigured {
-                // Of one that is clean nothing is in doubt.
-                places[place.photoID, default: (place, [])].events += place.isClean ? [] : [due.event]
-            }
-        }
+        var contents: [Int64: EventFileReader.Content] = [:]
         // One file in memory at a time.
-        let contents = try await Array(places.values).concurrently(1) { place, events in
-            try await pool.run { (place.photoID, shelf.look(at: place, for: events)) }
+        for (place, events) in DueEvent.byPlace(batch.map { ($0, $0.event) }) {
+            contents[place.photoID] = try await pool.run { shelf.look(at: place, for: events) }
         }
+        let known = contents
         return try await ledger { ledger in
-            let contents = Dictionary(uniqueKeysWithValues: contents)
-            return try batch.map { try planner.plan($0, contents, ledger) }
+            try batch.map { try planner.plan($0, known, ledger) }
         }
     }
 

@@ -41,25 +41,29 @@ import Testing
         #expect(try names(world.ledger.claim(limit: 3, upTo: size, at: world.now)) == ["1.mp4", "2.jpg"])
     }
 
+    private func photo(_ next: NextClaim) -> Claim? {
+        if case .photo(let claim) = next { claim } else { nil }
+    }
+
     @Test func `the next claim is the photo that has been due the longest, or tells when one is`() throws {
         let world = try queue(["/pictures/trips/rome/1.jpg", "/pictures/gallery/2.mp4"])
-        guard case .photo(let claim) = try world.ledger.claimNext(at: world.now) else {
-            return #expect(Bool(false), "nothing was due")
-        }
-        #expect(names([claim]) == ["1.jpg"])
-        #expect(try world.ledger.attempts(of: claim.photoID).count == 1)
+        let first = try #require(photo(try world.ledger.claimNext(at: world.now)))
+        #expect(names([first]) == ["1.jpg"])
+        #expect(try world.ledger.attempts(of: first.photoID).count == 1)
         let size = try #require(world.disk["/pictures/gallery/2.mp4"]).size
         #expect(try world.ledger.claimNext(upTo: size - 1, at: world.now) == .nothing(until: nil))
+        let second = try #require(photo(try world.ledger.claimNext(isExpected: false, at: world.now)))
+        #expect(names([second]) == ["2.mp4"])
+
         let until = world.now + 30
-        try world.ledger.commit(claim, outcome: .postponed("away", until: until), at: world.now)
-        #expect(try world.ledger.claimNext(upTo: size - 1, at: world.now) == .nothing(until: until))
+        try world.ledger.commit(first, outcome: .postponed("away", until: until), at: world.now)
         for isExpected in [true, false] {
-            guard case .photo(let next) = try world.ledger.claimNext(isExpected: isExpected, at: until) else {
-                return #expect(Bool(false), "nothing was due")
-            }
-            #expect(names([next]) == [isExpected ? "2.mp4" : "1.jpg"])
+            let next = try world.ledger.claimNext(isExpected: isExpected, at: world.now)
+            #expect(next == .nothing(until: until))
         }
-        #expect(try world.ledger.claimNext(isExpected: false, at: until) == .nothing(until: nil))
+        let again = try #require(photo(try world.ledger.claimNext(isExpected: false, at: until)))
+        #expect(again.photoID == first.photoID && again.attempts == 2)
+        #expect(try world.ledger.claimNext(at: until) == .nothing(until: nil))
     }
 
     @Test func `a claim tells all that the work needs`() throws {
