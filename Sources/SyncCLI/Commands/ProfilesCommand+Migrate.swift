@@ -54,7 +54,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
 
     private func migrate(
         _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
-    ) async throws -> ProfileMigration.Result {
+    ) async throws -> ProfileMigration.Summary {
         let settings = workspace.settings.share
         let migration = ProfileMigration(
             store: store, ledger: queue, keys: try KeyLayout(user: workspace.settings.user),
@@ -66,7 +66,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
 
     private func delete(
         _ orphans: [String], _ installation: Installation, _ store: any ObjectStore, _ queue: LedgerQueue
-    ) async throws -> OrphanRemover.Result {
+    ) async throws -> OrphanRemover.Summary {
         let lock: AgentLock
         do {
             lock = try installation.takeCleanupLock()

@@ -102,7 +102,7 @@ struct MigrationReport: Report {
         self.init(old, new, dryRun: true, plan.files, plan.alreadyThere, plan.bytes, 0, plan.conflicts)
     }
 
-    init(_ result: ProjectMigration.Result, _ old: FilePath, _ new: FilePath) {
+    init(_ result: ProjectMigration.Summary, _ old: FilePath, _ new: FilePath) {
         self.init(
             old, new, dryRun: false, result.copied, result.alreadyThere, result.bytes, result.removed,
             result.conflicts)

@@ -54,7 +54,7 @@ struct StatusCommand: WorkspaceCommand {
         let parts = try await RestoreServices(workspace, access: .reads)
         let terminal = workspace.console.errors
         let line = ProgressLine(terminal, time: workspace.time, elsewhere: .nothing)
-        let result: ClassRefresh.Result
+        let result: ClassRefresh.Summary
         do {
             defer { line.finish() }
             result = try await parts.refresh.run { seen in

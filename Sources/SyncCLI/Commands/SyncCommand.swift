@@ -66,8 +66,8 @@ private final class PassService: Service {
     private let parts: AgentServices
     private let progress: PassProgress
     private let logger: Logger
-    private let found = Mutex(SyncPass.Intake())
-    private let upkeep = Mutex(TierMover.Result())
+    private let found = Mutex(SyncPass.Scanned())
+    private let upkeep = Mutex(TierMover.Summary())
     private let delivery = Mutex<[RestoreDownloader.Problem]>([])
 
     init(parts: AgentServices, progress: PassProgress, logger: Logger) {
@@ -76,9 +76,9 @@ private final class PassService: Service {
         self.progress = progress
     }
 
-    var intake: SyncPass.Intake { found.withLock { $0 } }
+    var intake: SyncPass.Scanned { found.withLock { $0 } }
     /// What was moved to the archive.
-    var moved: TierMover.Result { upkeep.withLock { $0 } }
+    var moved: TierMover.Summary { upkeep.withLock { $0 } }
 
     /// Restored photos that could not be saved where they were to be.
     var unsaved: [RestoreDownloader.Problem] { delivery.withLock { $0 } }

@@ -77,7 +77,7 @@ struct VerifyCommand: WorkspaceCommand {
         return Answer(report, status: report.status) { [report] _ in report.lines(now: now) }
     }
 
-    private func look(_ verifier: Verifier, _ workspace: Workspace) async throws -> Verifier.Result {
+    private func look(_ verifier: Verifier, _ workspace: Workspace) async throws -> Verifier.Summary {
         let settings = workspace.settings.verify
         let now = workspace.time.now()
         let spent = try await workspace.ledger { try $0.verificationStanding(at: now).spentUSD }

@@ -55,7 +55,7 @@ extension PipelineEvent {
         // Of a file of events: what is malformed in it is named there, by place and reason.
         let note = events.map { ": \($0.text)" } ?? ""
         let isDoubtful = (events?.malformed ?? 0) > 0
-        return switch result {
+        return switch ending {
         case .stored(let local, let sent):
             (
                 isDoubtful ? .warning : .info,

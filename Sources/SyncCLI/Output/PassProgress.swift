@@ -14,7 +14,7 @@ final class PassProgress: Sendable {
 
         /// Whether it was not told yet that this photo waits for this reason.
         mutating func isNew(_ event: PipelineEvent) -> Bool {
-            guard case .postponed(let reason) = event.result else { return true }
+            guard case .postponed(let reason) = event.ending else { return true }
             return waiting.updateValue(reason, forKey: event.file) != reason
         }
     }
@@ -44,7 +44,7 @@ final class PassProgress: Sendable {
     func note(_ event: PipelineEvent) {
         state.withLock { state in
             state.summary.count(event)
-            if case .failed = event.result { state.failed.insert(event.file) }
+            if case .failed = event.ending { state.failed.insert(event.file) }
             if let text = complaint(about: event), state.isNew(event) { line.writeLine(text) }
             line.update { _ in Self.text(state.summary, total: state.total, elapsed: time.monotonic() - start) }
         }
@@ -54,7 +54,7 @@ final class PassProgress: Sendable {
 
     private func complaint(about event: PipelineEvent) -> String? {
         let path = event.file.text.escapingControls
-        return switch event.result {
+        return switch event.ending {
         case .failed(let reason): terminal.styled("failed", .red) + "  \(path): \(reason)"
         case .postponed(let reason): terminal.styled("waits", .yellow) + "   \(path): \(reason)"
         case .stored, .alreadyStored, .skipped:

@@ -53,7 +53,7 @@ struct ProfileMigrationReport: Report {
     /// Of orphans' events; `null` unless it was asked for.
     @Nullable var deleted: Deletion?
 
-    init(_ result: ProfileMigration.Result, dryRun: Bool) {
+    init(_ result: ProfileMigration.Summary, dryRun: Bool) {
         self.dryRun = dryRun
         mapped = result.mapped
         alreadyMapped = result.alreadyMapped
@@ -67,7 +67,7 @@ struct ProfileMigrationReport: Report {
             moved: result.moved, left: result.left.map { Left(key: $0.key.rawValue, reason: $0.reason) })
     }
 
-    mutating func note(_ result: OrphanRemover.Result) {
+    mutating func note(_ result: OrphanRemover.Summary) {
         deleted = Deletion(
             events: result.deleted,
             left: result.left.map { Kept(event: $0.event, file: $0.file?.string, reason: $0.reason) })

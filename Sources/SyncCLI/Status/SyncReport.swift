@@ -60,8 +60,8 @@ struct SyncReport: Report {
     ///   - delayed: photos that were tried and wait.
     ///   - told: photos that were told while the pass ran.
     init(
-        _ summary: PassSummary, intake: SyncPass.Intake, unsaved: [RestoreDownloader.Problem] = [],
-        moved: TierMover.Result, overview: Overview,
+        _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
+        moved: TierMover.Summary, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], told: Set<FilePath>
     ) {

@@ -45,7 +45,7 @@ struct VerifyReport: Encodable {
         case lost
     }
 
-    init(_ result: Verifier.Result, repaired: Int, oldest: Date?, lost: Int) {
+    init(_ result: Verifier.Summary, repaired: Int, oldest: Date?, lost: Int) {
         checked = result.checked
         bytes = result.bytes
         ok = result.intact

@@ -8,7 +8,7 @@ package import SystemPackage
 ///
 /// It shares every part with the agent that watches; only the watching is left out.
 package struct SyncPass: Sendable {
-    package struct Intake: Sendable {
+    package struct Scanned: Sendable {
         /// Files that have to be stored now.
         package var queued = 0
         package var problems: [ScanError] = []
@@ -44,8 +44,8 @@ package struct SyncPass: Sendable {
     /// - Parameter part: only this folder, absolute and below one of them. When it is not there, the whole folder above is
     ///   looked at: only that tells a folder that was removed from a drive that is not mounted.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    package func takeIn(only part: FilePath? = nil) async throws -> Intake {
-        var intake = Intake()
+    package func takeIn(only part: FilePath? = nil) async throws -> Scanned {
+        var intake = Scanned()
         let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
         for folder in folders where part?.starts(with: folder.path) ?? true {

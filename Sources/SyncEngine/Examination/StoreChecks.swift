@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 import SyncSystem
@@ -157,5 +158,134 @@ package struct StoreChecks: Sendable {
     /// What a listing says of an object.
     func listed(_ key: ObjectKey) async throws -> ObjectInfo? {
         try await store.list(prefix: key.rawValue, after: nil, limit: 10).objects.first { $0.key == key }
+    }
+}
+
+/// What `doctor` says of one thing.
+package struct Finding: Sendable {
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        case ok
+        /// It works otherwise than it could; the remedy tells what is done instead.
+        case limited
+        /// It does not work; the remedy tells what to do.
+        case wrong
+    }
+
+    /// Stable, for programs: `watched-folder`, `conditional-puts`.
+    package var name: String
+    package var state: State
+    /// What was found.
+    package var detail: String
+    /// `nil` when all is well.
+    package var remedy: String?
+    /// What makes it wrong, for the exit code.
+    package var cause: (any Error)?
+
+    private init(_ name: String, _ state: State, _ detail: String, remedy: String?, cause: (any Error)? = nil) {
+        self.name = name
+        self.state = state
+        self.detail = detail
+        self.remedy = remedy
+        self.cause = cause
+    }
+
+    package static func ok(_ name: String, _ detail: String) -> Finding {
+        Finding(name, .ok, detail, remedy: nil)
+    }
+
+    package static func limited(_ name: String, _ detail: String, instead: String) -> Finding {
+        Finding(name, .limited, detail, remedy: instead)
+    }
+
+    package static func wrong(
+        _ name: String, _ detail: String, remedy: String, cause: (any Error)? = nil
+    ) -> Finding {
+        Finding(name, .wrong, detail, remedy: remedy, cause: cause)
+    }
+
+    /// - Parameter otherwise: the remedy when the message names none.
+    package static func wrong(
+        _ name: String, message: String, otherwise: String, cause: any Error
+    ) -> Finding {
+        let parts = Advice(message)
+        return wrong(name, parts.reason, remedy: parts.remedy ?? otherwise, cause: cause)
+    }
+
+    package static func wrong(_ name: String, _ error: StoreError) -> Finding {
+        var parts = Advice(error.message)
+        if let detail = error.detail { parts.reason += " (\(detail))" }
+        let otherwise =
+            error.isTransient
+            ? "try again; when it stays so, look at the server and its log"
+            : "look at the server's configuration and log"
+        return wrong(
+            name, "\(error.operation): \(parts.reason)", remedy: parts.remedy ?? otherwise, cause: error)
+    }
+}
+
+/// A message of ours in two: the reason, and the next step after the first semicolon. Where reasons are a list of their
+/// own, the next step begins with "To go on,".
+package struct Advice: Hashable, Sendable {
+    package var reason: String
+    package var remedy: String?
+
+    package init(_ message: String) {
+        if let end = message.firstRange(of: ". To go on, ") ?? message.firstRange(of: "; ") {
+            reason = String(message[..<end.lowerBound])
+            remedy = String(message[end.upperBound...])
+        } else {
+            reason = message
+        }
+    }
+}
+
+/// The part of a store where one `doctor` tries things: `users/{user}/doctor-{16 hexadecimal digits}/`.
+package final class ScratchFolder: Sendable {
+    /// Seconds. What an earlier doctor left is nobody's any more by then.
+    private static let leftoverAge: TimeInterval = 3_600
+
+    package let prefix: String
+    private let store: any ObjectStore
+    /// The beginning of all such folders of the user.
+    private let family: String
+    private let made = Mutex<Set<ObjectKey>>([])
+
+    package init(_ store: any ObjectStore, user: String, id: UInt64) {
+        self.store = store
+        family = "users/\(user)/doctor-"
+        let digits = String(id, radix: 16)
+        prefix = family + String(repeating: "0", count: 16 - digits.count) + digits + "/"
+    }
+
+    /// A key in the folder. Whatever comes to be stored under it is removed by ``empty()``.
+    package func key(_ name: String) throws(InvalidName) -> ObjectKey {
+        let key = try ObjectKey(prefix + name)
+        made.withLock { keys in _ = keys.insert(key) }
+        return key
+    }
+
+    /// Removes all that is in the folder: also what a listing does not show, since some servers lose keys there.
+    /// - Returns: what is still there afterwards.
+    package func empty() async throws -> [ObjectKey] {
+        var keys = made.withLock { $0 }
+        for object in try await objects(below: prefix) { keys.insert(object.key) }
+        let failures = try await store.delete(Array(keys))
+        return Array(try await Set(objects(below: prefix).map(\.key)).union(failures.keys))
+    }
+
+    /// Removes what earlier doctors could not.
+    /// - Returns: how many objects.
+    package func removeLeftovers(now: Date) async throws -> Int {
+        let limit = now.addingTimeInterval(-Self.leftoverAge)
+        let leftovers = try await objects(below: family).filter { object in
+            !object.key.rawValue.hasPrefix(prefix) && (object.modified.map { $0 < limit } ?? false)
+        }
+        return leftovers.count - (try await store.delete(leftovers.map(\.key)).count)
+    }
+
+    private func objects(below prefix: String) async throws -> [ObjectInfo] {
+        var objects: [ObjectInfo] = []
+        for try await page in store.pages(prefix: prefix) { objects += page }
+        return objects
     }
 }

@@ -7,7 +7,8 @@ import SystemPackage
 ///
 /// Each is noted by itself as soon as it is proven, so that a kill at any line repeats at most the one in flight.
 struct EventFileUploader: Sendable {
-    struct Result: Sendable {
+    /// What the work on a file has come to.
+    struct Ending: Sendable {
         let outcome: Outcome
         let note: EventFileNote
         /// `nil` when nothing was sent.
@@ -25,18 +26,18 @@ struct EventFileUploader: Sendable {
 
     let ledger: LedgerQueue
     let preparer: Preparer
-    let sender: PhotoSender
+    let uploader: Uploader
     let pool: BlockingPool
     let suspects: KeyedLock<Bool>
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
 
     init(
-        ledger: LedgerQueue, preparer: Preparer, sender: PhotoSender, pool: BlockingPool, suspects: KeyedLock<Bool>
+        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: KeyedLock<Bool>
     ) {
         self.ledger = ledger
         self.preparer = preparer
-        self.sender = sender
+        self.uploader = uploader
         self.pool = pool
         self.suspects = suspects
     }
@@ -49,14 +50,14 @@ struct EventFileUploader: Sendable {
     /// A photo that the store does not take holds up none of the others: the error is thrown at the end.
     /// - Parameter isStopping: asked before each photo; when it is, the rest is left for the next time.
     /// - Throws: ``StoreError``, ``PhotoError`` about the file, ``LedgerError``.
-    func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Result {
+    func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Ending {
         var report = EventFileReport(malformed: file.malformed)
         var sent = Sent()
         var delayed: [StoreError] = []
         var refused = 0
         for entry in file.entries {
             if isStopping() {
-                return Result(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+                return Ending(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
             }
             do {
                 let result = try await events.withKey(entry.record.id) { try await photo(of: entry, claim, &sent) }
@@ -77,7 +78,7 @@ struct EventFileUploader: Sendable {
                 report.queued.counted("of its photos is a file that waits", "of its photos are files that wait")
                     + " for its turn",
                 until: preparer.now() + Self.longestWait)
-        return Result(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+        return Ending(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
     }
 
     private func photo(
@@ -107,7 +108,7 @@ struct EventFileUploader: Sendable {
         let object: ObjectRecord
         var photo = try await alone(claim) { try events.photo(range, of: claim, known: record.photoMD5) }
         if case .stored(let known, let knownObject) = photo {
-            if let confirmed = try await sender.confirm(knownObject) {
+            if let confirmed = try await uploader.confirm(knownObject) {
                 photo = .stored(known, confirmed)
             } else {
                 photo = try await alone(claim) {
@@ -119,7 +120,7 @@ struct EventFileUploader: Sendable {
         case .known: return .stored(record.object)
         case .stored(let known, let confirmed): (md5, object) = (known, confirmed)
         case .ready(let photo):
-            let receipt = try await sender.send(photo)
+            let receipt = try await uploader.upload(photo)
             sent.isAny = sent.isAny || receipt.wasSent
             sent.bytes += receipt.sentBytes
             (md5, object) = (photo.examined.digest.md5, receipt.object)
@@ -159,4 +160,104 @@ struct EventFileUploader: Sendable {
         }
         return photo.isOnItsWay ? .queued : .failed("its photo beside the file cannot be stored")
     }
+}
+
+/// What came of the events of one file, counted, and in words: ids and reasons of ours, never a text.
+struct EventFileReport {
+    private static let named = 10
+
+    private(set) var events = 0
+    private(set) var photos = 0
+    private(set) var stored = 0
+    private(set) var failed: [String] = []
+    private(set) var waiting: [String] = []
+    /// Photos beside the file that are in the queue themselves.
+    private(set) var queued = 0
+    private(set) var firstObject: ObjectRecord?
+    private var others: [String] = []
+    private var unknownTypes: Set<ByteString> = []
+    private var ofUnknownType = 0
+    private let malformed: [MalformedEvent]
+
+    init(malformed: [MalformedEvent]) {
+        self.malformed = malformed
+    }
+
+    mutating func add(_ entry: PreparedEvents.Entry, _ result: EventPhotoResult) {
+        let name = "#\(entry.event.index + 1) \(entry.event.id.escapingControls)"
+        if entry.isRepeat {
+            if case .failed(let reason) = result { failed.append("\(name): \(reason)") }
+            return
+        }
+        events += 1
+        if entry.record.isOfUsedID { others.append(name) }
+        if !entry.event.type.isKnown {
+            ofUnknownType += 1
+            unknownTypes.insert(entry.event.type.rawValue.inBytes)
+        }
+        if result != .none { photos += 1 }
+        switch result {
+        case .none: break
+        case .stored(let object):
+            stored += 1
+            firstObject = firstObject ?? object
+        case .another(let object):
+            stored += 1
+            firstObject = firstObject ?? object
+        case .failed(let reason): failed.append("\(name): \(reason)")
+        case .waiting: waiting.append("\(name): its photo is not beside the file")
+        case .queued: queued += 1
+        }
+    }
+
+    /// How the work on the file ended, unless photos beside it are still in the queue.
+    func outcome(_ digest: ContentDigest) -> Outcome {
+        // A photo that could not be told from text is stored nowhere.
+        let isAllStored = failed.isEmpty && waiting.isEmpty && !malformed.contains(where: \.holdsPhoto)
+        if !isAllStored || events == 0 { return .failed(text, digest) }
+        if let firstObject { return .uploaded(digest, firstObject) }
+        if stored > 0 { return .skipped("gallery events whose photos are in the archive (\(text))") }
+        return .skipped("gallery events without photos: their text stays on this machine (\(text))")
+    }
+
+    var note: EventFileNote {
+        EventFileNote(events: events, malformed: malformed.count, text: text)
+    }
+
+    private var text: String {
+        var parts = [events.counted("event")]
+        if photos > 0 { parts.append("\(stored.counted("photo")) stored") }
+        if ofUnknownType > 0 {
+            let more = unknownTypes.count > Self.named ? " and others" : ""
+            let names = unknownTypes.sorted().prefix(Self.named).map(\.string).joined(separator: ", ")
+            parts.append("\(ofUnknownType) of unknown type: \(names)\(more)")
+        }
+        parts += [
+            Self.list("with an id that another event has", others), Self.list("failed", failed),
+            Self.list("waiting", waiting),
+            Self.list("malformed", malformed.map(\.description)),
+        ].compactMap(\.self)
+        return parts.joined(separator: ", ")
+    }
+
+    private static func list(_ what: String, _ reasons: [String]) -> String? {
+        if reasons.isEmpty { return nil }
+        let more = reasons.count > named ? "; and \(reasons.count - named) more" : ""
+        return "\(reasons.count) \(what): \(reasons.prefix(named).joined(separator: "; "))\(more)"
+    }
+}
+
+/// What came of the photo of one event.
+enum EventPhotoResult: Hashable {
+    /// It has none.
+    case none
+    /// The object is `nil` when the photo is in the archive only.
+    case stored(ObjectRecord?)
+    /// It is stored, but its id has another photo, which stays that of the event.
+    case another(ObjectRecord)
+    case failed(String)
+    /// It is to be a file that is not there.
+    case waiting
+    /// It is a file that is not stored yet.
+    case queued
 }

@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// Compares one watched folder, or a part of it, with the ledger. Blocks; runs on a thread of the caller's choice.
 package struct FolderScan: Sendable {
-    package struct Result: Sendable {
+    package struct Summary: Sendable {
         package var filesSeen = 0
         package var queued = 0
         package var moved = 0
@@ -29,7 +29,7 @@ package struct FolderScan: Sendable {
 
     /// - Parameter start: the folder's path, or one below it.
     /// - Throws: ``LedgerError``. What the disk refuses is in the result.
-    package func run(_ folder: FolderRecord, from start: FilePath, at now: Date) throws -> Result {
+    package func run(_ folder: FolderRecord, from start: FilePath, at now: Date) throws -> Summary {
         let result = try look(at: folder, from: start, now)
         if start == folder.path {
             try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
@@ -63,8 +63,8 @@ package struct FolderScan: Sendable {
         return try ledger.markGone(folder.id, path: relative, at: now)
     }
 
-    private func look(at folder: FolderRecord, from start: FilePath, _ now: Date) throws -> Result {
-        var result = Result()
+    private func look(at folder: FolderRecord, from start: FilePath, _ now: Date) throws -> Summary {
+        var result = Summary()
         var visited: Set<DirectoryID> = []
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
@@ -149,7 +149,7 @@ package struct FolderScan: Sendable {
 
     /// Places below the folder where photos were on a drive that is not mounted. Nothing is concluded about them.
     private func absentMounts(
-        of folder: FolderRecord, _ mounts: ScannedMounts, at now: Date, _ result: inout Result
+        of folder: FolderRecord, _ mounts: ScannedMounts, at now: Date, _ result: inout Summary
     ) throws -> [FilePath] {
         let absent = try ledger.noteMounts(
             folder.id, mounted: scanner.mountPoints(below: folder.path), inUse: mounts.inUse, at: now)
@@ -166,7 +166,7 @@ package struct FolderScan: Sendable {
 
     private func reconcile(
         _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ visited: inout Set<DirectoryID>,
-        _ result: inout Result
+        _ result: inout Summary
     ) throws {
         let difference = try ledger.reconcile(
             folder.id, directory: scanned.path, files: scanned.files,
@@ -215,5 +215,42 @@ extension FilePath {
         var relative = self
         _ = relative.removePrefix(root)
         return relative
+    }
+}
+
+/// What a scan meets at and below places where a drive is mounted, or was. A drive that is not mounted looks like an empty
+/// folder, or like none; only the whole scan, and the table of mounts after it, tell which it is. So folders there that
+/// hold no files wait for the end.
+struct ScannedMounts {
+    /// Below the watched folder.
+    private let places: Set<FilePath>
+    /// Places at or below which there are files.
+    private(set) var inUse: Set<FilePath> = []
+    /// Folders there without files.
+    private(set) var empty: [ScannedFolder] = []
+
+    init(_ places: Set<FilePath>) {
+        self.places = places
+    }
+
+    /// - Returns: whether the folder is to be compared with the ledger at once.
+    mutating func meet(_ folder: ScannedFolder) -> Bool {
+        if places.isEmpty { return true }
+        let above = places.filter { folder.path.starts(with: $0) }
+        guard !above.isEmpty, folder.files.isEmpty else {
+            inUse.formUnion(above)
+            return true
+        }
+        empty.append(folder)
+        return false
+    }
+}
+
+extension FileStamp {
+    /// How long ago the file was modified. A time in the future says nothing about when that was (a camera's clock, a
+    /// copied attribute): such a file counts as old.
+    package func age(at now: Date) -> Duration {
+        let age = Duration.milliseconds(Int64(now.timeIntervalSince1970 * 1_000) - modified / 1_000_000)
+        return age < .zero ? .seconds(Int64.max / 2) : age
     }
 }

@@ -9,7 +9,7 @@ package import SyncSystem
 /// As in ``RetentionPass``, an event goes only when its photo is proven to be stored, or it has none; and one pass runs at
 /// a time: the caller holds the lock of cleanups.
 package struct OrphanRemover: Sendable {
-    package struct Result: Hashable, Sendable {
+    package struct Summary: Hashable, Sendable {
         package internal(set) var deleted: Int
         /// Events that stay.
         package internal(set) var left: [RetentionSummary.Issue] = []
@@ -43,8 +43,8 @@ package struct OrphanRemover: Sendable {
 
     /// - Parameter profiles: as the events give them.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
-    package func run(_ profiles: [String]) async throws -> Result {
-        var result = Result()
+    package func run(_ profiles: [String]) async throws -> Summary {
+        var result = Summary()
         for profile in profiles {
             var last: EventRecord?
             while true {
@@ -59,7 +59,7 @@ package struct OrphanRemover: Sendable {
         return result
     }
 
-    private func remove(_ batch: [DueEvent], _ result: inout Result) async throws {
+    private func remove(_ batch: [DueEvent], _ result: inout Summary) async throws {
         let problems = try await batch.concurrently(Self.requestsInFlight) { try await self.problem(with: $0) }
         var left: [Int64: RetentionSummary.Issue] = [:]
         var removable: [(due: DueEvent, photo: MD5Digest?)] = []

@@ -1,4 +1,6 @@
+import FoundationEssentials
 package import SyncCore
+import SyncDigest
 package import SyncLedger
 
 /// Gives events and archived photos that go by a telephone number the UUID of its profile, and photos whose key may tell
@@ -30,7 +32,7 @@ package struct ProfileMigration: Sendable {
         package let reason: String
     }
 
-    package struct Result: Hashable, Sendable {
+    package struct Summary: Hashable, Sendable {
         /// Events.
         package internal(set) var mapped = 0
         package internal(set) var alreadyMapped = 0
@@ -66,8 +68,8 @@ package struct ProfileMigration: Sendable {
     ///   - isDryRun: finds out what would be done, and changes nothing.
     ///   - progress: how many photos were looked at by now, of those that go by a number.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
-    package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Result {
-        var result = Result(obstacle: book.obstacle)
+    package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Summary {
+        var result = Summary(obstacle: book.obstacle)
         var orphans: [ByteString: Orphan] = [:]
         var waiting: [ByteString: Waiting] = [:]
         for use in try await ledger({ try $0.profileUses() }) {
@@ -146,4 +148,102 @@ package struct ProfileMigration: Sendable {
 
     /// Whether the event's id in the key tells no telephone number.
     private func mayStay(_ place: ArchivedPhotoPlace) -> Bool { book.mayLeave(eventID: place.eventID, of: place.month) }
+}
+
+/// Gives an archived photo another key, in which no telephone number is: the new object is proven before the old one goes.
+///
+/// It is read and put, not copied in the store: what is stored beside the bytes names the profile too.
+struct ArchivedPhotoMover: Sendable {
+    private static let mostBytes = 512 << 20
+
+    enum Outcome: Hashable, Sendable {
+        case moved
+        /// Nothing has changed, and why.
+        case left(String)
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let book: ProfileBook
+    private let reader: ObjectReader
+    private let time: TimeSource
+
+    init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.book = book
+        self.time = time
+        reader = ObjectReader(store, limit: Self.mostBytes, time: time)
+    }
+
+    /// - Parameter profile: as it is to stand in the key.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    func move(_ place: ArchivedPhotoPlace, to profile: String, isDryRun: Bool) async throws -> Outcome {
+        do {
+            guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
+            guard ArchivedGalleryPhoto(old, at: place).isReadable else {
+                return .left("it is archived: bring it back with sync-agent restore, and migrate again")
+            }
+            return isDryRun ? .moved : try await move(old, at: place, to: profile)
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return .left("\(error)")
+        } catch let error as InvalidName {
+            return .left("\(error)")
+        }
+    }
+
+    private func move(_ old: ObjectInfo, at place: ArchivedPhotoPlace, to profile: String) async throws
+        -> Outcome
+    {
+        let bytes = try await reader.read(place.key)
+        let body = ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes))
+        if let claimed = old.claimedSHA256, claimed != body.digest.sha256 {
+            return .left("its bytes are not those that were stored; look at it")
+        }
+        let event = event(of: old, at: place)
+        let key = try place.key(underProfile: profile, event: event.inKey, of: keys)
+        var metadata = old.metadata
+        metadata[MetadataName.profile] = profile
+        if metadata[MetadataName.eventID] != nil { metadata[MetadataName.eventID] = event.id }
+        if let user = metadata[MetadataName.user], !book.mayLeave(user) { metadata[MetadataName.user] = keys.user }
+        if let type = metadata[MetadataName.eventType], !book.mayLeave(type) { metadata[MetadataName.eventType] = nil }
+        if let title = metadata[MetadataName.taskTitle] { metadata[MetadataName.taskTitle] = book.title(title) }
+        metadata[MetadataName.sha256] = "\(body.digest.sha256)"
+        let type = old.contentType ?? MediaType.jpeg.name
+        guard try await put(body, at: key, ObjectAttributes(contentType: type, metadata: metadata)) else {
+            return .left("another photo is stored as \(key)")
+        }
+        let record = ObjectRecord(
+            key: key, size: body.size, md5: old.photoMD5, sha256: body.digest.sha256, contentType: type,
+            width: old.width, height: old.height, storedAt: time.now())
+        try await ledger.finish {
+            try $0.moveArchivedPhoto(place.key, to: record, profile: profile)
+        }
+        try await store.delete(place.key)
+        return .moved
+    }
+
+    /// The event's id as it may be told, and as the key ends with it: that of a second photo under one id is longer.
+    private func event(of old: ObjectInfo, at place: ArchivedPhotoPlace) -> (id: String, inKey: String) {
+        let id = old.metadata[MetadataName.eventID] ?? place.eventID
+        let mayLeave = { book.mayLeave(eventID: $0, of: place.month) }
+        guard !mayLeave(id) || !mayLeave(place.eventID) else { return (id, place.eventID) }
+        let pseudonym = book.pseudonym(ofEvent: id)
+        guard place.eventID.utf8.starts(with: id.utf8) else { return (pseudonym, pseudonym) }
+        return (pseudonym, pseudonym + String(decoding: place.eventID.utf8.dropFirst(id.utf8.count), as: UTF8.self))
+    }
+
+    /// - Returns: whether the store proves that it holds these bytes under the key.
+    private func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> Bool {
+        do {
+            if case .holds = try await ProvenPut(store)(body, at: key, attributes, .ifAbsent) { return true }
+            return false
+        } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
+            // An earlier run came so far, or somebody else's photo is there.
+        }
+        guard let stored = try await store.head(key) else { return false }
+        return try await ObjectReadback(store).holds(body, as: stored)
+    }
 }

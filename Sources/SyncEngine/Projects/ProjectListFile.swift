@@ -61,3 +61,87 @@ package struct ProjectListFile: Sendable {
         return status.stamp
     }
 }
+
+/// Why records could not be taken out of `projects.json`. The file is as its writer left it.
+package struct ProjectListNotRewritten: Error, Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+}
+
+extension ProjectListFile {
+    /// How often a file that somebody else changes meanwhile is tried again.
+    private static let rewriteAttempts = 200
+
+    /// Takes the records of some projects out of the file; all other bytes stay as they are, and what another program
+    /// writes at any moment is kept. See ``FileReplacement``.
+    /// - Parameters:
+    ///   - isBeingWritten: whether a process has a file open for writing.
+    ///   - pause: called before a file that was being changed is looked at again.
+    /// - Returns: whether there was such a record.
+    /// - Throws: ``ProjectListNotRewritten``.
+    package func remove(
+        _ ids: Set<ByteString>, isBeingWritten: @escaping (FilePath) -> Bool, pause: () -> Void
+    ) throws(ProjectListNotRewritten) -> Bool {
+        let replacement = FileReplacement(calls: calls, isBeingWritten: isBeingWritten)
+        var obstacle = "it keeps changing; try again when its app is idle"
+        for attempt in 0..<Self.rewriteAttempts {
+            if attempt > 0 { pause() }
+            switch read(unless: nil) {
+            case .missing: return false
+            case .changing, .unchanged: continue
+            case .refused(let reason, _): throw ProjectListNotRewritten(description: "\(path): \(reason)")
+            case .read(let bytes, let stamp):
+                let list: ProjectList
+                do {
+                    list = try ProjectList(bytes)
+                } catch {
+                    // Half-written, most likely.
+                    obstacle = "it is damaged (\(error)); nothing was taken out of it"
+                    continue
+                }
+                guard let rest = list.removing(ids) else { return false }
+                if try replace(stamp, by: rest, replacement) { return true }
+            }
+        }
+        throw ProjectListNotRewritten(description: "\(path): \(obstacle)")
+    }
+
+    /// Deals with what a process that was killed while it rewrote the file left beside it.
+    /// - Returns: what other programs wrote and could not get its name back.
+    package func settle(isBeingWritten: @escaping (FilePath) -> Bool) throws(ProjectListNotRewritten) -> [FilePath] {
+        let folder = path.removingLastComponent()
+        do {
+            return try FileReplacement(calls: calls, isBeingWritten: isBeingWritten).settle(in: folder)
+        } catch {
+            throw notRewritten(error)
+        }
+    }
+
+    /// - Returns: `false` when the file is another one by now.
+    private func replace(
+        _ old: FileStamp, by bytes: [UInt8], _ replacement: FileReplacement
+    ) throws(ProjectListNotRewritten) -> Bool {
+        let outcome: FileReplacement.Outcome
+        do {
+            outcome = try replacement.replace(path, old, by: bytes)
+        } catch {
+            throw notRewritten(error)
+        }
+        switch outcome {
+        case .replaced: return true
+        case .changed: return false
+        case .kept(let hidden):
+            throw ProjectListNotRewritten(description: "\(path): changed twice at this moment; \(Self.advice(hidden))")
+        }
+    }
+
+    /// What to do about a file that was kept.
+    package static func advice(_ kept: FilePath) -> String {
+        "an earlier file of another program is kept as \(kept); compare the two, and remove the one that is not wanted"
+    }
+
+    private func notRewritten(_ error: any Error) -> ProjectListNotRewritten {
+        let fault = (error as? Errno).map { FileFault($0, or: "move the folder to another disk") }
+        let reason = fault?.message ?? "\(error)"
+        return ProjectListNotRewritten(description: "\(path): cannot be rewritten: \(reason)")
+    }
+}

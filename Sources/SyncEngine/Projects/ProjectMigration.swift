@@ -20,7 +20,7 @@ package struct ProjectMigration: Sendable {
         package var conflicts: [Conflict] = []
     }
 
-    package struct Result: Sendable {
+    package struct Summary: Sendable {
         package var copied = 0
         package var alreadyThere = 0
         package var bytes: Int64 = 0
@@ -61,8 +61,8 @@ package struct ProjectMigration: Sendable {
     /// As long as there is a conflict, nothing is removed. Blocks.
     /// - Parameter progress: told how many files are in the new place.
     /// - Throws: as ``plan(_:)``.
-    package func run(_ flag: CancellationFlag, progress: (Int) -> Void = { _ in }) throws -> Result {
-        var result = Result()
+    package func run(_ flag: CancellationFlag, progress: (Int) -> Void = { _ in }) throws -> Summary {
+        var result = Summary()
         let tree = try tree()
         result.conflicts = tree.obstacles
         try makeFolder(new, like: old)
@@ -88,7 +88,7 @@ package struct ProjectMigration: Sendable {
         return result
     }
 
-    private func remove(_ tree: Tree, _ result: inout Result, _ flag: CancellationFlag) throws {
+    private func remove(_ tree: Tree, _ result: inout Summary, _ flag: CancellationFlag) throws {
         // What came or changed meanwhile was not copied.
         let now = try self.tree()
         let known = Set(tree.files)

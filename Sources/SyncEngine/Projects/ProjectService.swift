@@ -1,7 +1,10 @@
+package import FoundationEssentials
+package import Logging
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
+package import SystemPackage
 
 /// Looks after projects folders now and then: lists that changed unnoticed, and projects that are given up.
 package struct ProjectService: Service {
@@ -44,5 +47,228 @@ package struct ProjectService: Service {
             }
         }
         if !folders.isEmpty { work.signal() }
+    }
+}
+
+/// Keeps the ledger up to the `projects.json` of each folder. The last good state counts: a file that is half-written or
+/// damaged changes nothing, and is told once.
+package final class ProjectListSync: Sendable {
+    /// A file that is rewritten all the time is read no more often.
+    private static let interval = Duration.seconds(1)
+
+    private let ledger: Ledger
+    private let time: TimeSource
+    private let logger: Logger
+    private let looked = Mutex<[FilePath: Duration]>([:])
+    private let told = Mutex<[FilePath: Set<ByteString>]>([:])
+
+    package init(ledger: Ledger, time: TimeSource, logger: Logger) {
+        self.ledger = ledger
+        self.time = time
+        self.logger = logger
+    }
+
+    /// Looks at the list of a folder, and brings the ledger up to it. Blocks.
+    /// - Parameter isUrgent: whether to look also when that was done less than a second ago.
+    /// - Returns: what is known by now; `nil` when the folder has no list and never had one.
+    /// - Throws: ``LedgerError``.
+    @discardableResult
+    package func look(at folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
+        // Whoever comes while the list is read waits for it: before the first one is noted, a folder looks like one that
+        // has none, of which all images are stored.
+        try looked.withLock { looked in
+            let now = time.monotonic()
+            if !isUrgent, let last = looked[folder], now - last < Self.interval { return }
+            try read(folder)
+            looked[folder] = now
+        }
+        return try ledger.projectList(of: folder)
+    }
+
+    /// Gives up the projects of a folder that have been processing for too long, and tells of each once.
+    package func giveUp(in folder: FilePath) throws {
+        for record in try ledger.giveUpProjects(in: folder, at: time.now()) {
+            logger.warning(
+                """
+                \(folder): project \(record.id.escapingControls) has been processing for more than 24 h; it is no longer \
+                waited for
+                """)
+        }
+    }
+
+    /// Tells of a file that was kept beside a list.
+    func tell(of kept: FilePath) {
+        logger.warning("\(kept): \(ProjectListFile.advice(kept))")
+    }
+
+    private func read(_ folder: FilePath) throws {
+        let known = try ledger.projectList(of: folder)
+        let file = ProjectListFile(in: folder)
+        switch file.read(unless: known?.stamp) {
+        case .unchanged:
+            break
+        case .changing:
+            // Its images must not be taken for those of a folder without a list.
+            if known == nil { try note("it is being written", of: file, in: folder, stamp: .none) }
+        case .missing:
+            guard known != nil else { return }
+            try note("it is gone", of: file, in: folder, stamp: .none)
+        case .refused(let reason, let stamp):
+            try note(reason, of: file, in: folder, stamp: stamp)
+        case .read(let bytes, let stamp):
+            do {
+                try note(try ProjectList(bytes), of: file, in: folder, stamp)
+            } catch let damage as ProjectListDamage {
+                try note("\(damage)", of: file, in: folder, stamp: stamp)
+            }
+        }
+    }
+
+    private func note(
+        _ list: ProjectList, of file: ProjectListFile, in folder: FilePath, _ stamp: FileStamp
+    ) throws {
+        let changes = try ledger.noteProjects(list.records, in: folder, stamp: stamp, at: time.now())
+        for problem in news(list.problems, in: folder) { logger.warning("\(file.path): \(problem)") }
+        if !changes.isEmpty {
+            logger.debug(
+                "\(file.path): \(changes.added) new, \(changes.changed) changed, \(changes.removed) no longer in it")
+        }
+    }
+
+    /// A bad record is told when it appears, and not with every new state of the file.
+    private func news(_ problems: [ProjectList.Problem], in folder: FilePath) -> [ProjectList.Problem] {
+        told.withLock { told in
+            let before = told.updateValue(Set(problems.map(\.mark)), forKey: folder) ?? []
+            return problems.filter { !before.contains($0.mark) }
+        }
+    }
+
+    private func note(_ problem: String, of file: ProjectListFile, in folder: FilePath, stamp: FileStamp) throws {
+        let isNews = try ledger.noteProjectListProblem(problem, in: folder, stamp: stamp, at: time.now())
+        if isNews { logger.warning("\(file.path): \(problem); what it said before counts until it can be read") }
+    }
+}
+
+extension FileStamp {
+    /// That of no file: whatever is there the next time is read.
+    static let none = FileStamp(device: 0, inode: 0, size: -1, modified: 0)
+}
+
+extension ProjectList.Problem {
+    /// The same for the same record, wherever it is in the file by now.
+    fileprivate var mark: ByteString { "\(id ?? String(number)) \(reason)".inBytes }
+}
+
+/// Decides, file by file, what a projects folder stores: images and metadata of projects that are worth it, and
+/// `projects.json` after them. A folder that never had a `projects.json` stores what is in it.
+package struct ProjectUploadPolicy: Sendable {
+    package enum Decision: Hashable, Sendable {
+        /// As the planner says.
+        case pass
+        /// The image of a project: earlier ones of it are kept.
+        case image(of: String)
+        /// As well, but it may not be whole yet.
+        case unfinishedImage(of: String)
+        /// The list, if it still is the file with this stamp.
+        case list(FileStamp)
+        case done(Outcome)
+
+        /// What is kept earlier versions of: the project whose image it is, or the list.
+        var project: String? {
+            switch self {
+            case .image(let id), .unfinishedImage(let id): id
+            case .list: ProjectFileName.listName
+            case .pass, .done: nil
+            }
+        }
+    }
+
+    /// When a file that waits is looked at again, unless a new list brings it back at once.
+    private static let pause = Duration.seconds(600)
+    private static let shortPause = Duration.seconds(1)
+
+    private let shelf: ProjectListSync
+    private let ledger: Ledger
+    private let now: @Sendable () -> Date
+
+    package init(shelf: ProjectListSync, ledger: Ledger, now: @escaping @Sendable () -> Date) {
+        self.shelf = shelf
+        self.ledger = ledger
+        self.now = now
+    }
+
+    /// Blocks.
+    /// - Throws: ``LedgerError``.
+    package func decide(_ claim: Claim) throws -> Decision {
+        guard claim.folder.kind == .projects else { return .pass }
+        let name = ProjectFileName(below: claim.relativePath)
+        guard name != .other, let list = try shelf.look(at: claim.folder.path, isUrgent: name == .list) else {
+            return .pass
+        }
+        switch name {
+        case .list: return try decide(list, in: claim.folder.path)
+        case .image(let id): return try decide(id, list, claim, isImage: true)
+        case .metadata(let id): return try decide(id, list, claim, isImage: false)
+        case .other: return .pass
+        }
+    }
+
+    private func decide(_ list: ProjectListState, in folder: FilePath) throws -> Decision {
+        if let problem = list.problem {
+            return .done(
+                .failed(
+                    "\(problem); the state before counts, and stays stored. It is read again when it changes", nil))
+        }
+        let waiting = Set(try ledger.projectFilesWaiting(in: folder).compactMap { ProjectFileName($0).id?.inBytes })
+        let wanted =
+            try !waiting.isEmpty
+            && ledger.projects(in: folder).contains { project in
+                waiting.contains(project.record.id.inBytes) && project.verdict(at: now()) == .store
+            }
+        if wanted {
+            return .done(.waits("it is stored after the images of its projects", until: now() + Self.shortPause))
+        }
+        return .list(list.stamp)
+    }
+
+    private func decide(
+        _ id: String, _ list: ProjectListState, _ claim: Claim, isImage: Bool
+    ) throws -> Decision {
+        guard let project = try ledger.project(id, in: claim.folder.path) else {
+            guard let problem = list.problem else {
+                return .done(.skipped(ProjectVerdict.noRecord, isImage ? .unrecorded : nil))
+            }
+            return .done(.waits("projects.json cannot be used: \(problem)", until: now() + Self.pause))
+        }
+        let verdict = try verdict(on: project, claim, isImage: isImage)
+        if let reason = verdict.reason { return .done(.skipped(reason, isImage ? verdict.leftOut : nil)) }
+        guard isImage else { return .pass }
+        return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)
+    }
+
+    /// A project whose image came after the list was read: it may stand for one without an image, or with a broken one.
+    private func verdict(on project: KnownProject, _ claim: Claim, isImage: Bool) throws -> ProjectVerdict {
+        let verdict = project.verdict(at: now())
+        let folder = claim.folder.path
+        guard isImage, case .duplicate(let original) = verdict, try ledger.project(original, in: folder) != nil else {
+            return verdict
+        }
+        if try ledger.isProjectImageBroken(original, in: folder) {
+            try ledger.freeDuplicates(of: original, in: folder, at: now())
+        } else if try !ledger.hasProjectImage(original, in: folder) {
+            try ledger.reviewProjects(in: folder, at: now())
+        } else {
+            return verdict
+        }
+        return try ledger.project(project.record.id, in: folder)?.verdict(at: now()) ?? verdict
+    }
+
+    /// What an image that could not be decoded comes to while its project is in the making.
+    package func outcome(ofUnfinished error: PhotoError) -> Outcome? {
+        switch error.code {
+        case .truncated, .corrupt, .notAPhoto, .notStored, .unsupported:
+            .waits(ProjectVerdict.unfinished, until: now() + Self.pause)
+        default: nil
+        }
     }
 }

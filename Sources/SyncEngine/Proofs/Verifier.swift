@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncDigest
 package import SyncLedger
 package import SystemPackage
 
@@ -19,7 +20,7 @@ package struct Verifier: Sendable {
         package let problem: ObjectFault
     }
 
-    package struct Result: Sendable {
+    package struct Summary: Sendable {
         package fileprivate(set) var checked = 0
         /// Bytes that were read.
         package fileprivate(set) var bytes: Int64 = 0
@@ -60,8 +61,8 @@ package struct Verifier: Sendable {
     package func run(
         _ choice: Choice, costingAtMost limit: Double?, provedBefore moment: Date? = nil,
         onProgress: (Int, Int) -> Void = { _, _ in }
-    ) async throws -> Result {
-        var result = Result()
+    ) async throws -> Summary {
+        var result = Summary()
         switch choice {
         case .keys(let keys):
             for start in stride(from: 0, to: keys.count, by: Self.pageSize) where !result.isOverBudget {
@@ -89,7 +90,7 @@ package struct Verifier: Sendable {
         return result
     }
 
-    private func look(at page: [ObjectRecord], _ limit: Double?, _ result: inout Result) async throws {
+    private func look(at page: [ObjectRecord], _ limit: Double?, _ result: inout Summary) async throws {
         var affordable: [ObjectRecord] = []
         var price = 0.0
         for record in page {
@@ -122,7 +123,7 @@ package struct Verifier: Sendable {
     }
 
     private func note(
-        _ looks: [Look], of records: [ObjectRecord], _ price: Double, _ result: inout Result
+        _ looks: [Look], of records: [ObjectRecord], _ price: Double, _ result: inout Summary
     ) async throws {
         var checks: [ObjectCheck] = []
         for (look, record) in zip(looks, records) {
@@ -134,7 +135,7 @@ package struct Verifier: Sendable {
                 if case .intact = check { result.intact += 1 }
             case .undecided(let error):
                 result.undecided += 1
-                if result.failures.count < Result.namedFailures { result.failures.append(error) }
+                if result.failures.count < Summary.namedFailures { result.failures.append(error) }
             }
         }
         let (found, now) = (checks, time.now())
@@ -148,5 +149,173 @@ package struct Verifier: Sendable {
             try ledger.noteChecks(found, costUSD: price, at: now)
             return broken
         }
+    }
+}
+
+/// Looks at objects of which something was said that contradicts the ledger, and notes what comes of it.
+package struct ObjectAudit: Sendable {
+    /// What several looks have come to.
+    package struct Findings: Hashable, Sendable {
+        package var broken = BrokenCount()
+        /// Objects that were known as broken, and are there again.
+        package var mended = 0
+
+        package init() {}
+
+        mutating func add(_ count: BrokenCount) {
+            broken.objects += count.objects
+            broken.pending += count.pending
+            broken.lost += count.lost
+        }
+    }
+
+    private static let looksInFlight = 8
+
+    private let examiner: ObjectExaminer
+    private let ledger: LedgerQueue
+    private let time: TimeSource
+
+    package init(store: any ReadableStore, ledger: LedgerQueue, time: TimeSource) {
+        examiner = ObjectExaminer(store)
+        self.ledger = ledger
+        self.time = time
+    }
+
+    /// For objects that a listing has left out, or told otherwise. What the store cannot say now is left for later.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
+    func look(
+        at suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
+    ) async throws {
+        if suspects.isEmpty { return }
+        let standings: [ObjectExaminer.Standing?] = try await suspects.concurrently(Self.looksInFlight) { suspect in
+            do {
+                return try await examiner.look(
+                    at: suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
+            } catch let error as StoreError where !error.concernsWholeStore {
+                return nil
+            }
+        }
+        var broken: [BrokenObject] = []
+        var proven: [(record: ObjectRecord, isRead: Bool)] = []
+        for (suspect, standing) in zip(suspects, standings) {
+            switch standing {
+            case .broken(let problem): broken.append(BrokenObject(suspect.record, problem))
+            case .intact(let record, let isRead):
+                if record != suspect.record || record.problem != nil || isRead { proven.append((record, isRead)) }
+                if record.problem != nil { findings.mended += 1 }
+            case nil: break
+            }
+        }
+        let (marks, proofs, now) = (broken, proven, time.now())
+        let count = try await ledger.finish { ledger in
+            for proof in proofs { try ledger.noteProof(proof.record, isRead: proof.isRead, at: now) }
+            return try ledger.markBroken(marks, at: now)
+        }
+        findings.add(count)
+    }
+
+    /// For an object that a read, a restore or a copy has not found, or found damaged.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func recheck(_ key: ObjectKey) async throws {
+        guard let known = try await ledger({ try $0.object(key) }), known.problem == nil else { return }
+        let now = time.now()
+        do {
+            guard case .broken(let problem) = try await examiner.look(at: known, reading: .always) else { return }
+            _ = try await ledger.finish { try $0.markBroken([BrokenObject(known, problem)], at: now) }
+        } catch is StoreError {
+            // The next listing or verification tells.
+        }
+    }
+
+    /// As ``recheck(_:)``, when an error says so.
+    func recheck(_ key: ObjectKey, after error: StoreError) async throws {
+        if error.code == .notFound || error.code == .badDigest { try await recheck(key) }
+    }
+}
+
+/// Stores archived photos of events and earlier images of projects again, where what is stored of them is gone or damaged.
+/// Nothing on this machine holds them any more; the pool may: the photo was stored there, too, under its MD5.
+package struct StoredCopyRepair: Sendable {
+    /// Bytes. What is larger is not brought through memory.
+    private static let mostBytes = 512 << 20
+    private static let pageSize = 100
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let time: TimeSource
+
+    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.time = time
+    }
+
+    /// What cannot be repaired now stays as it is, and is told as lost.
+    /// - Returns: how many are stored again.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
+    @discardableResult
+    package func run() async throws -> Int {
+        var count = 0
+        var last: ObjectKey?
+        while true {
+            let after = last
+            let page = try await ledger { try $0.lostBesidePhotos(after: after, limit: Self.pageSize) }
+            for object in page {
+                do {
+                    if try await repair(object) { count += 1 }
+                } catch let error as StoreError where !error.concernsWholeStore {
+                    // Its pool copy cannot be read now, or its place is archived: it stays lost.
+                }
+            }
+            guard let end = page.last?.key, page.count == Self.pageSize else { return count }
+            last = end
+        }
+    }
+
+    private func repair(_ broken: ObjectRecord) async throws -> Bool {
+        guard let md5 = broken.md5, let pool = try? keys.photo(PhotoID(md5)) else { return false }
+        let known = try await ledger { try $0.object(pool) }
+        guard let known, known.problem == nil, known.md5 == md5, !known.storageClass.isArchive else { return false }
+        let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(pool)
+        let digest = ContentDigest(of: bytes)
+        guard digest.sha256 == known.sha256 ?? digest.sha256 else { return false }
+        var metadata = try await metadata(of: broken)
+        metadata[MetadataName.sha256] = "\(digest.sha256)"
+        metadata[MetadataName.storedMD5] = "\(digest.md5)"
+        metadata[MetadataName.md5] = "\(md5)"
+        metadata[MetadataName.width] = known.width.map(String.init)
+        metadata[MetadataName.height] = known.height.map(String.init)
+        let attributes = ObjectAttributes(contentType: known.contentType, metadata: metadata)
+        guard
+            case .holds(let etag) = try await ProvenPut(store)(
+                ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, .overwrite)
+        else { return false }
+        let record = ObjectRecord(
+            key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256,
+            contentType: known.contentType, width: known.width, height: known.height, takenAt: known.takenAt,
+            storedAt: time.now(), storedMD5: digest.md5, etag: etag)
+        try await ledger.finish { try $0.noteStoredAgain(record) }
+        return true
+    }
+
+    /// What the object said of itself, where it still does; else what the record of its event says.
+    private func metadata(of broken: ObjectRecord) async throws -> [String: String] {
+        let head: ObjectInfo?
+        do {
+            head = try await store.head(broken.key)
+        } catch let error as StoreError where error.code == .badDigest {
+            head = nil
+        }
+        if let head, !head.metadata.isEmpty { return head.metadata }
+        guard let record = try await ledger({ try $0.retentionRecord(of: broken.key) }) else { return [:] }
+        return [
+            MetadataName.user: record.userID, MetadataName.profile: record.profile,
+            MetadataName.eventID: record.eventID,
+            MetadataName.eventType: record.type.rawValue,
+            MetadataName.originalCreatedAt: record.createdAt.formatted(.iso8601),
+            MetadataName.archivedAt: record.signedOffAt.formatted(.iso8601),
+        ]
     }
 }

@@ -29,11 +29,11 @@ struct EventArchiver: Sendable {
     let time: TimeSource
 
     init(
-        store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool, policy: ReducePolicy, user: String,
-        keepsTitles: Bool, words: ArchiveWords, time: TimeSource
+        ledger: LedgerQueue, store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool,
+        policy: ReducePolicy, user: String, keepsTitles: Bool, words: ArchiveWords, time: TimeSource
     ) {
         self.store = store
-        uploader = Uploader(store: store, now: time.now)
+        uploader = Uploader(ledger: ledger, store: store, now: time.now)
         self.reducer = reducer
         self.pool = pool
         self.policy = policy
@@ -77,7 +77,7 @@ struct EventArchiver: Sendable {
     /// Stores a photo, under a key of its own where the photo of another event has the first one.
     private func put(_ photo: PreparedPhoto, at place: EventArchiveKey) async throws -> ObjectRecord {
         do {
-            return try await uploader.upload(photo).object
+            return try await uploader.put(photo).object
         } catch let error as StoreError where !error.concernsWholeStore {
             let md5 = photo.examined.digest.md5
             guard let other = try await store.head(photo.plan.key),
@@ -86,7 +86,7 @@ struct EventArchiver: Sendable {
             else { throw error }
             var photo = photo
             photo.plan.key = try place.key(besides: md5)
-            return try await uploader.upload(photo).object
+            return try await uploader.put(photo).object
         }
     }
 
@@ -239,5 +239,30 @@ struct EventArchiver: Sendable {
             metadata[MetadataName.taskTitle] = MetadataSize.cut(title, as: MetadataName.taskTitle, beside: taken)
         }
         return metadata
+    }
+}
+
+/// How much user metadata takes in a request: S3 allows 2 KB of it (S3 User Guide, "User-defined object metadata").
+enum MetadataSize {
+    /// Bytes, of 2,048; the rest is for whoever counts the names with their prefix or the line ends.
+    static let limit = 1_900
+    /// A value travels percent-encoded: a byte beyond printable ASCII takes three.
+    static func bytes(of value: some StringProtocol) -> Int {
+        value.utf8.reduce(0) { $0 + ((0x21...0x7E).contains($1) && $1 != UInt8(ascii: "%") ? 1 : 3) }
+    }
+
+    static func bytes(of metadata: [String: String]) -> Int {
+        metadata.reduce(0) { $0 + $1.key.utf8.count + bytes(of: $1.value) }
+    }
+
+    /// As many whole characters of a value as there is room for; `nil` when there is room for none.
+    /// - Parameter taken: bytes of the metadata that it stands beside.
+    static func cut(_ value: String, as name: String, beside taken: Int) -> String? {
+        var room = limit - taken - name.utf8.count
+        let cut = value.prefix { character in
+            room -= bytes(of: String(character))
+            return room >= 0
+        }
+        return cut.isEmpty ? nil : String(cut)
     }
 }

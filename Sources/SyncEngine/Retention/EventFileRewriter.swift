@@ -5,6 +5,57 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
+/// Deletes the texts of events from all of the files that hold them, one file after the other.
+struct EventCleaner: Sendable {
+    let ledger: LedgerQueue
+    let rewriter: EventFileRewriter
+    let pool: BlockingPool
+
+    /// - Parameter events: with the digests of their photos, which are proven to be stored.
+    /// - Returns: why text of an event may still be in a file, by the rows of the events.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func clean(_ events: [(due: DueEvent, photo: MD5Digest?)]) async throws -> [Int64: RetentionSummary.Issue] {
+        let targets = events.map { ($0.due, EventFileRewriter.Target(event: $0.due.event, photo: $0.photo)) }
+        var left: [Int64: RetentionSummary.Issue] = [:]
+        for (place, targets) in DueEvent.byPlace(targets) {
+            try Task.checkCancellation()
+            for (event, reason) in try await clean(place, targets) {
+                left[event.id] = RetentionSummary.Issue(event: event.eventID, file: place.file, reason: reason)
+            }
+        }
+        return left
+    }
+
+    /// - Returns: the events of which text may still be in the file, and why.
+    private func clean(
+        _ place: EventPlace, _ targets: [EventFileRewriter.Target]
+    ) async throws -> [(event: EventRecord, reason: String)] {
+        do {
+            let rewriter = rewriter
+            // Not from when the batch began: an agent sees the batch before it rewrite the same file.
+            let generation = try await ledger { try $0.generation(of: place) }
+            let result = try await pool.run { try rewriter.clean(place, of: targets) }
+            let clean = result.clean
+            guard try await ledger({ try $0.noteClean(clean, in: place, generation: generation) }) else {
+                return targets.map { ($0.event, "the file changed meanwhile; the next run looks at it again") }
+            }
+            if let stamp = result.emptied,
+                try await pool.run({ try rewriter.removeEmptied(place.file, stamp) })
+            {
+                try await ledger { try $0.markRemoved(place.photoID) }
+            }
+            return result.left
+        } catch let error as Errno {
+            let fault = FileFault(error, or: "move the folder to another disk")
+            return targets.map { ($0.event, "the file cannot be rewritten: \(fault.message)") }
+        } catch let error as PhotoError {
+            return targets.map { ($0.event, error.message) }
+        } catch let error as ScanError {
+            return targets.map { ($0.event, error.message) }
+        }
+    }
+}
+
 /// Deletes the text of events from their files, and keeps what others write meanwhile (``FileReplacement``). Everything here
 /// blocks.
 struct EventFileRewriter: Sendable {
@@ -15,7 +66,7 @@ struct EventFileRewriter: Sendable {
         let photo: MD5Digest?
     }
 
-    struct Result: Sendable {
+    struct Rewriting: Sendable {
         /// Events of which nothing is left in the file but what may stay.
         var clean: [EventRecord] = []
         var left: [(event: EventRecord, reason: String)] = []
@@ -32,10 +83,10 @@ struct EventFileRewriter: Sendable {
     private var scanner: any TreeScanner { shelf.scanner }
 
     /// - Throws: ``PhotoError``, ``ScanError``, `Errno`: then none of the events is clean.
-    func clean(_ place: EventPlace, of targets: [Target]) throws -> Result {
+    func clean(_ place: EventPlace, of targets: [Target]) throws -> Rewriting {
         guard let stamp = try scanner.stamp(of: place.file) else {
             let reason = "the file is not there any more; the next sync finds out where it went"
-            var result = Result()
+            var result = Rewriting()
             for target in targets {
                 if place.isClean {
                     result.clean.append(target.event)
@@ -48,15 +99,14 @@ struct EventFileRewriter: Sendable {
         guard !scanner.isBeingWritten(place.file) else {
             throw PhotoError(.changed, "a program is writing to the file; the next cleanup tries it again")
         }
-        let text = try shelf.text(of: place, stamp)
+        let (text, events) = try shelf.reducer.eventFile(place.file, of: place.profile, stamp: stamp)
         let bytes = text.bytes
-        var result = Result()
+        var result = Rewriting()
         if bytes == Self.nothing { result.emptied = stamp }
-        let file = GalleryEventFile(text, profile: place.profile, name: place.file.lastComponent)
-        let doubtful = EventFileReader.doubtful(targets.map(\.event), in: file, bytes)
+        let doubtful = EventFileReader.doubtful(targets.map(\.event), in: events, bytes)
         result.left = targets.compactMap { target in doubtful[target.event.id].map { (target.event, $0) } }
         let targets = targets.filter { doubtful[$0.event.id] == nil }
-        guard let file else {
+        guard let file = events else {
             if EventFileReader.holdsNothing(bytes) {
                 result.clean = targets.map(\.event)
             } else {

@@ -60,7 +60,7 @@ package struct RetentionPass: Sendable {
         planner = EventPlanner(keys: rules.keys, words: words)
         shelf = EventFileReader(scanner: scanner, reducer: reducer)
         archiver = EventArchiver(
-            store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
+            ledger: ledger, store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
             keepsTitles: rules.keepsTitles, words: words, time: time)
         cleaner = EventCleaner(
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
@@ -203,20 +203,14 @@ package struct RetentionPass: Sendable {
 
     private func plans(for batch: [DueEvent]) async throws -> [EventPlan] {
         let (shelf, planner) = (shelf, planner)
-        var places: [Int64: (place: EventPlace, events: [EventRecord])] = [:]
-        for due in batch {
-            for place in due.places where place.isConfigured {
-                // Of one that is clean nothing is in doubt.
-                places[place.photoID, default: (place, [])].events += place.isClean ? [] : [due.event]
-            }
-        }
+        var contents: [Int64: EventFileReader.Content] = [:]
         // One file in memory at a time.
-        let contents = try await Array(places.values).concurrently(1) { place, events in
-            try await pool.run { (place.photoID, shelf.look(at: place, for: events)) }
+        for (place, events) in DueEvent.byPlace(batch.map { ($0, $0.event) }) {
+            contents[place.photoID] = try await pool.run { shelf.look(at: place, for: events) }
         }
+        let known = contents
         return try await ledger { ledger in
-            let contents = Dictionary(uniqueKeysWithValues: contents)
-            return try batch.map { try planner.plan($0, contents, ledger) }
+            try batch.map { try planner.plan($0, known, ledger) }
         }
     }
 
@@ -280,5 +274,61 @@ package struct RetentionPass: Sendable {
 extension EventPlan {
     fileprivate func issue(_ reason: String, _ file: FilePath?) -> RetentionSummary.Issue {
         RetentionSummary.Issue(event: due.event.eventID, file: file, reason: reason)
+    }
+}
+
+/// What a cleanup has come to. It holds no text of any event.
+package struct RetentionSummary: Hashable, Sendable {
+    /// Why an event was left as it is.
+    package struct Issue: Hashable, Sendable {
+        /// `-` when it is about a file only.
+        package let event: String
+        /// The file that it is about; `nil` when it is about none.
+        package let file: FilePath?
+        package let reason: String
+    }
+
+    /// The events that were left as they are: counted, and the first of them named.
+    package struct Issues: Hashable, Sendable {
+        private static let mostNamed = 1_000
+        private static let mostReasons = 100
+
+        /// How many of them people are told one by one.
+        package static let mostTold = 20
+
+        package private(set) var count = 0
+        package private(set) var named: [Issue] = []
+        /// How many events there are for each of the first reasons: some name an object, and no two are the same.
+        package private(set) var reasons: [String: Int] = [:]
+
+        package var isEmpty: Bool { count == 0 }
+
+        mutating func add(_ issue: Issue) {
+            count += 1
+            if reasons.count < Self.mostReasons || reasons[issue.reason] != nil {
+                reasons[issue.reason, default: 0] += 1
+            }
+            if named.count < Self.mostNamed { named.append(issue) }
+        }
+    }
+
+    /// Events whose photos are proven in the archive, and their texts gone.
+    package internal(set) var archived = 0
+    /// Events whose texts are gone, with or without a photo.
+    package internal(set) var deleted = 0
+    /// Events that have to wait for something that is no failure: a profile, a program that writes the file.
+    package internal(set) var skipped = Issues()
+    package internal(set) var errors = Issues()
+    /// Why the store as a whole could not be used any more: the rest is left for the next time.
+    package internal(set) var outage: StoreError?
+    /// Events that are due and wait for that store.
+    package internal(set) var waiting = 0
+
+    package init() {}
+
+    /// Adds issues about files of which nothing was told yet.
+    mutating func tell(_ issues: [Issue]) {
+        let told = Set((errors.named + skipped.named).compactMap(\.file))
+        for issue in issues where !(issue.file.map { told.contains($0) } ?? false) { errors.add(issue) }
     }
 }

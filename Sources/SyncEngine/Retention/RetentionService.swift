@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
@@ -119,5 +119,132 @@ package final class RetentionService: Service {
         {
             logger.warning("kept: \(count.counted("gallery event")): \(reason)")
         }
+    }
+}
+
+/// A time of the day at which something is done once, by the clock on the wall of a time zone.
+///
+/// Where a change of the clock skips the time, its moment is the first one after the gap; where the time comes twice, the
+/// first of the two. A day that a zone leaves out (Samoa, 30 December 2011) has no moment.
+package struct DailySchedule: Hashable, Sendable {
+    private static let day = 86_400
+
+    private let zone: TimeZone
+    /// Seconds after midnight, as the clock shows them.
+    private let time: Int
+
+    package init(hour: Int, minute: Int, in zone: TimeZone) {
+        self.zone = zone
+        time = hour * 3_600 + minute * 60
+    }
+
+    /// The last scheduled moment that is not after a date.
+    package func last(upTo date: Date) -> Date {
+        let now = date.timeIntervalSince1970
+        var day = localDay(of: date) + 2
+        while true {
+            if let moment = moment(on: day), Double(moment) <= now { return Self.date(moment) }
+            day -= 1
+        }
+    }
+
+    /// The first scheduled moment after a date.
+    package func next(after date: Date) -> Date {
+        let now = date.timeIntervalSince1970
+        var day = localDay(of: date) - 2
+        while true {
+            if let moment = moment(on: day), Double(moment) > now { return Self.date(moment) }
+            day += 1
+        }
+    }
+
+    /// - Parameter day: counted from 1 January 1970, by the calendar of the zone.
+    /// - Returns: seconds since 1970; `nil` when the zone has no such day.
+    private func moment(on day: Int) -> Int? {
+        let midnight = day * Self.day
+        let moment = first(at: midnight + time)
+        // Only on a day of its own has the clock shown anything between its midnight and the next.
+        if first(at: midnight) == first(at: midnight + Self.day) { return nil }
+        return moment
+    }
+
+    /// The first moment at which the clock on the wall shows this, or more. Clocks are never changed twice within two days.
+    /// - Parameter wall: what the clock shows, as the seconds since 1970 that it would be in UTC.
+    private func first(at wall: Int) -> Int {
+        let (before, after) = (offset(wall - Self.day), offset(wall + Self.day))
+        let moments = [wall - before, wall - after].sorted()
+        if let moment = moments.first(where: { $0 + offset($0) == wall }) { return moment }
+        // The clock is put forward between the two, over what it was to show.
+        var (early, late) = (moments[0], moments[1])
+        while late - early > 1 {
+            let middle = early + (late - early) / 2
+            if middle + offset(middle) < wall { early = middle } else { late = middle }
+        }
+        return late
+    }
+
+    private func localDay(of date: Date) -> Int {
+        let moment = Int(date.timeIntervalSince1970.rounded(.down))
+        return Int((Double(moment + offset(moment)) / Double(Self.day)).rounded(.down))
+    }
+
+    /// Seconds east of UTC at a moment.
+    private func offset(_ moment: Int) -> Int { zone.secondsFromGMT(for: Self.date(moment)) }
+
+    private static func date(_ moment: Int) -> Date { Date(timeIntervalSince1970: Double(moment)) }
+}
+
+/// Whether the clock of this machine can be right, before it decides that a text is old enough to be deleted.
+///
+/// What was seen last is evidence of the time: files, events, and cleanups. A clock that is before the last cleanup, or more
+/// than a year after all of them, stops the cleanup, until there is something newer or a person says that the clock is right.
+package struct ClockCheck: Sendable {
+    package enum Doubt: Hashable, Sendable, CustomStringConvertible {
+        case before(Date, now: Date)
+        case longAfter(Date, now: Date)
+
+        package var description: String {
+            switch self {
+            case .before(let last, let now):
+                "the clock says \(Self.day(now)), and the last cleanup was on \(Self.day(last)); \(Self.remedy)"
+            case .longAfter(let newest, let now):
+                "the clock says \(Self.day(now)), and nothing seen here is newer than \(Self.day(newest)); \(Self.remedy)"
+            }
+        }
+
+        var isBefore: Bool { if case .before = self { true } else { false } }
+
+        private static let remedy = "set it right, or, if it is right, run: sync-agent cleanup --trust-clock"
+        private static func day(_ date: Date) -> String { "\(CalendarDay(date))" }
+    }
+
+    /// Seconds. Longer than any zone or leap makes a clock go back.
+    private static let tolerance = 86_400.0
+    private static let longest = 366 * 86_400.0
+
+    private let ledger: Ledger
+
+    package init(_ ledger: Ledger) {
+        self.ledger = ledger
+    }
+
+    /// Blocks. Cheap as long as a cleanup was done within a year.
+    /// - Returns: `nil` when nothing speaks against the clock.
+    /// - Throws: ``LedgerError``.
+    package func doubt(at now: Date) throws(LedgerError) -> Doubt? {
+        let last = try ledger.lastCleanup()
+        if let last {
+            if last.timeIntervalSince(now) > Self.tolerance { return .before(last, now: now) }
+            if now.timeIntervalSince(last) <= Self.longest { return nil }
+        }
+        // What a wrong clock elsewhere has dated later than now tells nothing.
+        let newest = [last, try ledger.newestEvidence(before: now)].compactMap(\.self).max()
+        guard let newest, now.timeIntervalSince(newest) > Self.longest else { return nil }
+        return .longAfter(newest, now: now)
+    }
+
+    /// Notes that the clock was found right, or that a person says so.
+    package func accept(at now: Date) throws(LedgerError) {
+        try ledger.noteCleanup(at: now)
     }
 }

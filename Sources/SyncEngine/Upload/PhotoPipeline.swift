@@ -6,12 +6,15 @@ package import SyncCore
 package import SyncLedger
 package import SyncSystem
 
-/// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit.
+/// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
+/// what the store refuses, and a store that is away, are in `PhotoPipeline+Outages.swift`.
 ///
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
 /// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
 /// committed by itself, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
-/// Large files go one after the other, beside the others.
+///
+/// A film is read and sent for minutes, where a photo takes a second. So one large file is in hand at a time, beside the
+/// others, and what is small overtakes the rest.
 package final class PhotoPipeline: Sendable {
     package enum Mode: Sendable {
         /// Ends when nothing is due any more. Photos that come due again are waited for, with so much patience in all.
@@ -20,38 +23,31 @@ package final class PhotoPipeline: Sendable {
         case untilStopped
     }
 
+    /// Bytes beyond which a file has to wait for others of its like. Photos are far below it.
+    package static let largestSmall: Int64 = 256 << 20
+    /// How soon the agent sees what another process has put into the queue.
+    private static let glance = Duration.seconds(5)
+    /// How long uploads may go on when the agent stops.
+    private static let grace = Duration.seconds(5)
+
     let ledger: LedgerQueue
     let store: any ObjectStore
-    let preparer: Preparer
-    private let sender: PhotoSender
+    private let preparer: Preparer
+    private let uploader: Uploader
     private let events: EventFileUploader
-    let pool: BlockingPool
+    private let pool: BlockingPool
     /// A thread of its own: what is read for minutes must not hold up its neighbours.
-    let largePool: BlockingPool
+    private let largePool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
     private let observe: @Sendable (PipelineEvent) -> Void
-    let inHand = Mutex<[Int64: Claim]>([:])
-    let isStopping = Mutex(false)
+    let state = Mutex(PipelineState())
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = KeyedLock<Bool>()
-    let suspects = KeyedLock<Bool>()
-    private let deadline = Mutex(PassDeadline())
-    let rounds = Mutex(PassRounds())
-    /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
-    private let outage = Mutex<StoreError?>(nil)
-    /// Whether something was stored since the queue was last empty.
-    private let isBusy = Mutex(false)
-    /// The vacation of which photos are taken; `nil`: all that is due.
-    let scope = Mutex<VacationID?>(nil)
-    /// How often people had asked for another try when it was looked at last.
-    private let retriesSeen = Mutex<Int64?>(nil)
-
-    /// How soon the agent sees what another process has put into the queue.
-    private static let glance = Duration.seconds(5)
+    private let suspects = KeyedLock<Bool>()
 
     /// - Parameters:
     ///   - versions: keeps earlier images of projects.
@@ -67,11 +63,9 @@ package final class PhotoPipeline: Sendable {
         self.ledger = ledger
         self.store = store
         self.preparer = preparer
-        let sender = PhotoSender(
-            ledger: ledger, store: store, uploader: Uploader(store: store, versions: versions, now: time.now),
-            now: time.now)
-        self.sender = sender
-        events = EventFileUploader(ledger: ledger, preparer: preparer, sender: sender, pool: pool, suspects: suspects)
+        uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
+        events = EventFileUploader(
+            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
@@ -87,9 +81,7 @@ package final class PhotoPipeline: Sendable {
     /// - Throws: ``LedgerError``, when what is known can no longer be written down; ``StoreError`` of a store that takes
     ///   nothing, when `mode` is `.untilDone`.
     package func run(_ mode: Mode, of vacation: VacationID? = nil) async throws {
-        scope.withLock { $0 = vacation }
-        isStopping.withLock { $0 = false }
-        outage.withLock { $0 = nil }
+        state.withLock { $0.begin(vacation) }
         try await releaseAll()
         let claims = AsyncChannel<Claim>()
         let largeClaims = AsyncChannel<Claim>()
@@ -105,14 +97,21 @@ package final class PhotoPipeline: Sendable {
                 }
                 group.addTask {
                     defer { prepared.finish() }
-                    try await self.inParallel { for await claim in claims { try await self.prepare(claim, prepared) } }
+                    try await self.inParallel {
+                        for await claim in claims where !self.isStopping {
+                            if let file = try await self.prepare(claim) { await prepared.send(file) }
+                        }
+                    }
                 }
                 group.addTask {
                     try await self.withinGrace {
                         try await self.inParallel {
                             for await file in prepared { try await self.upload(file, mode) }
                         } beside: {
-                            try await self.storeOneByOne(largeClaims, mode)
+                            // Large files, each from its reading to its commit before the next.
+                            for await claim in largeClaims where !self.isStopping {
+                                if let file = try await self.prepare(claim) { try await self.upload(file, mode) }
+                            }
                         }
                     }
                     // Nobody takes what is handed over from here on.
@@ -126,64 +125,54 @@ package final class PhotoPipeline: Sendable {
             throw error
         }
         try await releaseAll()
-        if let error = outage.withLock({ $0 }) { throw error }
-        if case .untilDone = mode, !isStopping.withLock({ $0 }), let error = gate.closedBy { throw error }
+        if let error = state.withLock({ $0.outage }) { throw error }
+        if case .untilDone = mode, !isStopping, let error = gate.closedBy { throw error }
     }
 
     // MARK: Claiming
+
+    var isStopping: Bool { state.withLock { $0.isStopping } }
 
     private func feed(_ claims: AsyncChannel<Claim>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
                 _ = try await self.isRetryAsked()
                 try await self.lookAtStore(mode)
-                while try await self.waitForTurn(mode) {
-                    let now = self.time.now()
-                    for claim in try await self.claims(at: now) {
-                        self.inHand.withLock { $0[claim.photoID] = claim }
-                        self.gate.beginTrial(claim.photoID)
-                        await (claim.isLarge ? large : claims).send(claim)
-                    }
-                    try Task.checkCancellation()
+                while let claim = try await self.nextClaim(mode) {
+                    self.gate.beginTrial(claim.photoID)
+                    await (claim.isLarge ? large : claims).send(claim)
                 }
             }
         } catch is CancellationError {
-            isStopping.withLock { $0 = true }
+            state.withLock { $0.isStopping = true }
         }
     }
 
-    /// A store that is away is told at the start, and not only when there is something to send.
-    private func lookAtStore(_ mode: Mode) async throws {
-        do {
-            try await store.check()
-            try await noteStore(nil)
-        } catch let error as StoreError {
-            try await tell(gate.close(error), mode)
-        }
-    }
-
-    /// Waits until the store is there and a photo is due.
-    /// - Returns: `false` when there is nothing more to do.
-    private func waitForTurn(_ mode: Mode) async throws -> Bool {
+    /// Waits until the store is there and a photo is due, and takes it.
+    /// - Returns: `nil` when there is nothing more to do.
+    private func nextClaim(_ mode: Mode) async throws -> Claim? {
         while true {
             try Task.checkCancellation()
-            guard try await passGate(mode) else { return false }
+            guard try await passGate(mode) else { return nil }
             if gate.isOnTrial {
                 await work.wait(atMost: nil, time: time)
                 continue
             }
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
-            let isIdle = inHand.withLock { $0.isEmpty }
-            let asked = time.now()
-            let due = try await nextTry(at: asked)
+            let isIdle = state.withLock { $0.inHand.isEmpty }
+            let due: Date?
+            switch try await claimNext(at: time.now()) {
+            case .photo(let claim): return claim
+            case .nothing(let moment): due = moment
+            }
             let wait = due.map { max($0 - time.now(), .zero) }
-            if wait == .zero { return true }
+            if wait == .zero { continue }
             if isIdle {
                 if case .untilDone(let patience) = mode {
                     let now = time.monotonic()
-                    guard let wait, now + wait <= deadline.withLock({ $0.moment(after: now, patience) }) else {
+                    guard let wait, now + wait <= state.withLock({ $0.deadline(at: now, patience) }) else {
                         if try await beginRound(patience) { continue }
-                        return false
+                        return nil
                     }
                 }
                 // A pass is whole when whoever asked for it says so.
@@ -195,36 +184,13 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    /// - Returns: `false` when the store took nothing for as long as a pass has patience.
-    private func passGate(_ mode: Mode) async throws -> Bool {
-        guard gate.closedBy != nil else { return true }
-        let passage =
-            switch mode {
-            case .untilDone(let patience):
-                try await gate.pass(within: gate.closedBy?.isCertain == true ? .zero : patience) {
-                    try await self.store.check()
-                }
-            case .untilStopped:
-                try await gate.pass(isUrgent: isRetryAsked) { try await self.store.check() }
-            }
-        switch passage {
-        case .wasOpen, .oneMayGo: break
-        case .opened:
-            logger.notice("the store is back, uploads go on")
-            try await noteStore(nil)
-        case .stayedClosed:
-            outage.withLock { $0 = gate.closedBy }
-            return false
-        }
-        return true
-    }
-
-    /// Whether people have asked for another try since it was looked at last.
-    private func isRetryAsked() async throws -> Bool {
-        let asked = try await ledger { try $0.retriesAsked() }
-        return retriesSeen.withLock { seen in
-            defer { seen = asked }
-            return seen.map { $0 != asked } ?? false
+    private func claimNext(at now: Date) async throws -> NextClaim {
+        let (scope, reach, isFlowing) = state.withLock { ($0.scope, $0.reach, $0.isFlowing) }
+        return try await ledger { [self] ledger in
+            let next = try ledger.claimNext(of: scope, upTo: reach, isExpected: isFlowing, at: now)
+            // Noted here, where no cancellation comes between: what is claimed is in hand.
+            state.withLock { $0.note(next) }
+            return next
         }
     }
 
@@ -233,9 +199,8 @@ package final class PhotoPipeline: Sendable {
     private func beginRound(_ patience: Duration) async throws -> Bool {
         guard patience > .zero, gate.closedBy == nil else { return false }
         let now = time.monotonic()
-        guard let round = rounds.withLock({ $0.next(at: now, patience, random: 0.5 + time.random() / 2) }) else {
-            return false
-        }
+        let random = 0.5 + time.random() / 2
+        guard let round = state.withLock({ $0.rounds.next(at: now, patience, random: random) }) else { return false }
         logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
         try await time.sleep(round.pause)
         let due = time.now()
@@ -243,120 +208,109 @@ package final class PhotoPipeline: Sendable {
         return true
     }
 
-    // MARK: Preparing and uploading
-
-    private func prepare(_ claim: Claim, _ prepared: AsyncChannel<PreparedFile>) async throws {
-        if isStopping.withLock({ $0 }) { return }
-        switch try await prepareAlone(claim) {
-        case .ready(let file): await prepared.send(file)
-        case .done(let outcome): try await commit(claim, outcome, wasSent: false)
-        }
-    }
-
-    func upload(_ file: PreparedFile, _ mode: Mode) async throws {
-        let claim = file.claim
-        // It was made ready before the gate was closed.
-        guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released, wasSent: false) }
-        switch file.content {
-        case .photo(let photo): try await upload(photo, claim, mode)
-        case .known(let digest, let object): try await confirm(object, digest, claim, mode)
-        case .events(let events): try await upload(events, claim, mode)
-        }
-    }
-
-    private func upload(_ photo: PreparedPhoto, _ claim: Claim, _ mode: Mode) async throws {
-        do {
-            let receipt = try await sender.send(photo)
-            try await noteAccepted(claim, wasSent: receipt.wasSent)
-            try await commit(
-                claim, .uploaded(photo.examined.digest, receipt.object), wasSent: receipt.wasSent,
-                sentBytes: receipt.sentBytes)
-        } catch let error as StoreError {
-            try await fail(claim, error, mode)
-        }
-    }
-
-    private func confirm(_ known: ObjectRecord, _ digest: ContentDigest, _ claim: Claim, _ mode: Mode) async throws {
-        do {
-            // What the store has lost is prepared anew: the ledger no longer says that it is known.
-            let object = try await sender.confirm(known)
-            try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released, wasSent: false)
-        } catch let error as StoreError {
-            try await fail(claim, error, mode)
-        }
-    }
-
-    private func upload(_ file: PreparedEvents, _ claim: Claim, _ mode: Mode) async throws {
-        do {
-            let result = try await events.upload(file, claim) { isStopping.withLock { $0 } }
-            try await noteAccepted(claim, wasSent: result.wasSent)
-            try await commit(
-                claim, result.outcome, note: result.note, wasSent: result.wasSent, sentBytes: result.sentBytes)
-        } catch let error as StoreError {
-            try await fail(claim, error, mode)
-        } catch let error as PhotoError {
-            let outcome = try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
-            try await commit(claim, outcome, wasSent: false)
-        }
-    }
-
     /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
     private func noteAllDone(isEmpty: Bool) async throws {
-        guard isBusy.withLock({ $0 }), scope.withLock({ $0 }) == nil else { return }
+        guard state.withLock({ $0.isWholeAfterWork }) else { return }
         if !isEmpty {
             let isLeft = try await ledger { try $0.isAnythingUnsynced() }
             if isLeft { return }
         }
-        guard
-            isBusy.withLock({ isBusy in
-                defer { isBusy = false }
-                return isBusy
-            })
-        else { return }
+        guard state.withLock({ $0.noteWhole() }) else { return }
         let now = time.now()
         try await ledger { try $0.noteSync(at: now) }
+    }
+
+    // MARK: Preparing
+
+    /// - Returns: `nil` when there is nothing to send, and that is committed.
+    private func prepare(_ claim: Claim) async throws -> PreparedFile? {
+        switch try await prepareAlone(claim) {
+        case .ready(let file): return file
+        case .done(let outcome):
+            try await commit(claim, outcome)
+            return nil
+        }
+    }
+
+    /// One suspect at a time: an agent that ends with it in hand tells which one it was. What is too large for any decoder
+    /// is read for longer than the others shall wait.
+    private func prepareAlone(_ claim: Claim) async throws -> Preparer.Preparation {
+        guard claim.isSuspect, claim.stamp.size <= PhotoLimits().fileSize else { return try await read(claim) }
+        return try await suspects.withKey(true) { try await read(claim) }
+    }
+
+    /// What is being read when the agent stops is not read to its end.
+    private func read(_ claim: Claim) async throws -> Preparer.Preparation {
+        do {
+            let pool = claim.isLarge ? largePool : pool
+            return try await cancelWhenGracefulShutdown { [preparer] in
+                try await pool.run { try preparer.prepare(claim) }
+            }
+        } catch let error as PhotoError {
+            // Its thread was given up.
+            return .done(try await outcome(of: error, for: claim))
+        } catch is CancellationError {
+            try Task.checkCancellation()
+            return .done(.released)
+        }
+    }
+
+    private func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
+        try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
+    }
+
+    // MARK: Uploading
+
+    private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
+        let claim = file.claim
+        // It was made ready before the gate was closed.
+        guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released) }
+        do {
+            switch file.content {
+            case .photo(let photo):
+                let receipt = try await uploader.upload(photo)
+                try await noteAccepted(claim, wasSent: receipt.wasSent)
+                try await commit(
+                    claim, .uploaded(photo.examined.digest, receipt.object), wasSent: receipt.wasSent,
+                    sentBytes: receipt.sentBytes)
+            case .known(let digest, let known):
+                // What the store has lost is prepared anew: the ledger no longer says that it is known.
+                let object = try await uploader.confirm(known)
+                try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released)
+            case .events(let file):
+                let ending = try await events.upload(file, claim) { isStopping }
+                try await noteAccepted(claim, wasSent: ending.wasSent)
+                try await commit(
+                    claim, ending.outcome, note: ending.note, wasSent: ending.wasSent, sentBytes: ending.sentBytes)
+            }
+        } catch let error as StoreError {
+            try await fail(claim, error, mode)
+        } catch let error as PhotoError {
+            try await commit(claim, outcome(of: error, for: claim))
+        }
     }
 
     // MARK: Committing
 
     func commit(
-        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool, sentBytes: Int64 = 0
+        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool = false, sentBytes: Int64 = 0
     ) async throws {
         let now = time.now()
         try await ledger { try $0.commit(claim, outcome: outcome, note: note, at: now) }
-        inHand.withLock { $0[claim.photoID] = nil }
+        state.withLock { $0.noteCommitted(claim, outcome) }
         gate.endTrial(claim.photoID)
-        if case .uploaded = outcome { rounds.withLock { $0.noteStored(claim.photoID) } }
-        isBusy.withLock { $0 = true }
         work.signal()
-        let event = PipelineEvent(
-            file: claim.file, result: result(of: outcome, claim, wasSent, sentBytes),
-            events: outcome.isFinal ? note : nil)
-        logger.debug("\(event.file): \(event.result)")
+        let event = PipelineEvent(claim, outcome, note, wasSent: wasSent, sentBytes: sentBytes)
+        logger.debug("\(event.file): \(event.ending)")
         observe(event)
-    }
-
-    private func result(of outcome: Outcome, _ claim: Claim, _ wasSent: Bool, _ sentBytes: Int64)
-        -> PipelineEvent.Result
-    {
-        switch outcome {
-        case .uploaded:
-            wasSent
-                ? .stored(localBytes: claim.stamp.size, sentBytes: sentBytes)
-                : .alreadyStored(localBytes: claim.stamp.size, sentBytes: sentBytes)
-        case .failed(let message, _): .failed(reason: message)
-        case .skipped(let message, _): .skipped(reason: message)
-        case .postponed(let message, _): .postponed(reason: message)
-        case .waits, .released, .vanished: .dropped
-        }
     }
 
     /// What was claimed and not got to goes back to the queue, its attempt not counted.
     private func releaseAll() async throws {
-        for claim in inHand.withLock({ Array($0.values) }) {
-            try await commit(claim, .released, wasSent: false)
-        }
+        for claim in state.withLock({ Array($0.inHand.values) }) { try await commit(claim, .released) }
     }
+
+    // MARK: Tasks
 
     private func inParallel(
         _ worker: @escaping @Sendable () async throws -> Void,
@@ -368,15 +322,37 @@ package final class PhotoPipeline: Sendable {
             try await group.waitForAllOrFirstFailure()
         }
     }
+
+    /// When the agent stops, what is on its way to the store has some seconds to get there. What is not there by then is
+    /// sent again after the next start.
+    private func withinGrace(_ uploads: @escaping @Sendable () async throws -> Void) async throws {
+        let isOver = Mutex(false)
+        do {
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    try await uploads()
+                    return true
+                }
+                group.addTask {
+                    do {
+                        try await gracefulShutdown()
+                        try await self.time.sleep(Self.grace)
+                        isOver.withLock { $0 = true }
+                    } catch {
+                        // The uploads have ended, or are cancelled as this is: they tell what comes of it.
+                    }
+                    return false
+                }
+                while let areDone = try await group.next() {
+                    if areDone || isOver.withLock({ $0 }) { group.cancelAll() }
+                }
+            }
+        } catch is CancellationError where isOver.withLock({ $0 }) {
+        }
+    }
 }
 
-/// When a pass stops waiting for photos that come due again: the patience runs from the first time that it had to wait.
-private struct PassDeadline {
-    private var fixed: Duration?
-
-    mutating func moment(after now: Duration, _ patience: Duration) -> Duration {
-        let deadline = fixed ?? now + patience
-        fixed = deadline
-        return deadline
-    }
+extension Claim {
+    /// Whether it goes with the large files, one at a time.
+    var isLarge: Bool { stamp.size > PhotoPipeline.largestSmall }
 }

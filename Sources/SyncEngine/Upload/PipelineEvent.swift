@@ -1,9 +1,10 @@
+import SyncCore
 package import SyncLedger
 package import SystemPackage
 
 /// What the pipeline tells whoever looks on: a progress line, a log, a count.
 package struct PipelineEvent: Sendable {
-    package enum Result: Sendable {
+    package enum Ending: Sendable {
         /// - Parameters: bytes of the file on the disk, bytes that were sent.
         case stored(localBytes: Int64, sentBytes: Int64)
         /// The store had it; what was sent was not needed.
@@ -16,9 +17,23 @@ package struct PipelineEvent: Sendable {
     }
 
     package let file: FilePath
-    package let result: Result
+    package let ending: Ending
     /// What a file of gallery events holds, when the work on it has ended; `nil` for other files.
     package let events: EventFileNote?
+
+    init(_ claim: Claim, _ outcome: Outcome, _ note: EventFileNote?, wasSent: Bool, sentBytes: Int64) {
+        file = claim.file
+        ending =
+            switch outcome {
+            case .uploaded where wasSent: .stored(localBytes: claim.stamp.size, sentBytes: sentBytes)
+            case .uploaded: .alreadyStored(localBytes: claim.stamp.size, sentBytes: sentBytes)
+            case .failed(let message, _): .failed(reason: message)
+            case .skipped(let message, _): .skipped(reason: message)
+            case .postponed(let message, _): .postponed(reason: message)
+            case .waits, .released, .vanished: .dropped
+            }
+        events = outcome.isFinal ? note : nil
+    }
 }
 
 /// The counts of a pass.
@@ -38,7 +53,7 @@ package struct PassSummary: Hashable, Sendable, Codable {
     package init() {}
 
     package mutating func count(_ event: PipelineEvent) {
-        switch event.result {
+        switch event.ending {
         case .stored(let local, let sent):
             uploaded += 1
             bytesRead += local

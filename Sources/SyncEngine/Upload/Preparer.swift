@@ -1,11 +1,11 @@
 package import FoundationEssentials
 package import SyncCore
 package import SyncLedger
-import SystemPackage
+package import SystemPackage
 
 /// Turns a claim into bytes to send: read, hash, decide, reduce. Everything here blocks and runs on the worker pool.
 package struct Preparer: Sendable {
-    package enum Result: Sendable {
+    package enum Preparation: Sendable {
         case ready(PreparedFile)
         /// Nothing is to be sent, and this is why.
         case done(Outcome)
@@ -38,7 +38,7 @@ package struct Preparer: Sendable {
     }
 
     /// - Throws: ``LedgerError``. What is wrong with the photo is a result, not an error.
-    package func prepare(_ claim: Claim) throws -> Result {
+    package func prepare(_ claim: Claim) throws -> Preparation {
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
         }
@@ -68,7 +68,7 @@ package struct Preparer: Sendable {
 
     private func prepare(
         _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectUploadPolicy.Decision
-    ) throws -> Result {
+    ) throws -> Preparation {
         let plan = try planner.plan(
             kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
         switch plan {
@@ -84,7 +84,13 @@ package struct Preparer: Sendable {
                 return .done(.skipped("it may hold gallery events and cannot be read: it \(reason)", .unreadable))
             }
         case .store(let upload):
-            if let object = try stored(upload, examined.digest) {
+            // There is nothing to reduce or send of what is stored already: the same photo under another name or from
+            // another day; or, where the bytes are a stored copy themselves (one that was restored, and put in the place
+            // of its photo), the photo that they are the copy of. What is not in the pool has a name of its own.
+            let found = try ledger.lookUp(
+                upload.key, of: examined.digest,
+                orBelow: upload.condition == .ifAbsent ? planner.keys.photos : nil)
+            if let object = found.holding {
                 return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))
             }
             var typed = examined
@@ -94,23 +100,9 @@ package struct Preparer: Sendable {
             }
             var versioned = upload
             versioned.project = decision.project
-            let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy)
+            let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy, known: found.atKey)
             return .ready(PreparedFile(claim: claim, content: .photo(photo)))
         }
-    }
-
-    /// What is stored already of these bytes, so that there is nothing to reduce or send: the same photo under another
-    /// name or from another day; or, where they are a stored copy themselves (one that was restored, and put in the place
-    /// of its photo), the photo that they are the copy of.
-    private func stored(_ upload: PlannedUpload, _ digest: ContentDigest) throws -> ObjectRecord? {
-        if let object = try ledger.object(upload.key), object.problem == nil,
-            object.md5 == digest.md5 || object.sha256 == digest.sha256
-        {
-            return object
-        }
-        // What is not in the pool has a name of its own, and is stored under that.
-        guard upload.condition == .ifAbsent else { return nil }
-        return try ledger.object(storing: digest.sha256, below: planner.keys.photos)
     }
 
     /// What an error about a claimed file comes to.
@@ -158,5 +150,78 @@ extension Date {
 
     static func - (later: Date, earlier: Date) -> Duration {
         .seconds(later.timeIntervalSince(earlier))
+    }
+}
+
+/// A claimed file that is ready to be sent.
+package struct PreparedFile: Sendable {
+    package enum Content: Sendable {
+        case photo(PreparedPhoto)
+        /// The same bytes are stored, as far as the ledger knows: the store is asked whether that is so.
+        case known(ContentDigest, ObjectRecord)
+        /// Photos inside of the file, made ready one after the other.
+        case events(PreparedEvents)
+    }
+
+    package let claim: Claim
+    package let content: Content
+}
+
+/// A photo that is ready to be sent: the place it goes to, and the bytes to store.
+package struct PreparedPhoto: Sendable {
+    /// The photo; its stamp is that of the file that it is or stands in.
+    package let examined: PhotoExamination
+    package var plan: PlannedUpload
+    package let copy: StoredCopy
+    /// The bytes of the copy with their digests.
+    package let body: ObjectBody
+    /// What the ledger knew under its key before it was prepared: it is looked up once.
+    package let known: ObjectRecord?
+    /// User metadata beside what is told of every photo.
+    package var metadata: [String: String] = [:]
+
+    /// A photo that is a file; a copy that is the file itself is sent from the disk.
+    package init(
+        _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
+    ) {
+        self.init(
+            examined: examined, plan: plan, copy: copy, known: known,
+            unchanged: ObjectBody(file: file, stamp: examined.stamp, digest: copy.digest))
+    }
+
+    /// A photo in memory.
+    package init(
+        _ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
+    ) {
+        self.init(
+            examined: examined, plan: plan, copy: copy, known: known,
+            unchanged: ObjectBody(bytes: bytes, digest: copy.digest))
+    }
+
+    private init(
+        examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord?, unchanged: ObjectBody
+    ) {
+        self.examined = examined
+        self.plan = plan
+        self.copy = copy
+        self.known = known
+        body =
+            switch copy.content {
+            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
+            case .unchanged: unchanged
+            }
+    }
+
+    package var attributes: ObjectAttributes {
+        var metadata = [
+            MetadataName.sha256: "\(copy.digest.sha256)",
+            MetadataName.md5: "\(examined.id)",
+            MetadataName.storedMD5: "\(copy.digest.md5)",
+        ]
+        metadata[MetadataName.width] = copy.width.map(String.init)
+        metadata[MetadataName.height] = copy.height.map(String.init)
+        metadata[MetadataName.takenAt] = copy.takenAt?.description
+        metadata.merge(self.metadata) { own, _ in own }
+        return ObjectAttributes(contentType: copy.type.name, metadata: metadata)
     }
 }

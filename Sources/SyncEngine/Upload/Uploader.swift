@@ -1,8 +1,9 @@
 package import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 
-/// Sends one prepared photo and proves that the store holds it.
+/// Stores photos, each of them once, and proves that the store holds them.
 package struct Uploader: Sendable {
     /// What came of it. Failures are errors.
     package struct Receipt: Sendable {
@@ -13,30 +14,74 @@ package struct Uploader: Sendable {
         package var sentBytes: Int64 = 0
     }
 
+    private let ledger: LedgerQueue
     private let store: any ObjectStore
+    private let examiner: ObjectExaminer
     private let readback: ObjectReadback
     private let versions: ProjectVersions?
     private let now: @Sendable () -> Date
+    private let keys = KeyedLock<ObjectKey>()
+    private let underWay = ObjectsUnderWay()
 
     /// - Parameter versions: keeps earlier images of projects; where there is none, a new one replaces them.
     package init(
-        store: any ObjectStore, versions: ProjectVersions? = nil, now: @escaping @Sendable () -> Date
+        ledger: LedgerQueue, store: any ObjectStore, versions: ProjectVersions? = nil,
+        now: @escaping @Sendable () -> Date
     ) {
+        self.ledger = ledger
         self.store = store
+        examiner = ObjectExaminer(store)
         readback = ObjectReadback(store)
         self.versions = versions
         self.now = now
     }
 
-    /// - Parameter replacing: whether what is stored under the key is known to be damaged.
+    /// Stores a photo. What has the same key waits for its turn, and then finds the photo stored.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
-    package func upload(_ photo: PreparedPhoto, replacing: Bool = false) async throws -> Receipt {
+    package func upload(_ photo: PreparedPhoto) async throws -> Receipt {
+        try await keys.withKey(photo.plan.key) {
+            let known = photo.known ?? underWay.object(photo.plan.key)
+            var problem = known?.problem
+            // Its twin may have been stored while this one was prepared; or somebody has mended what was broken.
+            if let known, known.md5 == photo.examined.digest.md5 {
+                switch try await look(at: known) {
+                case .intact(let object, _): return Receipt(object: object, wasSent: false)
+                case .broken(let found): problem = found
+                }
+            }
+            let receipt = try await store(photo, replacing: problem?.isDamage == true)
+            underWay.note(receipt.object)
+            return receipt
+        }
+    }
+
+    /// Asks the store about what the ledger knows: what has got lost there is not "already stored". Then the ledger learns
+    /// it, too.
+    /// - Returns: `nil` when it has to be sent.
+    /// - Throws: as ``upload(_:)``.
+    package func confirm(_ known: ObjectRecord) async throws -> ObjectRecord? {
+        if case .intact(let object, _) = try await look(at: known) { object } else { nil }
+    }
+
+    private func look(at known: ObjectRecord) async throws -> ObjectExaminer.Standing {
+        let standing = try await examiner.look(at: known, reading: .inDoubt)
+        if case .broken(let problem) = standing {
+            let time = now()
+            _ = try await ledger { try $0.markBroken([BrokenObject(known, problem)], at: time) }
+        }
+        return standing
+    }
+
+    /// - Parameter replacing: whether what is stored under the key is known to be damaged.
+    private func store(_ photo: PreparedPhoto, replacing: Bool) async throws -> Receipt {
         if replacing { return try await replace(photo, "what is stored under this key is damaged") }
         guard let versions, let project = photo.plan.project else { return try await put(photo) }
         return try await versions.store(photo, of: project, upload: put)
     }
 
-    private func put(_ photo: PreparedPhoto) async throws -> Receipt {
+    /// Puts a photo, and asks only the store what is under its key: of what is in no folder, the ledger knows nothing.
+    /// - Throws: as ``upload(_:)``.
+    func put(_ photo: PreparedPhoto) async throws -> Receipt {
         do {
             return try await send(photo, photo.plan.condition)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
@@ -138,5 +183,25 @@ package struct Uploader: Sendable {
             sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: .standard,
             width: photo.copy.width, height: photo.copy.height, takenAt: photo.copy.takenAt, storedAt: now(),
             storedMD5: photo.body.digest.md5, etag: etag, dropped: photo.copy.dropped, note: photo.copy.note)
+    }
+}
+
+/// Objects that were proved a moment ago, and that the ledger does not know yet: whoever sent them commits them after the
+/// key is free again.
+private final class ObjectsUnderWay: Sendable {
+    /// More than are stored while one photo is prepared and waits for its turn.
+    private static let capacity = 64
+    private let objects = Mutex<[ObjectRecord]>([])
+
+    func object(_ key: ObjectKey) -> ObjectRecord? {
+        objects.withLock { objects in objects.first { $0.key == key } }
+    }
+
+    func note(_ object: ObjectRecord) {
+        objects.withLock { objects in
+            objects.removeAll { $0.key == object.key }
+            objects.append(object)
+            if objects.count > Self.capacity { objects.removeFirst() }
+        }
     }
 }

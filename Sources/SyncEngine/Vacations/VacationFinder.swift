@@ -3,6 +3,50 @@ package import SyncLedger
 package import SyncSystem
 package import SystemPackage
 
+/// A vacation as it is now: what it is called, when it was, and its photos.
+package struct Vacation: Hashable, Sendable {
+    package let id: VacationID
+    /// Absolute. It may be gone from this disk.
+    package var folder: FilePath
+    package var details: VacationDetails
+    /// In order. Those on the disk that are stored or wait to be; or, when the whole folder is gone from the disk, those
+    /// that were stored last, each of them `.missing` or `.lost`.
+    package var photos: [VacationPhoto]
+    /// How many of its photos cannot be stored.
+    package var failed: Int
+    /// Those of them that are on the disk.
+    package var failures: [VacationPhoto]
+    /// How many photos were in its folder, and are not there any more.
+    package var gone: Int
+    /// What of its `vacation.json` is ignored, and why, for people.
+    package var problems: [String]
+    /// Counts the changes of what the ledger knows of it.
+    package var revision: Int64
+
+    package init(
+        id: VacationID, folder: FilePath, details: VacationDetails, photos: [VacationPhoto], failed: Int = 0,
+        failures: [VacationPhoto] = [], gone: Int = 0, problems: [String] = [], revision: Int64 = 0
+    ) {
+        self.id = id
+        self.folder = folder
+        self.details = details
+        self.photos = photos
+        self.failed = failed
+        self.failures = failures
+        self.gone = gone
+        self.problems = problems
+        self.revision = revision
+    }
+
+    package var location: String { details.location }
+    package var startDate: CalendarDay { details.startDate }
+    package var endDate: CalendarDay { details.endDate }
+    package var sharedBy: String? { details.sharedBy }
+    package var cacheKey: String { details.cacheKey(photoCount: photos.count) }
+    /// How many of its photos are not stored yet.
+    package var waiting: Int { photos.count { !$0.isStored } }
+}
+
 /// Finds the vacation that a person means: by the path of its folder, the folder's name, its location, or its cache key.
 package struct VacationFinder: Sendable {
     private let ledger: LedgerQueue
@@ -117,5 +161,67 @@ struct VacationNames {
             case .anyCase: one.lowercased() == other.lowercased()
             }
         }
+    }
+}
+
+/// Why no vacation was found by what a person wrote.
+package enum VacationLookupError: Error, Hashable, Sendable {
+    /// - Parameter near: names that were perhaps meant.
+    case unknown(String, near: [String])
+    /// - Parameter folders: of the vacations that it may mean.
+    case ambiguous(String, folders: [FilePath])
+    /// It is a vacation, and nothing is in it that could be stored.
+    case empty(FilePath)
+}
+
+extension VacationLookupError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unknown(let name, let near):
+            let hint =
+                near.isEmpty
+                ? "a vacation is a folder in a watched folder of the kind vacations; was it synced?"
+                : "did you mean \(near.map { "\"\($0.escapingControls)\"" }.joined(separator: " or "))?"
+            return "\(RawText.shown(name).escapingControls): no vacation has this name; \(hint)"
+        case .ambiguous(let name, let folders):
+            return "\(RawText.shown(name).escapingControls): more than one vacation has this name; name its folder:\n"
+                + folders.map { "  \($0.string.escapingControls)" }.joined(separator: "\n")
+        case .empty(let folder):
+            return "\(folder.text.escapingControls): no photo of this vacation is stored or waits to be"
+        }
+    }
+}
+
+/// Names that somebody may have meant who wrote another one: one of them holds the other, or a few letters differ.
+struct NearNames {
+    private static let limit = 3
+
+    let names: [String]
+
+    init(of name: String, among known: [String]) {
+        let asked = name.lowercased()
+        let tolerated = max(asked.count / 4, 1)
+        let rated = Set(known).compactMap { known -> (name: String, distance: Int)? in
+            let candidate = known.lowercased()
+            if candidate.contains(asked) || asked.contains(candidate) { return (known, 0) }
+            let distance = Self.distance(Array(asked), Array(candidate))
+            return distance <= tolerated ? (known, distance) : nil
+        }
+        names = rated.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(Self.limit).map(\.name)
+    }
+
+    /// How many letters have to be added, removed or changed (V. I. Levenshtein, 1965).
+    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+        var row = Array(0...other.count)
+        for (index, letter) in one.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for (column, candidate) in other.enumerated() {
+                let above = row[column + 1]
+                row[column + 1] = min(above + 1, row[column] + 1, diagonal + (letter == candidate ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[other.count]
     }
 }

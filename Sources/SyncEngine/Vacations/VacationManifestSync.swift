@@ -8,7 +8,7 @@ import SystemPackage
 /// Keeps the manifests of vacations in the store as the folders are: written when all photos of a vacation are stored,
 /// again when they or their description change, and removed when they have another name.
 package struct VacationManifestSync: Sendable {
-    package struct Result: Hashable, Sendable {
+    package struct Summary: Hashable, Sendable {
         /// Manifests that were written.
         package var stored = 0
         /// Vacations whose manifest another machine has written.
@@ -46,8 +46,8 @@ package struct VacationManifestSync: Sendable {
     /// - Throws: ``StoreError`` when the store cannot be used at all; ``LedgerError``, `CancellationError`.
     package func run(
         where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }
-    ) async throws -> Result {
-        var result = Result()
+    ) async throws -> Summary {
+        var result = Summary()
         let changed = try await ledger { try $0.vacationsToLookAt() }
         // A folder that was renamed is stored under its new name before the old one goes.
         for record in changed.filter(\.isOnDisk) + changed.filter({ !$0.isOnDisk }) {
@@ -67,7 +67,7 @@ package struct VacationManifestSync: Sendable {
         return result
     }
 
-    private func look(at id: VacationID, _ result: inout Result) async throws {
+    private func look(at id: VacationID, _ result: inout Summary) async throws {
         guard let content = try await ledger({ try $0.vacationContent(id) }), content.record.waiting == 0 else {
             return
         }
@@ -86,7 +86,7 @@ package struct VacationManifestSync: Sendable {
     // MARK: What is there
 
     private func store(
-        _ vacation: Vacation, known: VacationRecord.Stored?, _ result: inout Result
+        _ vacation: Vacation, known: VacationRecord.Stored?, _ result: inout Summary
     ) async throws {
         let photos = vacation.photos.compactMap(\.md5)
         let fingerprint = SHA256Digest(of: VacationFingerprint.material(photos))
@@ -131,7 +131,7 @@ package struct VacationManifestSync: Sendable {
     ///   vacation, which stays.
     private func bring(
         _ manifest: VacationManifest, _ bytes: [UInt8], _ digest: SHA256Digest, of id: VacationID,
-        _ result: inout Result
+        _ result: inout Summary
     ) async throws -> Bool? {
         let cacheKey = manifest.cacheKey
         let ours = try await ledger { try $0.manifestsWritten(as: cacheKey) }
@@ -169,7 +169,7 @@ package struct VacationManifestSync: Sendable {
 
     // MARK: What is gone
 
-    private func lookAtGone(_ content: VacationContent, _ result: inout Result) async throws {
+    private func lookAtGone(_ content: VacationContent, _ result: inout Summary) async throws {
         let record = content.record
         let (id, revision) = (record.id, record.revision)
         if record.stored != nil, !content.photos.contains(where: content.holds) {
@@ -202,7 +202,7 @@ package struct VacationManifestSync: Sendable {
         }
     }
 
-    private func removeStale(_ result: inout Result) async throws {
+    private func removeStale(_ result: inout Summary) async throws {
         for manifest in try await ledger({ try $0.staleManifests() }) {
             do {
                 if try await shelf.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
@@ -220,5 +220,62 @@ extension VacationPhoto {
         return VacationManifest.Photo(
             key: object.key, md5: md5, sha256: object.sha256, name: name, takenAt: object.takenAt, width: object.width,
             height: object.height, size: object.size)
+    }
+}
+
+/// The manifests of a user's vacations in the store.
+struct ManifestStore: Sendable {
+    /// What is stored under a cache key.
+    enum Found: Sendable {
+        case nothing
+        /// With the SHA-256 of its bytes.
+        case manifest(VacationManifest, SHA256Digest)
+        case damaged(VacationManifest.Damage)
+    }
+
+    private let store: any ObjectStore
+    private let keys: KeyLayout
+
+    init(store: any ObjectStore, keys: KeyLayout) {
+        self.store = store
+        self.keys = keys
+    }
+
+    func find(_ cacheKey: String) async throws -> Found {
+        do {
+            guard let bytes = try await bytes(of: cacheKey) else { return .nothing }
+            return .manifest(try VacationManifest(parsing: bytes), SHA256Digest(of: bytes))
+        } catch let damage as VacationManifest.Damage {
+            return .damaged(damage)
+        }
+    }
+
+    /// - Throws: ``StoreError``, also when the store does not hold what it took.
+    func put(_ bytes: [UInt8], as cacheKey: String) async throws {
+        try await ShareStorage(store: store).put(
+            text: bytes, type: VacationManifest.contentType, at: try keys.vacation(cacheKey))
+    }
+
+    /// Removes what is stored under a cache key, when these are its bytes.
+    /// - Returns: whether it was.
+    func remove(_ cacheKey: String, digest: SHA256Digest) async throws -> Bool {
+        do {
+            guard let bytes = try await bytes(of: cacheKey), SHA256Digest(of: bytes) == digest else { return false }
+        } catch is VacationManifest.Damage {
+            return false
+        }
+        try await store.delete(try keys.vacation(cacheKey))
+        return true
+    }
+
+    /// - Returns: `nil` when there is nothing.
+    private func bytes(of cacheKey: String) async throws -> [UInt8]? {
+        do {
+            return try await store.bytes(of: try keys.vacation(cacheKey), limit: VacationManifest.maximumSize)
+        } catch let error as StoreError where error.code == .notFound {
+            return nil
+        } catch let error as StoreError where error.code == .badDigest || error.code == .tooLarge {
+            throw VacationManifest.Damage.unreadable
+        }
     }
 }

@@ -3,20 +3,35 @@ import GRDB
 package import SyncCore
 package import SystemPackage
 
+/// What ``Ledger/lookUp(_:of:orBelow:)`` has found.
+package struct ObjectLookup: Hashable, Sendable {
+    /// Whatever is known under the key.
+    package let atKey: ObjectRecord?
+    /// An object of which nothing is known to be wrong, of the photo with these bytes, or with these bytes itself.
+    package let holding: ObjectRecord?
+}
+
 extension Ledger {
     /// What is known of an object; `nil` when nothing is.
     package func object(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up an object") { try $0.row(LedgerQuery.object, [key.rawValue]) }
     }
 
-    /// An object whose stored bytes have this digest, and of which nothing is known to be wrong.
-    /// - Parameter prefix: what its key begins with.
-    package func object(
-        storing sha256: SHA256Digest, below prefix: String
-    ) throws(LedgerError) -> ObjectRecord? {
-        let range = KeyRange(prefix: prefix, after: nil)
-        return try read("look up an object by its bytes") { db in
-            try db.row(LedgerQuery.objectOfDigest, [sha256.blob, range.from, range.to])
+    /// What is known under a key, and what is stored of some bytes already.
+    /// - Parameter prefix: where else than under the key they may be stored; `nil` for nowhere.
+    package func lookUp(
+        _ key: ObjectKey, of digest: ContentDigest, orBelow prefix: String?
+    ) throws(LedgerError) -> ObjectLookup {
+        try read("look up an object") { db in
+            let atKey: ObjectRecord? = try db.row(LedgerQuery.object, [key.rawValue])
+            if let atKey, atKey.problem == nil, atKey.md5 == digest.md5 || atKey.sha256 == digest.sha256 {
+                return ObjectLookup(atKey: atKey, holding: atKey)
+            }
+            guard let prefix else { return ObjectLookup(atKey: atKey, holding: nil) }
+            let range = KeyRange(prefix: prefix, after: nil)
+            return ObjectLookup(
+                atKey: atKey,
+                holding: try db.row(LedgerQuery.objectOfDigest, [digest.sha256.blob, range.from, range.to]))
         }
     }
 

@@ -23,6 +23,13 @@ package struct Claim: Hashable, Sendable {
     package var file: FilePath { folder.path.pushing(relativePath) }
 }
 
+/// What the queue has for whoever has room for a photo.
+package enum NextClaim: Hashable, Sendable {
+    case photo(Claim)
+    /// Nothing is due before this moment; `nil` when nothing is pending.
+    case nothing(until: Date?)
+}
+
 /// One attempt to store a photo. The last ``kept`` of each photo are remembered.
 package struct Attempt: Hashable, Sendable {
     package static let kept = 10

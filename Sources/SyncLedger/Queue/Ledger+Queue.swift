@@ -37,33 +37,43 @@ extension Ledger {
         }
     }
 
-    /// Takes photos from the queue, longest due first, and notes an attempt for each.
-    /// - Parameter bytes: leaves files that are larger.
-    /// - Returns: at most `limit`; none when nothing is due.
+    /// Takes the photo that has been due the longest, and notes an attempt at it: it is claimed in the write that finds it.
+    /// - Parameters:
+    ///   - vacation: takes only its photos, in no particular order; `nil` for all that is due.
+    ///   - bytes: leaves files that are larger.
+    ///   - isExpected: whether there is likely to be one. Who looks in vain now and then only reads: to write, one may
+    ///     have to wait for another process, and to fail.
+    package func claimNext(
+        of vacation: VacationID? = nil, upTo bytes: Int64 = .max, isExpected: Bool = true, at time: Date
+    ) throws(LedgerError) -> NextClaim {
+        if !isExpected {
+            let next = try nextTry(of: vacation, upTo: bytes, at: time)
+            guard let next, next <= time else { return .nothing(until: next) }
+        }
+        return try write("claim a photo") { db in
+            let due = try db.dueNow(of: vacation, limit: 1, upTo: bytes, at: time).first
+            if let due, let claim = try db.claim(due, at: time) { return .photo(claim) }
+            return .nothing(until: try db.nextTry(of: vacation, upTo: bytes, at: time))
+        }
+    }
+
+    /// As ``claimNext(of:upTo:isExpected:at:)``, of several at once: at most `limit`, none when nothing is due.
     package func claim(limit: Int, upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> [Claim] {
-        let operation = "claim photos"
-        let isIdle = try read(operation) { try $0.dueNow(limit: 1, upTo: bytes, at: time).isEmpty }
-        if isIdle { return [] }
-        return try write(operation) { db in
-            try db.dueNow(limit: limit, upTo: bytes, at: time).compactMap { try db.claim($0, at: time) }
+        try write("claim photos") { db in
+            try db.dueNow(of: nil, limit: limit, upTo: bytes, at: time).compactMap { try db.claim($0, at: time) }
         }
     }
 
     /// When the queue has something to do next: a moment that has passed (``Foundation/Date/distantPast`` for a photo
     /// that was never tried) when something is due now, `nil` when nothing is pending.
     /// - Parameters:
+    ///   - vacation: looks at its photos only; `nil` for all.
     ///   - bytes: larger files do not count.
     ///   - time: now. What is to be tried later than any photo ever is was noted by a clock that was wrong: it is due.
-    package func nextTry(upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> Date? {
-        try read("look at the queue") { db in
-            var times: [Int64] = []
-            for folder in try db.activeFolders() {
-                if let next = try db.number(LedgerQuery.nextTry, [folder.id.rawValue, bytes]) { times.append(next) }
-                let isAny = try db.number(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, 1]) != nil
-                if isAny { times.append(0) }
-            }
-            return times.min().map { $0 == 0 ? .distantPast : Date(milliseconds: $0) }
-        }
+    package func nextTry(
+        of vacation: VacationID? = nil, upTo bytes: Int64 = .max, at time: Date
+    ) throws(LedgerError) -> Date? {
+        try read("look at the queue") { try $0.nextTry(of: vacation, upTo: bytes, at: time) }
     }
 
     /// The last attempts at a photo, oldest first.
@@ -94,13 +104,33 @@ struct Due: FetchableRecord {
 
 extension Database {
     /// Photos never tried are due whatever the clock says: one that was set back must not hold them up.
-    fileprivate func dueNow(limit: Int, upTo bytes: Int64, at time: Date) throws -> [Due] {
+    fileprivate func dueNow(of vacation: VacationID?, limit: Int, upTo bytes: Int64, at time: Date) throws -> [Due] {
+        if let vacation {
+            return try rows(
+                LedgerQuery.dueOfVacation, [vacation.rawValue, time.milliseconds, time.latestTry, bytes, limit],
+                as: Due.self)
+        }
         let due = try activeFolders().flatMap { folder in
             try rows(LedgerQuery.fresh, [folder.id.rawValue, bytes, limit], as: Due.self)
                 + rows(LedgerQuery.due, [folder.id.rawValue, time.milliseconds, bytes, limit], as: Due.self)
                 + rows(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, limit], as: Due.self)
         }
         return Array(due.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.prefix(limit))
+    }
+
+    fileprivate func nextTry(of vacation: VacationID?, upTo bytes: Int64, at time: Date) throws -> Date? {
+        var times: [Int64] = []
+        if let vacation {
+            let arguments: StatementArguments = [vacation.rawValue, time.latestTry, bytes]
+            if let next = try number(LedgerQuery.nextTryOfVacation, arguments) { times.append(next) }
+        } else {
+            for folder in try activeFolders() {
+                if let next = try number(LedgerQuery.nextTry, [folder.id.rawValue, bytes]) { times.append(next) }
+                let isAny = try number(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, 1]) != nil
+                if isAny { times.append(0) }
+            }
+        }
+        return times.min().map { $0 == 0 ? .distantPast : Date(milliseconds: $0) }
     }
 
     func claim(_ due: Due, at time: Date) throws -> Claim? {
@@ -198,44 +228,6 @@ extension Database {
 
     func clearSuspicion(of photoID: Int64) throws {
         try run("DELETE FROM suspects WHERE photo_id = ?", [photoID])
-    }
-}
-
-/// The queue of one vacation: what of its folder is to be stored before it is shared.
-extension Ledger {
-    /// As ``claim(limit:at:)``, of this vacation only, and in no particular order.
-    package func claim(
-        limit: Int, of vacation: VacationID, upTo bytes: Int64 = .max, at time: Date
-    ) throws(LedgerError) -> [Claim] {
-        try write("claim photos of a vacation") { db in
-            let due = try db.rows(
-                LedgerQuery.dueOfVacation, [vacation.rawValue, time.milliseconds, time.latestTry, bytes, limit],
-                as: Due.self)
-            return try due.compactMap { try db.claim($0, at: time) }
-        }
-    }
-
-    /// As ``nextTry(at:)``, of this vacation only.
-    package func nextTry(
-        of vacation: VacationID, upTo bytes: Int64 = .max, at time: Date
-    ) throws(LedgerError) -> Date? {
-        try read("look at the queue of a vacation") { db in
-            let arguments: StatementArguments = [vacation.rawValue, time.latestTry, bytes]
-            guard let next = try db.number(LedgerQuery.nextTryOfVacation, arguments) else { return nil }
-            return next == 0 ? .distantPast : Date(milliseconds: next)
-        }
-    }
-
-    /// Makes everything that is pending of a vacation due.
-    package func hurry(_ vacation: VacationID, at time: Date) throws(LedgerError) {
-        try write("make the photos of a vacation due") { db in
-            try db.run(
-                """
-                UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
-                AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
-                """, [time.milliseconds, vacation.rawValue])
-            return
-        }
     }
 }
 

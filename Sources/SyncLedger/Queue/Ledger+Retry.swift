@@ -33,6 +33,18 @@ extension Ledger {
         }
     }
 
+    /// Makes everything that is pending of a vacation due.
+    package func hurry(_ vacation: VacationID, at time: Date) throws(LedgerError) {
+        try write("make the photos of a vacation due") { db in
+            try db.run(
+                """
+                UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
+                AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
+                """, [time.milliseconds, vacation.rawValue])
+            return
+        }
+    }
+
     /// Makes these photos due, as far as they are pending.
     package func hurry(_ photos: some Collection<Int64>, at time: Date) throws(LedgerError) {
         try write("make photos due") { db in

@@ -147,7 +147,7 @@ import Testing
         let (stored, sink) = AsyncStream.makeStream(of: Void.self)
         let service = UploadService(
             try pipeline(time) { event in
-                switch event.result {
+                switch event.ending {
                 case .stored, .alreadyStored: sink.yield()
                 default: break
                 }

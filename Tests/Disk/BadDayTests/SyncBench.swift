@@ -57,7 +57,7 @@ struct SyncBench {
     func runUntilStored() async throws {
         let (events, sink) = AsyncStream.makeStream(of: Void.self)
         let pipeline = try makePipeline(batchSize: 4) { event in
-            switch event.result {
+            switch event.ending {
             case .stored, .alreadyStored: sink.yield()
             default: break
             }

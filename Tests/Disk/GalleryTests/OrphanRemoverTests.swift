@@ -16,7 +16,7 @@ import Testing
         bench = try RetentionBench()
     }
 
-    private func remove(_ profiles: [String] = [number]) async throws -> OrphanRemover.Result {
+    private func remove(_ profiles: [String] = [number]) async throws -> OrphanRemover.Summary {
         try await OrphanRemover(
             ledger: LedgerQueue(bench.ledger), store: bench.store,
             scanner: FileTreeScanner(),
@@ -36,7 +36,7 @@ import Testing
         #expect(stored.count == 1)
 
         let result = try await remove()
-        #expect(result == OrphanRemover.Result(deleted: 2))
+        #expect(result == OrphanRemover.Summary(deleted: 2))
         #expect(try bench.read("a.json").filter { !$0.isWhitespace } == "[\(kept)]".filter { !$0.isWhitespace })
         #expect(!bench.exists("copy.json"))
         #expect(!bench.exists("replay.json"))
@@ -97,6 +97,6 @@ import Testing
     }
 
     @Test func `a profile that no event has is nothing to do`() async throws {
-        #expect(try await remove(["+1"]) == OrphanRemover.Result())
+        #expect(try await remove(["+1"]) == OrphanRemover.Summary())
     }
 }

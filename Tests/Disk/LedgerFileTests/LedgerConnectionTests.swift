@@ -69,6 +69,14 @@ import Testing
         #expect(try reader.knownFileCount(folder) == 2)
     }
 
+    @Test func `who looks in vain for a photo does not wait for a writer`() throws {
+        let state = try StateFolder()
+        let (writer, agent) = try (Ledger(at: state.ledger), Ledger(at: state.ledger))
+        var found: [NextClaim] = []
+        _ = try writer.fill(2) { found.append(try agent.claimNext(isExpected: false, at: now)) }
+        #expect(found == [NextClaim](repeating: .nothing(until: nil), count: 4))
+    }
+
     @Test func `a process that dies leaves what it committed, and its uploads go on`() throws {
         let (state, survivor) = try (StateFolder(), StateFolder())
         let ledger = try Ledger(at: state.ledger)

@@ -15,7 +15,7 @@ import Testing
         for name in names { try tree.write(.noise(70_000, seed: UInt64(name.count)), to: "old/\(name)") }
     }
 
-    private func migrate(_ calls: DownloadCalls = DownloadCalls()) async throws -> ProjectMigration.Result {
+    private func migrate(_ calls: DownloadCalls = DownloadCalls()) async throws -> ProjectMigration.Summary {
         let migration = ProjectMigration(from: tree.path("old"), to: tree.path("far/new"), calls: calls)
         return try await BlockingPool(name: "test", threads: 1).runChecking { try migration.run($0) }
     }

@@ -67,7 +67,7 @@ struct Bench {
 
     /// Scans every folder, as a pass does; what was written to the disk is old enough to be settled.
     @discardableResult
-    func scan() throws -> [FolderScan.Result] {
+    func scan() throws -> [FolderScan.Summary] {
         let scan = FolderScan(ledger: ledger, scanner: disk, settle: .seconds(2))
         return try folders.map { try scan.run($0, from: $0.path, at: time.now) }
     }

@@ -66,6 +66,23 @@ import Testing
         #expect(bench.events.summary.alreadyStored == 1)
     }
 
+    @Test func `a photo whose twin is stored while it waits is not sent, though neither was known when it was read`()
+        async throws
+    {
+        let gate = Gate()
+        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
+        for name in ["a.jpg", "b.jpg"] { bench.disk.write("sunset", to: Bench.gallery.appending(name)) }
+        try bench.scan()
+        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(1)
+        while bench.disk.reduced.count < 2 { await Task.yield() }
+        gate.open()
+        try await run
+        #expect(bench.store.count(.put) == 1)
+        #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
+        #expect(bench.events.summary.alreadyStored == 1)
+    }
+
     @Test func `a second pass sends and reads nothing`() async throws {
         let bench = try Bench()
         bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))

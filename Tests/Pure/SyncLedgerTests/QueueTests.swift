@@ -41,6 +41,31 @@ import Testing
         #expect(try names(world.ledger.claim(limit: 3, upTo: size, at: world.now)) == ["1.mp4", "2.jpg"])
     }
 
+    private func photo(_ next: NextClaim) -> Claim? {
+        if case .photo(let claim) = next { claim } else { nil }
+    }
+
+    @Test func `the next claim is the photo that has been due the longest, or tells when one is`() throws {
+        let world = try queue(["/pictures/trips/rome/1.jpg", "/pictures/gallery/2.mp4"])
+        let first = try #require(photo(try world.ledger.claimNext(at: world.now)))
+        #expect(names([first]) == ["1.jpg"])
+        #expect(try world.ledger.attempts(of: first.photoID).count == 1)
+        let size = try #require(world.disk["/pictures/gallery/2.mp4"]).size
+        #expect(try world.ledger.claimNext(upTo: size - 1, at: world.now) == .nothing(until: nil))
+        let second = try #require(photo(try world.ledger.claimNext(isExpected: false, at: world.now)))
+        #expect(names([second]) == ["2.mp4"])
+
+        let until = world.now + 30
+        try world.ledger.commit(first, outcome: .postponed("away", until: until), at: world.now)
+        for isExpected in [true, false] {
+            let next = try world.ledger.claimNext(isExpected: isExpected, at: world.now)
+            #expect(next == .nothing(until: until))
+        }
+        let again = try #require(photo(try world.ledger.claimNext(isExpected: false, at: until)))
+        #expect(again.photoID == first.photoID && again.attempts == 2)
+        #expect(try world.ledger.claimNext(at: until) == .nothing(until: nil))
+    }
+
     @Test func `a claim tells all that the work needs`() throws {
         let world = try queue(["/pictures/gallery/2026/a.jpg"])
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)

@@ -19,7 +19,7 @@ import Testing
         key = try ObjectKey("users/ana/photos/\(ContentDigest(of: Array("sunset".utf8)).md5).dat")
     }
 
-    private func refresh() async throws -> ClassRefresh.Result {
+    private func refresh() async throws -> ClassRefresh.Summary {
         await bench.time.advance(by: .seconds(1))
         return try await ClassRefresh(
             store: bench.store, ledger: LedgerQueue(bench.ledger),

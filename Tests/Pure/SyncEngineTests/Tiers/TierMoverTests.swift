@@ -43,7 +43,7 @@ import Testing
 
     @Test func `a pass with nothing to do asks the store for nothing`() async throws {
         _ = try await bench.add(3, in: .standard)
-        #expect(try await mover().run() == TierMover.Result())
+        #expect(try await mover().run() == TierMover.Summary())
         #expect(bench.store.calls == [])
     }
 

@@ -110,7 +110,7 @@ struct VacationMachine {
 
     /// A pass, and the look at the vacations that follows it.
     @discardableResult
-    func pass() async throws -> VacationManifestSync.Result {
+    func pass() async throws -> VacationManifestSync.Summary {
         try store()
         return try await makeKeeper().run()
     }

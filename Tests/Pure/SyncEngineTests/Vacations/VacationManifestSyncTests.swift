@@ -20,7 +20,7 @@ import Testing
     @Test func `a vacation is stored once all of its photos are, and not again`() async throws {
         let machine = try machine()
         try machine.store(leaving: 1)
-        #expect(try await machine.makeKeeper().run() == VacationManifestSync.Result())
+        #expect(try await machine.makeKeeper().run() == VacationManifestSync.Summary())
         #expect(machine.manifests == [])
         await machine.time.advance(by: .seconds(60))
         #expect(try await machine.pass().stored == 1)
@@ -30,7 +30,7 @@ import Testing
         #expect(manifest.photos.map(\.name) == ["1.jpg", "2.jpg", "3.jpg"])
         #expect(manifest.photos.map(\.md5) == (1...3).map { MD5Digest.of("photo \($0)") })
         let calls = machine.store.calls.count
-        #expect(try await machine.pass() == VacationManifestSync.Result())
+        #expect(try await machine.pass() == VacationManifestSync.Summary())
         #expect(machine.store.calls.count == calls)
         #expect(try machine.ledger.vacations().map { $0.state(isShared: false) } == [.stored])
     }
@@ -69,7 +69,7 @@ import Testing
         let machine = try machine()
         try await machine.pass()
         machine.disk.write("photo 1", to: paris.appending("1.jpg"), modifiedSeconds: 1_000_005)
-        #expect(try await machine.pass() == VacationManifestSync.Result())
+        #expect(try await machine.pass() == VacationManifestSync.Summary())
         machine.disk.move(paris.appending("1.jpg"), to: paris.appending("one.jpg"))
         let renamed = try await machine.pass()
         #expect(renamed.stored == 1 && renamed.removed == 0)
@@ -118,7 +118,7 @@ import Testing
         let before = machine.manifests
         for name in ["1.jpg", "3.jpg", "vacation.json"] { machine.disk.remove(paris.appending(name)) }
         machine.descriptions.set(nil, in: paris)
-        #expect(try await machine.pass() == VacationManifestSync.Result())
+        #expect(try await machine.pass() == VacationManifestSync.Summary())
         #expect(machine.manifests == before)
         let vacation = try await machine.finder.find("Paris!")
         #expect(vacation.photos.map(\.name) == ["1.jpg", "3.jpg"])
@@ -169,7 +169,7 @@ import Testing
         #expect(result.stored == 0 && result.found == 1)
         #expect(two.store.count(.put) == 0)
         #expect(try two.ledger.vacations().map { $0.state(isShared: false) } == [.stored])
-        #expect(try await two.pass() == VacationManifestSync.Result())
+        #expect(try await two.pass() == VacationManifestSync.Summary())
         // What it renames there is the other's to remove.
         for number in 1...3 {
             let name = "of two \(number).jpg"
@@ -194,7 +194,7 @@ import Testing
         two.disk.write("photo 4", to: paris.appending("4.jpg"), modifiedSeconds: 1_000_005)
         let calls = two.store.calls.count
         try two.store()
-        #expect(try await two.makeKeeper().run() == VacationManifestSync.Result())
+        #expect(try await two.makeKeeper().run() == VacationManifestSync.Summary())
         #expect(two.store.calls.count == calls)
         #expect(try two.ledger.vacations().map { $0.state(isShared: false) } == [.stored])
         // It is its own to write anew and to remove.

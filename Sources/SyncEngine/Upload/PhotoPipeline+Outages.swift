@@ -3,9 +3,54 @@ import SyncCore
 import SyncLedger
 import SyncSystem
 
-/// Whose fault it is when a photo cannot be sent: the store's or the key's. What is wrong with the photo itself is found
-/// out before it is sent.
+/// A store that takes nothing, and whose fault it is when a photo cannot be sent: the store's or the key's. What is wrong
+/// with the photo itself is found out before it is sent.
 extension PhotoPipeline {
+    // MARK: The store
+
+    /// A store that is away is told at the start, and not only when there is something to send.
+    func lookAtStore(_ mode: Mode) async throws {
+        do {
+            try await store.check()
+            try await noteStore(nil)
+        } catch let error as StoreError {
+            try await tell(gate.close(error), mode)
+        }
+    }
+
+    /// - Returns: `false` when the store took nothing for as long as a pass has patience.
+    func passGate(_ mode: Mode) async throws -> Bool {
+        guard gate.closedBy != nil else { return true }
+        let passage =
+            switch mode {
+            case .untilDone(let patience):
+                try await gate.pass(within: gate.closedBy?.isCertain == true ? .zero : patience) {
+                    try await self.store.check()
+                }
+            case .untilStopped:
+                try await gate.pass(isUrgent: isRetryAsked) { try await self.store.check() }
+            }
+        switch passage {
+        case .wasOpen, .oneMayGo: break
+        case .opened:
+            logger.notice("the store is back, uploads go on")
+            try await noteStore(nil)
+        case .stayedClosed:
+            let error = gate.closedBy
+            state.withLock { $0.outage = error }
+            return false
+        }
+        return true
+    }
+
+    /// Whether people have asked for another try since it was looked at last.
+    func isRetryAsked() async throws -> Bool {
+        let asked = try await ledger { try $0.retriesAsked() }
+        return state.withLock { $0.noteRetries(asked) }
+    }
+
+    // MARK: A photo
+
     /// Whatever a server has against a photo, it waits and is tried again, less and less often: servers change their minds,
     /// and what stands between us and them says strange things for a moment. Only what is wrong with the photo is final.
     func fail(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
@@ -14,11 +59,11 @@ extension PhotoPipeline {
 
     private func settle(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
         if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
-            return try await commit(claim, .released, wasSent: false)
+            return try await commit(claim, .released)
         }
-        if case .untilDone = mode, error.code != .sourceChanged { rounds.withLock { $0.notePostponed(claim) } }
+        if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
-        try await commit(claim, .postponed("\(error)", until: time.now() + pause), wasSent: false)
+        try await commit(claim, .postponed("\(error)", until: time.now() + pause))
     }
 
     /// The store has taken a photo, or shown that it has it.
@@ -36,7 +81,7 @@ extension PhotoPipeline {
             return true
         }
         // It was closed meanwhile; or nobody waits for the answer any more.
-        if !gate.mayGo(claim.photoID) || isStopping.withLock({ $0 }) { return true }
+        if !gate.mayGo(claim.photoID) || isStopping { return true }
         do {
             try await store.check()
         } catch let answer as StoreError {
@@ -56,7 +101,7 @@ extension PhotoPipeline {
     }
 
     /// - Parameter closing: `nil` when the gate was closed before.
-    func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
+    private func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
         guard let closing else { return }
         try await noteStore(closing.error)
         guard case .untilStopped = mode else {
@@ -75,7 +120,7 @@ extension PhotoPipeline {
         }
     }
 
-    func noteStore(_ error: StoreError?) async throws {
+    private func noteStore(_ error: StoreError?) async throws {
         let now = time.now()
         try await ledger { try $0.noteStore(error: error?.description, at: now) }
     }

@@ -1,0 +1,332 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Looks at the files of galleries before a cleanup does: what nobody has read yet may be due, and what was edited counts
+/// as it is now. It notes events and sends nothing.
+package struct EventIntake: Sendable {
+    private static let named = 10
+
+    private let pass: SyncPass?
+    private let ledger: LedgerQueue
+    private let noter: EventFileNoter
+    private let scanner: any TreeScanner
+    private let pool: BlockingPool
+    private let work: Wakeup?
+
+    /// - Parameters:
+    ///   - pass: over the galleries. `nil` where an agent of another process sees to that: only files that it has in its
+    ///     queue are read.
+    ///   - work: signalled when the queue has got something new.
+    package init(
+        pass: SyncPass?, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer, pool: BlockingPool,
+        work: Wakeup? = nil
+    ) {
+        self.pass = pass
+        self.ledger = ledger
+        noter = EventFileNoter(ledger: ledger.ledger, reducer: reducer)
+        self.scanner = scanner
+        self.pool = pool
+        self.work = work
+    }
+
+    /// - Returns: files in which something cannot be told, which therefore keeps its text.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func takeIn() async throws -> [RetentionSummary.Issue] {
+        if let pass {
+            let queued = try await pass.takeIn().queued
+            if queued > 0 { work?.signal() }
+        }
+        let unread = try await ledger { try $0.unreadEventFiles() }
+        var issues: [RetentionSummary.Issue] = []
+        // One file in memory at a time.
+        for claim in unread {
+            guard let reason = try await pool.run({ try read(claim) }) else { continue }
+            issues.append(RetentionSummary.Issue(event: "-", file: claim.file, reason: reason))
+        }
+        let known = try await ledger { try $0.unclearEventFiles() }
+        let looked = Set(unread.map(\.file))
+        return issues
+            + known.filter { !looked.contains($0.path) }.map {
+                RetentionSummary.Issue(event: "-", file: $0.path, reason: Self.untold($0.reason))
+            }
+    }
+
+    /// - Returns: why some of it cannot be told.
+    private func read(_ claim: Claim) throws -> String? {
+        do {
+            guard let stamp = try scanner.stamp(of: claim.file), stamp.isUntouched(since: claim.stamp) else {
+                // The next look at the folder sees what became of it.
+                return nil
+            }
+            switch try noter.note(claim, stamp: stamp) {
+            case .noEvents: return nil
+            case .unreadable(let reason): return Self.untold("it \(reason)")
+            case .events(let file, _):
+                if file.malformed.isEmpty { return nil }
+                let rest = file.malformed.count > Self.named ? "; and more" : ""
+                return Self.untold(
+                    "\(file.malformed.count) malformed: "
+                        + file.malformed.prefix(Self.named).map(\.description).joined(separator: "; ") + rest)
+            }
+        } catch let error as PhotoError {
+            return error.code == .changed || error.code == .missing ? nil : Self.untold(error.message)
+        } catch let error as ScanError {
+            return Self.untold(error.message)
+        }
+    }
+
+    private static func untold(_ reason: String) -> String {
+        "what cannot be told in it keeps its text; correct it, or remove it (\(reason))"
+    }
+}
+
+/// Reads the files that hold due events, each of them once for a batch. Everything here blocks.
+struct EventFileReader: Sendable {
+    /// One file, without its bytes.
+    enum Content: Sendable {
+        case read(ReadEventFile)
+        /// It has not the name any more under which it is known.
+        case absent
+        case unreadable(String)
+    }
+
+    let scanner: any TreeScanner
+    let reducer: any PhotoReducer
+
+    /// - Parameter events: the due ones that are known to be in the file.
+    func look(at place: EventPlace, for events: [EventRecord]) -> Content {
+        do {
+            guard let stamp = try scanner.stamp(of: place.file) else { return .absent }
+            let (text, found) = try reducer.eventFile(place.file, of: place.profile, stamp: stamp)
+            return .read(ReadEventFile(place: place, stamp: stamp, events: found, text.bytes, for: events))
+        } catch let error as PhotoError where error.code == .missing {
+            return .absent
+        } catch {
+            return .unreadable("\(error)")
+        }
+    }
+
+    /// Whether a text is what a cleanup leaves when nothing is left, or as good as that.
+    static func holdsNothing(_ text: [UInt8]) -> Bool {
+        let rest = text.filter { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
+        return rest.isEmpty || [Array("[]".utf8), Array("{}".utf8)].contains(rest)
+    }
+
+    /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole.
+    /// - Parameters:
+    ///   - events: of which text may be in the file.
+    ///   - file: `nil` for a text that is no file of events.
+    /// - Returns: why, by their rows.
+    static func doubtful(
+        _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]
+    ) -> [Int64: String] {
+        let whole = file?.events ?? []
+        let ids = Set(whole.map(\.id.inBytes))
+        // Under its id there may be another event by now: the damaged part may still be this one.
+        let isDamaged = file.map { !$0.malformed.isEmpty } ?? false
+        let wanted = events.filter { event in
+            isDamaged
+                ? !whole.contains { $0.id.inBytes == event.eventID.inBytes && event.isOf($0, photo: nil) }
+                : !ids.contains(event.eventID.inBytes)
+        }
+        guard !wanted.isEmpty, !text.isEmpty else { return [:] }
+        func because(_ reason: String, _ events: [EventRecord]) -> [Int64: String] {
+            Dictionary(events.map { ($0.id, reason) }) { first, _ in first }
+        }
+        if file != nil {
+            if isDamaged { return because(EventFileRewriter.damaged, wanted) }
+            // The id was the name of the file.
+            return whole.contains(where: \.hasOuterID) ? because(EventFileRewriter.renamed, wanted) : [:]
+        }
+        // An id may be written in escapes.
+        if JSONElements(of: text).damage != nil || text.contains(UInt8(ascii: "\\")) {
+            return because(EventFileRewriter.damaged, wanted)
+        }
+        let quoted = text.split(separator: UInt8(ascii: "\""))
+        let plain = text.split { !(0x30...0x39).contains($0) }
+        let found = Set((quoted + plain).lazy.map { String(decoding: $0, as: UTF8.self).inBytes })
+        return because(EventFileRewriter.damaged, wanted.filter { found.contains($0.eventID.inBytes) })
+    }
+}
+
+extension DueEvent {
+    /// The files that hold some events, in the order of their rows, with what stands for these events. One that is clean of
+    /// an event is among them with nothing of it: a run that was killed may have left it empty.
+    static func byPlace<Item>(_ items: [(due: DueEvent, item: Item)]) -> [(place: EventPlace, items: [Item])] {
+        var places: [Int64: (place: EventPlace, items: [Item])] = [:]
+        for (due, item) in items {
+            for place in due.places where place.isConfigured {
+                places[place.photoID, default: (place, [])].items += place.isClean ? [] : [item]
+            }
+        }
+        return places.values.sorted { $0.place.photoID < $1.place.photoID }
+    }
+}
+
+/// What a file of events held when it was read.
+struct ReadEventFile: Sendable {
+    let place: EventPlace
+    let stamp: FileStamp
+    /// Why due events may stand where they cannot be found, by their rows.
+    let doubtful: [Int64: String]
+    let holdsNothing: Bool
+    /// The elements that are due events, by the rows of these.
+    private let found: [Int64: [EventOccurrence]]
+
+    /// - Parameters:
+    ///   - events: `nil` when it holds no events any more.
+    ///   - due: the due events that are known to be in it.
+    init(
+        place: EventPlace, stamp: FileStamp, events: GalleryEventFile?, _ text: [UInt8], for due: [EventRecord]
+    ) {
+        self.place = place
+        self.stamp = stamp
+        doubtful = EventFileReader.doubtful(due, in: events, text)
+        holdsNothing = EventFileReader.holdsNothing(text)
+        var found: [Int64: [EventOccurrence]] = [:]
+        let dueByID = Dictionary(grouping: due, by: \.eventID.inBytes)
+        for event in events?.events ?? [] {
+            guard let events, let candidates = dueByID[event.id.inBytes] else { continue }
+            let digest = event.photoDigest(in: text)
+            for record in candidates where record.isOf(event, photo: digest) {
+                found[record.id, default: []].append(
+                    EventOccurrence(
+                        file: place.file, stamp: stamp, event: event, element: events.elements.elements[event.index]))
+            }
+        }
+        self.found = found
+    }
+
+    func occurrences(of event: EventRecord) -> [EventOccurrence] { found[event.id] ?? [] }
+}
+
+/// One element of one file that is a due event.
+struct EventOccurrence: Sendable {
+    /// Absolute.
+    let file: FilePath
+    let stamp: FileStamp
+    let event: GalleryEvent
+    /// Where it stands in the text of the file.
+    let element: Range<Int>
+}
+
+/// What is to become of one due event, found out without writing anything.
+struct EventPlan: Sendable {
+    enum Step: Sendable {
+        /// Its photo goes to the archive, its text is deleted.
+        case archive(EventArchiveKey, [EventOccurrence])
+        /// It has no photo.
+        case deleteText(profile: String)
+        case skip(String, FilePath?)
+        case fail(String, FilePath?)
+    }
+
+    let due: DueEvent
+    let step: Step
+}
+
+/// Where an event's photo is archived.
+struct EventArchiveKey: Sendable {
+    let profile: String
+    /// Whose event it is; `nil` where it does not tell, or tells it by what may be a telephone number.
+    let user: String?
+    let month: CalendarDay
+    /// The event's id, or its pseudonym where that may tell a telephone number.
+    let event: String
+    /// `nil` where its name may tell a telephone number.
+    let type: GalleryEventType?
+    let keys: KeyLayout
+
+    /// - Parameter photo: where another photo has the key that is the event's alone.
+    func key(besides photo: MD5Digest? = nil) throws(InvalidName) -> ObjectKey {
+        try keys.archivedPhoto(profile: profile, month: month, event: event, besides: photo)
+    }
+}
+
+/// Decides what is to become of due events.
+struct EventPlanner: Sendable {
+    /// Bytes of an event's ids as metadata of an object, of ``MetadataSize/limit``: the rest is for what the photo tells.
+    private static let mostOfIDs = 1_200
+
+    let keys: KeyLayout
+    let words: ArchiveWords
+
+    /// - Parameter contents: of all places of the event, by the rows of their files.
+    /// - Throws: ``LedgerError``.
+    func plan(_ due: DueEvent, _ contents: [Int64: EventFileReader.Content], _ ledger: Ledger) throws -> EventPlan {
+        EventPlan(due: due, step: try step(due, contents, ledger))
+    }
+
+    private func step(
+        _ due: DueEvent, _ contents: [Int64: EventFileReader.Content], _ ledger: Ledger
+    ) throws -> EventPlan.Step {
+        let event = due.event
+        var occurrences: [EventOccurrence] = []
+        for place in due.places {
+            guard place.isConfigured else {
+                if place.isClean { continue }
+                let reason =
+                    "it is in a file of a folder that is no gallery of the configuration, which is left as it is"
+                return .skip(reason, place.file)
+            }
+            switch contents[place.photoID] {
+            case .read(let file):
+                if let reason = file.doubtful[event.id] { return .fail(reason, place.file) }
+                let found = file.occurrences(of: event)
+                // What was edited since may still be its text: it is no file from which it has gone.
+                if found.isEmpty, !place.isClean, !file.holdsNothing {
+                    return .skip(EventFileRewriter.edited, place.file)
+                }
+                occurrences += found
+            case .unreadable(let reason):
+                return .fail(reason, place.file)
+            case .absent, nil:
+                // Taken away by us, or by somebody else to another name: then its text is there.
+                guard place.isClean else {
+                    return .skip("the file is not there any more; the next sync finds out where it went", place.file)
+                }
+            }
+        }
+        let profile: String
+        switch try self.profile(of: event, ledger) {
+        case .success(let found): profile = found
+        case .failure(let unknown): return .skip("\(unknown)", nil)
+        }
+        let month = CalendarDay(event.createdAt)
+        let id =
+            words.mayLeave(eventID: event.eventID, of: month)
+            ? event.eventID : try Pseudonyms(ledger).event(event.eventID)
+        let user = event.userID.flatMap { words.mayLeave($0) ? $0 : nil }
+        let type = words.mayLeave(event.type.rawValue) ? event.type : nil
+        let ids = [id, user ?? "", profile, type?.rawValue ?? ""]
+        guard ids.reduce(0, { $0 + MetadataSize.bytes(of: $1) }) <= Self.mostOfIDs else {
+            return .skip("its ids are too long for the metadata of an object", nil)
+        }
+        let hasPhoto = occurrences.contains { $0.event.photo != .none }
+        guard hasPhoto || event.object != nil || event.photoState != .none else { return .deleteText(profile: profile) }
+        do {
+            let place = EventArchiveKey(
+                profile: profile, user: user, month: month, event: id, type: type, keys: keys)
+            _ = try place.key()
+            return .archive(place, occurrences)
+        } catch {
+            return .fail("\(error)", nil)
+        }
+    }
+
+    /// The profile as it stands in keys.
+    private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
+        if let uuid = event.profileUUID { return .success(uuid) }
+        switch words.phones.identity(ofProfile: event.profile, region: words.region) {
+        case .id: return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
+        case .number(let number):
+            guard let known = try ledger.profile(number) else { return .failure(.noProfile(number)) }
+            return .success(known.uuid)
+        case .unreadNumber: return .failure(.unread(region: words.region))
+        case .doubtful: return .success(try Pseudonyms(ledger).profile(event.profile))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import SyncCore
+import SyncLedger
+
+/// What the tasks of a pipeline share: what they have in hand, and how far the run has come. It is under one lock, so that
+/// what belongs together is seen together.
+struct PipelineState: Sendable {
+    /// Claimed and not committed yet, by the rows of their photos.
+    private(set) var inHand: [Int64: Claim] = [:]
+    /// Whether the queue had a photo when it was asked last.
+    private(set) var isFlowing = false
+    /// Whether nothing more is taken up.
+    var isStopping = false
+    /// The vacation of which photos are taken; `nil`: all that is due.
+    private(set) var scope: VacationID?
+    /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
+    var outage: StoreError?
+    var rounds = PassRounds()
+    /// Whether something was done since the queue was last empty.
+    private var isBusy = false
+    /// How often people had asked for another try when it was looked at last.
+    private var retriesSeen: Int64?
+    private var deadline: Duration?
+
+    mutating func begin(_ scope: VacationID?) {
+        self.scope = scope
+        isStopping = false
+        outage = nil
+    }
+
+    mutating func note(_ next: NextClaim) {
+        switch next {
+        case .photo(let claim):
+            inHand[claim.photoID] = claim
+            isFlowing = true
+        case .nothing: isFlowing = false
+        }
+    }
+
+    mutating func noteCommitted(_ claim: Claim, _ outcome: Outcome) {
+        inHand[claim.photoID] = nil
+        if case .uploaded = outcome { rounds.noteStored(claim.photoID) }
+        isBusy = true
+    }
+
+    /// Whether a run of all that is due has done something, and nobody has told so yet.
+    var isWholeAfterWork: Bool { isBusy && scope == nil }
+
+    /// - Returns: whether it is for the caller to tell.
+    mutating func noteWhole() -> Bool {
+        defer { isBusy = false }
+        return isBusy
+    }
+
+    /// - Returns: whether people have asked for another try since it was looked at last.
+    mutating func noteRetries(_ asked: Int64) -> Bool {
+        defer { retriesSeen = asked }
+        return retriesSeen.map { $0 != asked } ?? false
+    }
+
+    /// When a pass stops waiting for photos that come due again: the patience runs from the first time that it had to wait.
+    mutating func deadline(at now: Duration, _ patience: Duration) -> Duration {
+        let deadline = self.deadline ?? now + patience
+        self.deadline = deadline
+        return deadline
+    }
+
+    /// Bytes of the largest file that may be taken now: one large file is in hand at a time.
+    var reach: Int64 { inHand.values.contains(where: \.isLarge) ? PhotoPipeline.largestSmall : .max }
+}
+
+/// The last rounds of a pass: what the store has refused for now is tried again after short pauses, for as long as the
+/// pass has patience, and longer while some of it is stored. A server that fails one request in five has everything at
+/// the end.
+struct PassRounds: Sendable {
+    struct Round: Sendable {
+        let photos: [Int64]
+        let pause: Duration
+    }
+
+    private static let most = 10
+    private static let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(1), ceiling: .seconds(8))
+    /// What was refused more often than this before the pass began, by an earlier pass, is tried once in this one: a key that
+    /// a store never takes must not cost each pass its rounds. It has its pauses.
+    private static let mostAttemptsBefore = 2
+
+    /// The number of the first attempt in this pass, of each photo that was refused.
+    private var first: [Int64: Int] = [:]
+    private var postponed: Set<Int64> = []
+    private var begun = 0
+    /// Photos of the last round that were stored.
+    private var stored = 0
+    private var since: Duration?
+
+    mutating func notePostponed(_ claim: Claim) {
+        let first = self.first[claim.photoID] ?? claim.attempts
+        self.first[claim.photoID] = first
+        if first <= Self.mostAttemptsBefore + 1 { postponed.insert(claim.photoID) }
+    }
+
+    mutating func noteStored(_ photo: Int64) {
+        stored += 1
+        postponed.remove(photo)
+        first[photo] = nil
+    }
+
+    /// - Parameter random: 0.5..<1.
+    /// - Returns: `nil` when there is nothing to try, or it was tried enough.
+    mutating func next(at now: Duration, _ patience: Duration, random: Double) -> Round? {
+        guard !postponed.isEmpty, begun < Self.most else { return nil }
+        let start = since ?? now
+        let pause = Self.policy.delay(afterAttempt: begun + 1, random: random)
+        guard now + pause <= start + patience || (begun > 0 && stored > 0) else { return nil }
+        since = start
+        begun += 1
+        stored = 0
+        defer { postponed = [] }
+        return Round(photos: postponed.sorted(), pause: pause)
+    }
+}
