@@ -7,8 +7,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/// libcrypto cleans up in an atexit(3) handler, while threads of ours may still let go of their last digests: one that
-/// frees what is gone already corrupts the heap. The process is over anyway, so there is nothing to clean
+/// libcrypto cleans up in an atexit(3) handler. Threads of ours are joined before, but for those that were given up with a
+/// photo: one may come back at that moment and let go of its digests, and to free what is gone corrupts the heap. The
+/// process is over anyway, so there is nothing to clean
 /// (OPENSSL_init_crypto(3ossl), "OPENSSL_INIT_NO_ATEXIT"). Before everybody else who uses the library, libcurl included.
 __attribute__((constructor)) static void keep_until_the_end(void) {
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);

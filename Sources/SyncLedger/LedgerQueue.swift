@@ -23,7 +23,12 @@ package final class LedgerQueue: Sendable {
     /// - Throws: what `open` throws; `CancellationError`.
     package static func open(_ open: @escaping @Sendable () throws -> Ledger) async throws -> LedgerQueue {
         let pool = makePool()
-        return LedgerQueue(try await pool.run(open), pool)
+        do {
+            return LedgerQueue(try await pool.run(open), pool)
+        } catch {
+            await pool.shutDown()
+            throw error
+        }
     }
 
     private static func makePool() -> BlockingPool { BlockingPool(name: "ledger", threads: threads) }
@@ -41,5 +46,12 @@ package final class LedgerQueue: Sendable {
         _ body: @escaping @Sendable (Ledger) throws -> Value
     ) async throws -> Value {
         try await pool.finish { [ledger] in Result { try body(ledger) } }.get()
+    }
+
+    /// Closes the ledger (``Ledger/close()``), and waits until its threads are gone.
+    package func close() async throws {
+        let result = await pool.finish { [ledger] in Result { try ledger.close() } }
+        await pool.shutDown()
+        try result.get()
     }
 }

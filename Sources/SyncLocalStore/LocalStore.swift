@@ -90,6 +90,8 @@ package final class LocalStore: ObjectStore {
             restoreDuration: restoreDuration)
     }
 
+    package func close() async { await pool.shutDown() }
+
     /// Opens the store, or makes it, and sees that its folders can be written to.
     /// - Throws: `.storeMissing`, `.accessDenied`, `.noSpace`, `.unsupported` (made by a newer version).
     package func check() async throws {

@@ -93,7 +93,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     ) async throws -> ArchiveDownloadReport {
         let memories = page.photos.filter(\.isReadable)
         let download = ArchiveDownload(
-            from: store, pool: BlockingPool(name: "downloads", threads: 3), time: workspace.time)
+            from: store, pool: workspace.threads.disk, time: workspace.time)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let show = { progress.count($0, of: memories.count, "photo") }

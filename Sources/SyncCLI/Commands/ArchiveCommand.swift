@@ -85,8 +85,8 @@ struct ArchiveListCommand: WorkspaceCommand {
         _ page: ArchivePage, _ file: SheetFile, _ parts: ArchiveServices, _ workspace: Workspace
     ) async throws -> Int {
         let errors = workspace.console.errors
-        let pool = BlockingPool(name: "thumbnails", threads: ProcessEnvironment.processorCount)
-        let sheet = ArchiveSheet(store: parts.store, maker: SharedPhotoMaker(), pool: pool, time: workspace.time)
+        let sheet = ArchiveSheet(
+            store: parts.store, maker: SharedPhotoMaker(), pool: workspace.threads.photos, time: workspace.time)
         let progress = ProgressLine(errors, time: workspace.time)
         defer { progress.finish() }
         let result = try await sheet.make(title: title(parts), of: page.photos, profiles: parts.book.names) {

@@ -60,8 +60,10 @@ struct MirrorCommand: AsyncParsableCommand {
             let parts = try MirrorServices(
                 reference, to: destination.path,
                 options: ShareMirror.Options(isPreview: preview, isForced: force), options.global)
-            return Answer(
-                try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil))
+            let status = try await closing(parts.close) {
+                try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil)
+            }
+            return Answer(status)
         }
     }
 }

@@ -47,7 +47,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
             if !yes { try ask(report, workspace.console.people) }
-            report.note(try await delete(orphans.map(\.profile), workspace.installation, store, queue))
+            report.note(try await delete(orphans.map(\.profile), workspace, store, queue))
         }
         return Answer(report)
     }
@@ -65,18 +65,18 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     }
 
     private func delete(
-        _ orphans: [String], _ installation: Installation, _ store: any ObjectStore, _ queue: LedgerQueue
+        _ orphans: [String], _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
     ) async throws -> OrphanRemover.Summary {
         let lock: AgentLock
         do {
-            lock = try installation.takeCleanupLock()
+            lock = try workspace.installation.takeCleanupLock()
         } catch is AgentLock.Held {
             throw CommandFailure(.locked, "a cleanup is at work; wait for it, and run this again")
         }
         defer { withExtendedLifetime(lock) {} }
         return try await OrphanRemover(
             ledger: queue, store: store, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            pool: BlockingPool(name: "orphans", threads: 1)
+            pool: workspace.threads.disk
         ).run(orphans)
     }
 

@@ -38,7 +38,7 @@ struct ProjectsExportCommand: WorkspaceCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         if zip == nil { try workspace.console.announce(names[0].path, workspace.installation) }
         let entries = try meant(try await workspace.projects())
-        return Answer(try await export(entries, from: try await workspace.store(.reads), workspace.time))
+        return Answer(try await export(entries, workspace))
     }
 
     private func meant(_ entries: [ProjectEntry]) throws -> [ProjectEntry] {
@@ -47,10 +47,9 @@ struct ProjectsExportCommand: WorkspaceCommand {
         return try ids.map { try ProjectFilter.project($0.text, in: entries) }
     }
 
-    private func export(
-        _ entries: [ProjectEntry], from store: any ObjectStore, _ time: TimeSource
-    ) async throws -> ProjectExportReport {
-        let export = ProjectExport(store: store, pool: BlockingPool(name: "export", threads: 2), time: time)
+    private func export(_ entries: [ProjectEntry], _ workspace: Workspace) async throws -> ProjectExportReport {
+        let export = ProjectExport(
+            store: try await workspace.store(.reads), pool: workspace.threads.disk, time: workspace.time)
         let (items, without) = ProjectExport.items(of: entries)
         let destination = (zip ?? names[0]).path
         let outcomes: [ProjectExport.Outcome]

@@ -45,7 +45,7 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
 
     private func migrate(_ old: FilePath, _ new: FilePath, _ workspace: Workspace) async throws -> MigrationReport {
         let migration = ProjectMigration(from: old, to: new)
-        let pool = BlockingPool(name: "migration", threads: 1)
+        let pool = workspace.threads.disk
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
         do {

@@ -44,7 +44,7 @@ struct SharesCommand: WorkspaceCommand {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         let review = ShareReview(
             ledger: ledger,
-            place: .disk(FileTreeScanner(), PhotoFileReducer(), BlockingPool(name: "look", threads: 1)))
+            place: .disk(FileTreeScanner(), PhotoFileReducer(), workspace.threads.disk))
         let differences = try await review.liveShares()
         let shares = try await ledger { try $0.shares(limit: Self.sharesShown) }.map {
             ShareListReport.Share($0, now: now, difference: differences[$0.id])

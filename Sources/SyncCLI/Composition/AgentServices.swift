@@ -14,8 +14,6 @@ struct AgentServices: Sendable {
     let ledger: LedgerQueue
     let folders: [FolderRecord]
     let scanner: FileTreeScanner
-    /// One thread: looks and scans never overtake each other.
-    let intakePool: BlockingPool
     let work = Wakeup()
     let pipeline: PhotoPipeline
     let upkeep: StoreUpkeep
@@ -38,7 +36,7 @@ struct AgentServices: Sendable {
         self.ledger = queue
         Self.endWhenThreadsAreStuck(logger)
         scanner = FileTreeScanner()
-        intakePool = BlockingPool(name: "intake", threads: 1)
+        let threads = workspace.threads
         let retrying = try await workspace.store(.founds)
         let interrupted: Int
         (folders, interrupted) = try await queue {
@@ -52,12 +50,12 @@ struct AgentServices: Sendable {
         restores = try await RestoreServices(workspace, store: retrying)
         shares = ShareServices(workspace, restores)
         let galleries = SyncPass(
-            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner, pool: intakePool,
+            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner, pool: threads.intake,
             settle: settings.upload.settle, time: time)
         retention = try await RetentionServices(
             workspace, store: retrying,
             intake: EventIntake(
-                pass: galleries, ledger: queue, scanner: scanner, reducer: PhotoFileReducer(), pool: intakePool,
+                pass: galleries, ledger: queue, scanner: scanner, reducer: PhotoFileReducer(), pool: threads.intake,
                 work: work))
         upkeep = StoreUpkeep(
             store: retrying, ledger: queue, keys: keys, policy: try workspace.installation.tierPolicy(),
@@ -67,12 +65,12 @@ struct AgentServices: Sendable {
                 cost: VerificationCost(prices: try workspace.installation.pricesThatCount())),
             captureTimes: CaptureTimeMender(
                 ledger: queue, source: PhotoFileReducer(),
-                pool: BlockingPool(name: "times", threads: 1), logger: logger),
+                pool: threads.disk, logger: logger),
             time: time, logger: logger)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(
-                ledger: queue, store: retrying, keys: keys, pool: BlockingPool(name: "vacations", threads: 1),
+                ledger: queue, store: retrying, keys: keys, pool: threads.disk,
                 now: time.now),
             work: done, patience: restores.patience, time: time, logger: logger)
         projects = try await ProjectServices(workspace)
@@ -83,7 +81,7 @@ struct AgentServices: Sendable {
         pipeline = PhotoPipeline(
             ledger: queue, store: retrying, preparer: preparer,
             versions: projects.versions(in: retrying, keys: keys),
-            pool: BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount),
+            pool: threads.photos,
             batchSize: settings.upload.batchSize, work: work, time: time, logger: logger,
             observe: { event in
                 observe(event)
@@ -106,19 +104,20 @@ struct AgentServices: Sendable {
 
     var projectService: ProjectService {
         ProjectService(
-            folders: folders, shelf: projects.shelf, pool: intakePool, work: work, patience: restores.patience,
+            folders: folders, shelf: projects.shelf, pool: workspace.threads.intake, work: work,
+            patience: restores.patience,
             time: time)
     }
 
     func makePass() -> SyncPass {
         SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: scanner, pool: intakePool,
+            folders: folders, ledger: ledger.ledger, scanner: scanner, pool: workspace.threads.intake,
             settle: workspace.settings.upload.settle, time: time)
     }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
-            folders: folders, ledger: ledger, scanner: scanner, source: source, pool: intakePool,
+            folders: folders, ledger: ledger, scanner: scanner, source: source, pool: workspace.threads.intake,
             settle: workspace.settings.upload.settle, rescanEvery: workspace.settings.upload.rescan,
             patience: restores.patience, work: work, time: time, logger: workspace.logger)
     }

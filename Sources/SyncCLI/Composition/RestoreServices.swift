@@ -30,17 +30,18 @@ struct RestoreServices: Sendable {
         patience = LedgerPatience(ledger: ledger, time: time, logger: installation.logger)
         desk = RestorePlanner(
             store: store, ledger: ledger, prices: try installation.prices(),
-            pool: BlockingPool(name: "originals", threads: 1), time: time)
+            pool: workspace.threads.disk, time: time)
         sender = RestoreSender(store: store, ledger: ledger, time: time)
         changer = RestoreUpgrader(store: store, ledger: ledger, time: time)
         service = RestoreService(
             follower: RestorePoller(store: store, ledger: ledger, interval: settings.restore.poll, time: time),
             delivery: RestoreDownloader(
-                store: downloads, ledger: ledger, pool: BlockingPool(name: "downloads", threads: 3), time: time),
+                store: downloads, ledger: ledger, pool: workspace.threads.disk, time: time),
             announcer: RestoreAnnouncer(
                 ledger: ledger,
                 notifiers: Notifiers(
-                    settings.notify, environment: installation.environment, time: time, logger: installation.logger),
+                    settings.notify, environment: installation.environment, pool: workspace.threads.notices,
+                    time: time, logger: installation.logger),
                 time: time),
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(

@@ -33,7 +33,7 @@ struct RetentionServices: Sendable {
                 keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
                 batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
                 phoneRegion: settings.share.phoneRegion),
-            pool: BlockingPool(name: "retention", threads: ProcessEnvironment.processorCount),
+            pool: workspace.threads.photos,
             intake: intake, time: workspace.time)
     }
 
@@ -44,7 +44,7 @@ struct RetentionServices: Sendable {
     init(_ workspace: Workspace, writes: Bool, scans: Bool) async throws {
         let (ledger, settings) = (try await workspace.ledger, workspace.settings)
         let store = try await writes ? workspace.store(.founds) : workspace.readStore()
-        let pool = BlockingPool(name: "intake", threads: 1)
+        let pool = workspace.threads.intake
         let folders = scans ? try await ledger { try $0.register(settings.watch) } : []
         let pass = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger.ledger, scanner: FileTreeScanner(),

@@ -23,29 +23,30 @@ struct ShareServices: Sendable {
     init(_ workspace: Workspace, _ restores: RestoreServices) {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
-        let pool = BlockingPool(name: "shares", threads: ProcessEnvironment.processorCount)
+        let threads = workspace.threads
         let owners = ShareOwners(
             at: installation.sharesLockFile, pid: getpid(), number: .random(in: 1...ShareOwners.largestNumber))
         let hands = ShareLease(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
         let reducer = PhotoFileReducer()
         self.restores = restores
         finder = VacationFinder(
-            ledger: ledger, pool: pool, places: installation.restorePlaces, scanner: FileTreeScanner())
+            ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
         desk = SharePlanner(
-            store: store, ledger: ledger, reducer: reducer, pool: pool, hands: hands,
+            store: store, ledger: ledger, reducer: reducer, pool: threads.photos, hands: hands,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer, maker: SharedPhotoMaker(),
-            pool: pool, policy: settings.photos.reduce,
+            pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,
                 links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
             hands: hands, time: time)
         ender = ShareRemover(store: store, ledger: ledger, hands: hands, time: time)
         service = ShareService(
-            publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: pool,
+            publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(
-                settings.notify, environment: installation.environment, time: time, logger: installation.logger),
+                settings.notify, environment: installation.environment, pool: threads.notices, time: time,
+                logger: installation.logger),
             patience: restores.patience, time: time, logger: installation.logger)
     }
 }

@@ -22,27 +22,50 @@ extension WorkspaceCommand {
     }
 }
 
+/// The threads of one workspace, but for those of its ledger and its stores (docs/design.md, "Which thread am I on"). They
+/// are started when there is work for them.
+struct WorkThreads: Sendable {
+    /// For what burns CPU: hashing, decoding, reducing. As many as there are cores.
+    let photos = BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount)
+    /// For what waits for disks. Three photos are downloaded at once, to a disk that may hang.
+    let disk = BlockingPool(name: "disk", threads: 4)
+    /// Looks and scans never overtake each other.
+    let intake = BlockingPool(name: "intake", threads: 1)
+    /// Waits for programs that tell people.
+    let notices = BlockingPool(name: "notices", threads: 1)
+
+    /// Waits for their ends. Twice is no error.
+    func shutDown() async {
+        for pool in [intake, photos, disk, notices] { await pool.shutDown() }
+    }
+}
+
 /// One opened installation: the configuration, and of the rest what a command asks for. What was opened is closed once,
-/// on errors too.
+/// on errors too, and no thread is left.
 final class Workspace: Sendable {
     private struct Opened {
         var ledger: LedgerQueue?
+        var stores: [any ObjectStore] = []
+        var copies: [Workspace] = []
         var lock: AgentLock?
     }
 
     let installation: Installation
     let console: Console
+    let threads: WorkThreads
     private let opened = Mutex(Opened())
 
     /// - Throws: `ConfigError`.
     init(_ global: GlobalOptions, _ console: Console) throws {
         self.console = console
+        threads = WorkThreads()
         installation = try Installation(global, environment: console.environment)
     }
 
-    private init(_ installation: Installation, _ console: Console, _ ledger: LedgerQueue) {
-        self.installation = installation
-        self.console = console
+    private init(of original: Workspace, _ ledger: LedgerQueue) {
+        installation = original.installation
+        console = original.console
+        threads = original.threads
         opened.withLock { $0.ledger = ledger }
     }
 
@@ -63,22 +86,29 @@ final class Workspace: Sendable {
     /// The configured store with retries, after a look that the ledger is about it.
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
     func store(_ access: LocalStoreAccess) async throws -> any ObjectStore {
-        let store = try await ledger { [installation] ledger in
-            let store = try installation.makeStore(ledger, access: access)
-            try installation.requireOwn(store, of: ledger)
-            return store
-        }
-        return installation.retrying(store)
+        let ledger = try await ledger
+        let store = keep(try await ledger { [installation] in try installation.makeStore($0, access: access) })
+        try await ledger { [installation] in try installation.requireOwn(store, of: $0) }
+        return store
     }
 
     /// The configured store with retries, to read what the ledger need not know.
     func readStore() async throws -> any ObjectStore {
-        installation.retrying(try await ledger { [installation] in try installation.makeStore($0, access: .reads) })
+        keep(try await ledger { [installation] in try installation.makeStore($0, access: .reads) })
+    }
+
+    /// Takes care that the store is closed at the end.
+    /// - Returns: it, with retries.
+    func keep(_ store: any ObjectStore) -> any ObjectStore {
+        opened.withLock { $0.stores.append(store) }
+        return installation.retrying(store)
     }
 
     /// The same, with a copy of the ledger of which nothing is kept: for a look.
     func withLedgerCopy() async throws -> Workspace {
-        Workspace(installation, console, LedgerQueue(try await ledger { try $0.copyInMemory() }))
+        let copy = Workspace(of: self, LedgerQueue(try await ledger { try $0.copyInMemory() }))
+        opened.withLock { $0.copies.append(copy) }
+        return copy
     }
 
     /// Takes the one agent's lock until the end.
@@ -111,14 +141,18 @@ final class Workspace: Sendable {
         return value
     }
 
-    /// The lock goes last: whoever gets it finds the ledger closed.
-    private func close() async throws {
+    /// Waits until no thread of ours is left: first those that ask the others. The lock goes last: whoever gets it finds the
+    /// ledger closed. Twice is no error.
+    func close() async throws {
         let last = opened.withLock { opened in
             defer { opened = Opened() }
             return opened
         }
         defer { withExtendedLifetime(last.lock) {} }
-        try await last.ledger?.finish { try $0.close() }
+        for copy in last.copies { try? await copy.close() }
+        for store in last.stores { await store.close() }
+        await threads.shutDown()
+        try await last.ledger?.close()
     }
 }
 
@@ -126,4 +160,17 @@ extension Installation {
     func retrying(_ store: any ObjectStore) -> any ObjectStore {
         RetryingStore(store, time: time, logger: logger)
     }
+}
+
+/// Runs `body`, and then closes what it worked with, on errors too.
+func closing<Value>(_ close: () async -> Void, after body: () async throws -> Value) async rethrows -> Value {
+    let value: Value
+    do {
+        value = try await body()
+    } catch {
+        await close()
+        throw error
+    }
+    await close()
+    return value
 }

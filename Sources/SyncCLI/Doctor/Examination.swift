@@ -26,8 +26,12 @@ struct Examination: Sendable {
         } catch {
             return refuse(error)
         }
-        let installation = readConfiguration(location)
         let pool = BlockingPool(name: "doctor", threads: 1)
+        try await closing(pool.shutDown) { try await run(location, pool) }
+    }
+
+    private func run(_ location: ConfigLocation, _ pool: BlockingPool) async throws {
+        let installation = readConfiguration(location)
         let machine = MachineExamination(location: location, checks: checks, pool: pool)
         let (ledger, agentRuns) = await pool.finish {
             machine.lookAtStateFolder()
@@ -40,15 +44,17 @@ struct Examination: Sendable {
             }
             return (ledger, machine.lookAtAgent())
         }
-        if let installation {
-            if let finding = PlainConnections(installation.settings, environment: environment).finding {
-                checks.add(finding)
+        let closeLedger: @Sendable () async -> Void = { await pool.finish { try? ledger?.close() } }
+        try await closing(closeLedger) {
+            if let installation {
+                if let finding = PlainConnections(installation.settings, environment: environment).finding {
+                    checks.add(finding)
+                }
+                await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
             }
-            await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
+            await pool.finish { machine.lookAtSpace(places(location, installation)) }
+            if let installation { try await examineStore(installation, ledger) }
         }
-        await pool.finish { machine.lookAtSpace(places(location, installation)) }
-        if let installation { try await examineStore(installation, ledger) }
-        _ = try? await pool.run { try ledger?.close() }
     }
 
     // MARK: Configuration
@@ -108,16 +114,18 @@ struct Examination: Sendable {
                 root: directory.path, now: installation.time.now, restoreDuration: directory.restoreDuration,
                 access: .writes, memory: ledger)
             let steps = StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: true)
-            try await examine(store, installation, steps)
+            try await closing(store.close) { try await examine(store, installation, steps) }
         case .s3(let section):
             guard let store = openStore(section, installation, ledger) else { return }
-            guard try await S3Connection(checks: checks, store: store, now: installation.time.now).examine() else {
-                return
+            try await closing(store.close) {
+                guard try await S3Connection(checks: checks, store: store, now: installation.time.now).examine() else {
+                    return
+                }
+                let isAmazon = store.knowledge.address.isAmazon
+                let steps = StoreSteps(
+                    checks: checks, policy: policy, s3: store, triesArchive: triesArchive || !isAmazon)
+                try await examine(store, installation, steps)
             }
-            let isAmazon = store.knowledge.address.isAmazon
-            let steps = StoreSteps(
-                checks: checks, policy: policy, s3: store, triesArchive: triesArchive || !isAmazon)
-            try await examine(store, installation, steps)
         }
     }
 

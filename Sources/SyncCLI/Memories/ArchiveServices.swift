@@ -19,7 +19,7 @@ struct ArchiveServices: Sendable {
     init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
         let ledger = await Self.openLedger(workspace)
-        store = try installation.makeReadStore(ledger?.ledger)
+        store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
         list = ArchiveListing(store: store, keys: try KeyLayout(user: installation.settings.user))
         let share = installation.settings.share
         book =

@@ -151,22 +151,41 @@ extension ExitStatus {
 struct MirrorServices: Sendable {
     let mirror: ShareMirror
     let time: TimeSource
+    private let pool = BlockingPool(name: "mirror", threads: 3)
+    private let closeSource: @Sendable () async -> Void
 
     init(
         _ reference: ShareReference, to folder: FilePath, options: ShareMirror.Options, _ global: GlobalOptions,
         environment: [String: String] = ProcessEnvironment.current, time: TimeSource = .system
     ) throws {
-        let source: any ShareSource =
-            switch reference {
-            case .id(let id):
-                StoredShareSource(
-                    id, in: try Installation(global, environment: environment, time: time).makeReadStore(nil))
-            case .link(let link): LinkedShareSource(link, transport: try Self.transport(environment))
-            }
+        let source: any ShareSource
+        switch reference {
+        case .id(let id):
+            let store = try Self.store(global, environment, time)
+            source = StoredShareSource(id, in: store)
+            closeSource = store.close
+        case .link(let link):
+            let transport = try Self.transport(environment)
+            source = LinkedShareSource(link, transport: transport)
+            closeSource = transport.close
+        }
         self.time = time
         mirror = ShareMirror(
             source, asked: reference.shareID, to: folder, options: options,
-            pool: BlockingPool(name: "mirror", threads: 3), time: time)
+            pool: pool, time: time)
+    }
+
+    /// Waits until threads and connections are gone.
+    func close() async {
+        await closeSource()
+        await pool.shutDown()
+    }
+
+    private static func store(
+        _ global: GlobalOptions, _ environment: [String: String], _ time: TimeSource
+    ) throws -> any ObjectStore {
+        let installation = try Installation(global, environment: environment, time: time)
+        return installation.retrying(try installation.makeReadStore(nil))
     }
 
     private static func transport(_ environment: [String: String]) throws -> CurlTransport {

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Starts the program of `notify.command`, with its arguments as they are configured: nothing of the notice gets into
 /// them. The program finds the notice in its environment (`SYNC_AGENT_KIND`, `SYNC_AGENT_TITLE`, `SYNC_AGENT_MESSAGE`,
@@ -12,9 +13,9 @@ struct CommandNotifier: Notifier {
     private let program: NoticeProgram
 
     /// - Parameter words: program and arguments, at least one.
-    init(words: [String], environment: [String: String], timeout: Duration = .seconds(30)) {
+    init(words: [String], environment: [String: String], pool: BlockingPool, timeout: Duration = .seconds(30)) {
         self.words = words
-        program = NoticeProgram(name: "notify.command", environment: environment, timeout: timeout)
+        program = NoticeProgram(name: "notify.command", environment: environment, pool: pool, timeout: timeout)
     }
 
     func tell(_ notice: Notice) async throws {

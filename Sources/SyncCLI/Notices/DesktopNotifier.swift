@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Shows a bubble on the desktop of the session that the agent runs in: org.freedesktop.Notifications, by way of
@@ -11,12 +12,12 @@ struct DesktopNotifier: Notifier {
     private let program: NoticeProgram
 
     /// `nil` where there is no desktop, or no notify-send on PATH.
-    init?(environment: [String: String]) {
+    init?(environment: [String: String], pool: BlockingPool) {
         guard Self.sessionVariables.contains(where: { environment[$0]?.isEmpty == false }),
             let tool = Self.tool(in: environment["PATH"] ?? "")
         else { return nil }
         self.tool = tool
-        program = NoticeProgram(name: "the desktop", environment: environment, timeout: .seconds(10))
+        program = NoticeProgram(name: "the desktop", environment: environment, pool: pool, timeout: .seconds(10))
     }
 
     func tell(_ notice: Notice) async throws {

@@ -13,9 +13,11 @@ struct NoticeProgram: Sendable {
     let name: String
     let environment: [String: String]
     let timeout: Duration
-    private let pool = BlockingPool(name: "notices", threads: 1)
+    private let pool: BlockingPool
 
-    init(name: String, environment: [String: String], timeout: Duration = .seconds(30)) {
+    /// - Parameter pool: waits for the program.
+    init(name: String, environment: [String: String], pool: BlockingPool, timeout: Duration = .seconds(30)) {
+        self.pool = pool
         self.name = name
         self.environment = environment
         self.timeout = timeout

@@ -42,13 +42,7 @@ struct WebhookNotifier: Notifier {
     func tell(_ notice: Notice) async throws {
         let request = try request(for: notice)
         let transport = try makeTransport()
-        do {
-            try await send(request, over: transport)
-        } catch {
-            await transport.close()
-            throw error
-        }
-        await transport.close()
+        try await closing(transport.close) { try await send(request, over: transport) }
     }
 
     private func send(_ request: HTTPRequest, over transport: any HTTPTransport) async throws {

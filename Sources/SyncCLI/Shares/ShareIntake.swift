@@ -22,7 +22,7 @@ struct ShareIntake {
     /// - Parameter folder: absolute, as the ledger calls it.
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
     func run(_ folder: FilePath) async throws {
-        let pool = BlockingPool(name: "look", threads: 1)
+        let pool = workspace.threads.disk
         let ledger = try await workspace.ledger
         let line = ProgressLine(.standardError(installation.environment), time: installation.time)
         defer { line.finish() }
@@ -72,7 +72,7 @@ struct ShareIntake {
         let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
         let pass = SyncPass(
             folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            pool: BlockingPool(name: "intake", threads: 1), settle: .zero, time: installation.time)
+            pool: workspace.threads.intake, settle: .zero, time: installation.time)
         _ = try await pass.takeIn(only: folder)
     }
 

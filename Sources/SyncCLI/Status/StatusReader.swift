@@ -129,6 +129,7 @@ struct StatusReader {
             group.cancelAll()
             return first
         }
+        await store.close()
         return (store.identity, failure)
     }
 }

@@ -142,11 +142,10 @@ struct SyncForecast: Report {
     init(_ copy: Workspace) async throws {
         let (ledger, watched) = (try await copy.ledger, copy.settings.watch)
         let folders = try await ledger { try $0.register(watched) }
-        let pool = BlockingPool(name: "intake", threads: 1)
         // No settle time: a file that is still being written would be stored too, once it is whole.
         let pass = SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), pool: pool, settle: .zero,
-            time: copy.time)
+            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), pool: copy.threads.intake,
+            settle: .zero, time: copy.time)
         let intake = try await pass.takeIn()
         problems = intake.problems.map { SyncReport.Problem(path: $0.path.text, message: $0.message) }
         files = try await ledger { ledger in

@@ -56,6 +56,9 @@ package protocol ObjectStore: ReadableStore {
 
     /// Takes back what interrupted puts have left behind in the store. Cheap when there is nothing.
     func tidy() async throws
+
+    /// Ends what is under way, and waits until threads and connections are gone. Nothing is asked for afterwards.
+    func close() async
 }
 
 extension ObjectStore {

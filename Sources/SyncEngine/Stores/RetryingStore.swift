@@ -23,6 +23,8 @@ package struct RetryingStore: ObjectStore {
 
     package var capabilities: StoreCapabilities { base.capabilities }
 
+    package func close() async { await base.close() }
+
     package func check() async throws {
         try await retrying { try await base.check() }
     }

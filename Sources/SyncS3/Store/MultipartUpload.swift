@@ -71,9 +71,23 @@ struct MultipartUpload: Sendable {
     private func sendParts(
         of upload: MultipartID, noteSent: @escaping @Sendable (Int64) -> Void
     ) async throws -> [SentPart] {
-        // Reading a file blocks. The thread ends with the pool.
+        // Reading a file blocks.
         let pool = BlockingPool(name: "parts", threads: 1)
-        return try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
+        let result: [SentPart]
+        do {
+            result = try await sendParts(of: upload, readOn: pool, noteSent: noteSent)
+        } catch {
+            await pool.shutDown()
+            throw error
+        }
+        await pool.shutDown()
+        return result
+    }
+
+    private func sendParts(
+        of upload: MultipartID, readOn pool: BlockingPool, noteSent: @escaping @Sendable (Int64) -> Void
+    ) async throws -> [SentPart] {
+        try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
             var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
                 let hasher = try await pool.run { [path, stamp] in try PartHasher(path, stamp: stamp) }

@@ -46,6 +46,7 @@ final class S3Client: Sendable {
 
     func close() async {
         await transport.close()
+        await memory?.close()
     }
 
     /// What is known by now; ``capabilities()`` has earlier runs in it from the first.

@@ -37,6 +37,8 @@ final class S3FactStore: Sendable {
         state = Mutex(State(known: initial))
     }
 
+    func close() async { await pool.shutDown() }
+
     /// The facts that are young enough to be believed.
     func recall() async -> [String: String] {
         let stored = await pool.finish { [memory, place] in memory.facts(of: place) }

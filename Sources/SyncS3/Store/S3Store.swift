@@ -10,6 +10,8 @@ package final class S3Store: ObjectStore {
     package let identity: StoreIdentity
     let client: S3Client
     let sizes: PartSizes
+    /// Of the credentials.
+    private let pool: BlockingPool
     /// A proxy that the environment names and that is not used, in words.
     package let unusedProxy: String?
     /// Folders of keys where old uploads were looked for.
@@ -49,9 +51,8 @@ package final class S3Store: ObjectStore {
         identity = StoreIdentity(
             type: "s3",
             location: "s3://\(address.bucket)/\(prefix)" + (address.isAmazon ? "" : " at \(address.endpoint)"))
-        let chain = CredentialChain(
-            environment: environment, transport: transport, pool: BlockingPool(name: "credentials", threads: 1),
-            now: now)
+        pool = BlockingPool(name: "credentials", threads: 1)
+        let chain = CredentialChain(environment: environment, transport: transport, pool: pool, now: now)
         let capabilities = S3Capabilities(
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
             encryption: settings.encryption != .byBucket)
@@ -71,9 +72,9 @@ package final class S3Store: ObjectStore {
             lifecycle: .byRules, restoresInLists: client.knowledge.capabilities.restoresInLists, links: true)
     }
 
-    /// Ends what is under way and waits until thread and connections are gone.
     package func close() async {
         await client.close()
+        await pool.shutDown()
     }
 
     package func check() async throws {

@@ -7,6 +7,7 @@ import SyncSystem
 /// by itself; ``close()`` waits for it.
 package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
+    private let thread: OwnedThread
 
     package init(settings: TransportSettings = TransportSettings()) throws(TransportError) {
         let code = CSyncCurl_GlobalInit()
@@ -17,7 +18,7 @@ package final class CurlTransport: HTTPTransport {
         let mailbox = CurlMailbox(multi: multi)
         self.mailbox = mailbox
         do {
-            _ = try OwnedThread.start(name: "curl") {
+            thread = try OwnedThread.start(name: "curl") {
                 var loop = CurlLoop(multi: multi, mailbox: mailbox, settings: settings)
                 loop.run()
             }
@@ -53,5 +54,6 @@ package final class CurlTransport: HTTPTransport {
 
     package func close() async {
         await withCheckedContinuation { mailbox.close(waiter: $0) }
+        await thread.join()
     }
 }

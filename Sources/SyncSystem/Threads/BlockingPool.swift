@@ -3,18 +3,21 @@ import SystemPackage
 
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
 ///
-/// Work begins in the order in which it was handed in. The queue has no bound: callers bound what they hand in.
+/// Work begins in the order in which it was handed in. The queue has no bound: callers bound what they hand in. A thread
+/// is started when there is work that none is free for: a pool that nobody needs costs nothing.
 package final class BlockingPool: Sendable {
     private let queue: WorkQueue
     private let watch: StepWatch
+    private let siblings = Mutex<[WorkQueue]>([])
 
     typealias Start =
         @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) -> OwnedThread
 
-    /// Starts the threads. When the system gives fewer than asked for (pthread_create(3): limit on processes or memory),
-    /// those it gave do the work. When it gives none, each piece of work asks once more, and is done where it was handed in
-    /// when there is still none: slow, and better than not at all.
+    /// When the system gives fewer threads than are needed (pthread_create(3): limit on processes or memory), those it gave
+    /// do the work. When it gives none, each piece of work asks once more, and is done where it was handed in when there is
+    /// still none: slow, and better than not at all.
     /// - Parameters:
+    ///   - threads: at most.
     ///   - name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
     ///   - watch: gives up steps of the work that do not end.
     package convenience init(name: String, threads: Int, watch: StepWatch = .ofProcess) {
@@ -26,14 +29,21 @@ package final class BlockingPool: Sendable {
     /// - Parameter start: starts a thread. Tests script it.
     init(name: String, threads: Int, watch: StepWatch = .ofProcess, start: @escaping Start) {
         precondition(threads > 0, "a pool needs a thread")
-        queue = WorkQueue(name: name, start: start)
-        for _ in 1...threads { queue.startThread() }
+        queue = WorkQueue(name: name, limit: threads, start: start)
         self.watch = watch
     }
 
-    /// Further threads, whose steps the same watch looks after.
+    /// Further threads, whose steps the same watch looks after. They are shut down with these.
     package func sibling(name: String, threads: Int) -> BlockingPool {
-        BlockingPool(name: name, threads: threads, watch: watch)
+        let sibling = BlockingPool(name: name, threads: threads, watch: watch)
+        siblings.withLock { $0.append(sibling.queue) }
+        return sibling
+    }
+
+    /// Does what is queued, and waits until the threads are gone. One that was given up may never come back, and is not
+    /// waited for. What is handed in afterwards is done where it is handed in. Once is enough, and more is no error.
+    package func shutDown() async {
+        for queue in siblings.withLock({ $0 }) + [queue] { await queue.end() }
     }
 
     /// The threads finish what is queued, then end by themselves.
@@ -51,7 +61,7 @@ package final class BlockingPool: Sendable {
     /// As ``run(_:)``, for work that has to be done whether its task was cancelled or not.
     package func finish<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            queue.add {
+            queue.add { _ in
                 continuation.resume(returning: work())
                 return true
             }
@@ -65,13 +75,13 @@ package final class BlockingPool: Sendable {
         let job = PooledWork(watch)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                queue.add { [queue] in
+                queue.add { [queue] thread in
                     let result = job.run {
                         try work(job.flag)
                     } answer: { error in
-                        // The thread may never come back: another one takes its place.
-                        queue.replaceThread()
                         continuation.resume(throwing: error)
+                        // The thread may never come back: another one takes its place.
+                        queue.replaceThread(thread)
                     }
                     if let result { continuation.resume(with: result) }
                     return result != nil
@@ -85,25 +95,36 @@ package final class BlockingPool: Sendable {
 
 /// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
 ///
-/// `@unchecked Sendable`: `mutex` guards `pending`, `first`, `closed`, `started` and `threads`; the rest never changes.
+/// `@unchecked Sendable`: `mutex` guards all that changes.
 private final class WorkQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let name: String
+    private let limit: Int
     private let start: BlockingPool.Start
     private var pending: [Work] = []
     /// Where the oldest of `pending` stands; what is before it is done.
     private var first = 0
-    private var closed = false
+    /// Whether threads end when nothing is queued.
+    private var isClosed = false
+    /// Whether all of them were joined: no other is started.
+    private var hasEnded = false
     private var started = 0
     /// That take work.
     private var threads = 0
+    /// Of these, those that wait for it.
+    private var idle = 0
+    /// All that were not given up, by their number.
+    private var owned: [Int: OwnedThread] = [:]
+    private var waiters: [CheckedContinuation<Void, Never>] = []
 
+    /// Takes the number of its thread.
     /// - Returns: whether its thread goes on to the next; `false` when another one has its place.
-    typealias Work = @Sendable () -> Bool
+    typealias Work = @Sendable (Int) -> Bool
 
-    init(name: String, start: @escaping BlockingPool.Start) {
+    init(name: String, limit: Int, start: @escaping BlockingPool.Start) {
         self.name = name
+        self.limit = limit
         self.start = start
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(ready, nil)
@@ -118,61 +139,108 @@ private final class WorkQueue: @unchecked Sendable {
     }
 
     func add(_ work: @escaping Work) {
-        pthread_mutex_lock(mutex)
-        pending.append(work)
-        let isTaken = threads > 0
-        pthread_cond_signal(ready)
-        pthread_mutex_unlock(mutex)
-        if !isTaken, !startThread() { while let work = next(isWaiting: false), work() {} }
+        let isTaken = locked {
+            pending.append(work)
+            pthread_cond_signal(ready)
+            startThread()
+            return threads > 0
+        }
+        if !isTaken { workHere() }
     }
 
     func close() {
-        pthread_mutex_lock(mutex)
-        closed = true
-        pthread_cond_broadcast(ready)
-        pthread_mutex_unlock(mutex)
+        locked {
+            isClosed = true
+            pthread_cond_broadcast(ready)
+        }
     }
 
-    /// Starts a thread that works until the queue is closed and empty. `false` when the system refuses.
-    @discardableResult
-    func startThread() -> Bool {
-        pthread_mutex_lock(mutex)
-        started += 1
+    /// Closes, and waits for the threads.
+    func end() async {
+        close()
+        await withCheckedContinuation { continuation in
+            let isOver = locked {
+                if isDrained { return true }
+                waiters.append(continuation)
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+        let threads = locked {
+            hasEnded = true
+            defer { owned = [:] }
+            return owned.values
+        }
+        for thread in threads { await thread.join() }
+    }
+
+    /// For one that does not come back from its work. It is not waited for any more; what is queued gets another.
+    func replaceThread(_ number: Int) {
+        let isTaken = locked {
+            if owned.removeValue(forKey: number) != nil { threads -= 1 }
+            startThread()
+            return threads > 0
+        }
+        if !isTaken { workHere() }
+    }
+
+    /// Starts a thread that works until the queue is closed and empty, if there is work that nobody is free for. The lock is
+    /// held: the thread's first step waits until it is known.
+    private func startThread() {
+        guard !hasEnded, threads < limit, pending.count - first > idle else { return }
+        let number = started + 1
+        guard let thread = try? start("\(name)-\(number)", { self.takeWork(number, isWaiting: true) }) else { return }
+        started = number
         threads += 1
-        let number = started
-        pthread_mutex_unlock(mutex)
-        let thread = try? start("\(name)-\(number)") { while let work = self.next(isWaiting: true), work() {} }
-        if thread == nil { endThread() }
-        return thread != nil
+        owned[number] = thread
     }
 
-    /// For one that does not come back from its work.
-    func replaceThread() {
-        endThread()
-        startThread()
+    /// Does what is queued on this thread, which is none of the queue's: there is none.
+    private func workHere() {
+        takeWork(0, isWaiting: false)
     }
 
-    private func endThread() {
-        pthread_mutex_lock(mutex)
-        threads -= 1
-        pthread_mutex_unlock(mutex)
+    private func takeWork(_ number: Int, isWaiting: Bool) {
+        while let work = next(isWaiting: isWaiting) {
+            guard work(number) else { return }
+        }
+        let waiters = locked {
+            guard isDrained else { return [CheckedContinuation<Void, Never>]() }
+            defer { self.waiters = [] }
+            return self.waiters
+        }
+        for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for work; `nil` when the queue is closed and empty.
+    private var isDrained: Bool { isClosed && threads == 0 && first == pending.count }
+
+    /// Waits for work; `nil` when the queue is closed and empty, and the thread takes no more of it.
     private func next(isWaiting: Bool) -> Work? {
+        locked {
+            while first == pending.count {
+                guard isWaiting else { return nil }
+                if isClosed {
+                    threads -= 1
+                    return nil
+                }
+                idle += 1
+                pthread_cond_wait(ready, mutex)
+                idle -= 1
+            }
+            let work = pending[first]
+            first += 1
+            // Compacting in batches keeps both ends of the queue at constant cost.
+            if first == pending.count || first >= 1_024 {
+                pending.removeFirst(first)
+                first = 0
+            }
+            return work
+        }
+    }
+
+    private func locked<Value>(_ body: () -> Value) -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        while first == pending.count {
-            if closed || !isWaiting { return nil }
-            pthread_cond_wait(ready, mutex)
-        }
-        let work = pending[first]
-        first += 1
-        // Compacting in batches keeps both ends of the queue at constant cost.
-        if first == pending.count || first >= 1_024 {
-            pending.removeFirst(first)
-            first = 0
-        }
-        return work
+        return body()
     }
 }

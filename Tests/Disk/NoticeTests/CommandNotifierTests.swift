@@ -16,12 +16,15 @@ import Testing
         tree = try TemporaryTree()
     }
 
+    private let pool = BlockingPool(name: "test", threads: 1)
+
     /// A shell script as the configured program, with arguments of its own.
     private func notifier(
         _ script: String, _ arguments: [String] = [], timeout: Duration = .seconds(600)
     ) -> CommandNotifier {
         CommandNotifier(
-            words: ["/bin/sh", "-c", script, "name"] + arguments, environment: Self.environment, timeout: timeout)
+            words: ["/bin/sh", "-c", script, "name"] + arguments, environment: Self.environment, pool: pool,
+            timeout: timeout)
     }
 
     @Test func `Whatever stands in a notice arrives as data`() async throws {
@@ -61,8 +64,10 @@ import Testing
         ]
         // The notice has line breaks.
         let script = #"env -0 | cut -z -d= -f1 | tr '\0' '\n' > "$1""#
-        try await CommandNotifier(words: ["/bin/sh", "-c", script, "name", tree.path("a").string], environment: given)
-            .tell(.hostile)
+        try await CommandNotifier(
+            words: ["/bin/sh", "-c", script, "name", tree.path("a").string], environment: given, pool: pool
+        )
+        .tell(.hostile)
         let names = String(decoding: try tree.read("a"), as: UTF8.self).split(separator: "\n").map(String.init)
             .filter { !$0.hasPrefix("SYNC_AGENT_") }
         // The shell itself adds the last ones.
@@ -97,7 +102,7 @@ import Testing
 
     @Test func `A program that is not there is named`() async {
         let error = await #expect(throws: NoticeFailure.self) {
-            try await CommandNotifier(words: ["/no/such/tool", "hunter3"], environment: [:]).tell(.hostile)
+            try await CommandNotifier(words: ["/no/such/tool", "hunter3"], environment: [:], pool: pool).tell(.hostile)
         }
         #expect(
             error?.description

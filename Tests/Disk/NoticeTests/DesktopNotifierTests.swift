@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -8,6 +9,7 @@ import Testing
 
 @Suite struct DesktopNotifierTests {
     private let tree: TemporaryTree
+    private let pool = BlockingPool(name: "test", threads: 1)
 
     init() throws {
         tree = try TemporaryTree()
@@ -16,10 +18,12 @@ import Testing
     @Test func `Without a desktop, or without the tool, there is none`() throws {
         try tree.makeFolder("empty")
         #expect(symlink("/bin/echo", tree.path("notify-send").string) == 0)
-        #expect(DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ""]) == nil)
-        #expect(DesktopNotifier(environment: ["PATH": tree.path("empty").string, "DISPLAY": ":0"]) == nil)
-        #expect(DesktopNotifier(environment: ["PATH": ".:empty", "WAYLAND_DISPLAY": "wayland-0"]) == nil)
-        #expect(DesktopNotifier(environment: ["PATH": "/no:\(tree.root)", "DBUS_SESSION_BUS_ADDRESS": "unix:"]) != nil)
+        #expect(DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ""], pool: pool) == nil)
+        #expect(DesktopNotifier(environment: ["PATH": tree.path("empty").string, "DISPLAY": ":0"], pool: pool) == nil)
+        #expect(DesktopNotifier(environment: ["PATH": ".:empty", "WAYLAND_DISPLAY": "wayland-0"], pool: pool) == nil)
+        #expect(
+            DesktopNotifier(environment: ["PATH": "/no:\(tree.root)", "DBUS_SESSION_BUS_ADDRESS": "unix:"], pool: pool)
+                != nil)
     }
 
     @Test func `Nothing in a notice is an option, markup or an escape`() {
@@ -41,7 +45,8 @@ import Testing
 
     @Test func `A tool that fails is told`() async throws {
         #expect(symlink("/bin/false", tree.path("notify-send").string) == 0)
-        let notifier = try #require(DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ":0"]))
+        let notifier = try #require(
+            DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ":0"], pool: pool))
         let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
         #expect(
             error?.description == "the desktop (\(tree.path("notify-send"))) exited with 1; run it by hand to see why")

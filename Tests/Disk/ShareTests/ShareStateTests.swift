@@ -127,6 +127,7 @@ private final class WatchedStore: ObjectStore {
         try look()
     }
 
+    func close() async { await base.close() }
     func check() async throws { try await base.check() }
     func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition

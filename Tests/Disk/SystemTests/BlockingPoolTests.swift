@@ -68,6 +68,65 @@ struct BlockingPoolTests {
         #expect(values == Array(0..<20))
     }
 
+    @Test func `a pool starts a thread when there is work for it, and none before`() async throws {
+        let starts = Countdown()
+        let pool = BlockingPool(name: "test", threads: 4) { (name, body) throws(Errno) in
+            _ = starts.fires()
+            return try OwnedThread.start(name: name, body)
+        }
+        #expect(starts.count == 0)
+        #expect(try await pool.run { 1 } == 1)
+        #expect(starts.count == 1)
+        await pool.shutDown()
+    }
+
+    @Test
+    func `after a shutdown all that was handed in is done, and no thread of the pool or its siblings is left`()
+        async throws
+    {
+        let pool = BlockingPool(name: "ending", threads: 3)
+        let sibling = pool.sibling(name: "ending-too", threads: 1)
+        let work = Countdown()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { await pool.finish { _ = work.fires() } } }
+            group.addTask { await sibling.finish { _ = work.fires() } }
+        }
+        #expect(!ThreadNames.now { $0.hasPrefix("ending") }.isEmpty)
+        await pool.shutDown()
+        #expect(work.count == 21)
+        try await eventually("the end of the threads") { ThreadNames.now { $0.hasPrefix("ending") }.isEmpty ? () : nil }
+    }
+
+    @Test func `a pool may be shut down twice, and what comes later is done where it is handed in`() async throws {
+        let pool = BlockingPool(name: "twice", threads: 1)
+        #expect(try await pool.run { 1 } == 1)
+        async let first: Void = pool.shutDown()
+        async let second: Void = pool.shutDown()
+        _ = await (first, second)
+        let name = try await pool.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
+        #expect(!name.hasPrefix("twice"))
+        await pool.shutDown()
+    }
+
+    @Test func `what is queued when a pool is shut down is still done`() async throws {
+        let pool = BlockingPool(name: "test", threads: 1)
+        let barrier = try FileDescriptor.pipe()
+        // Each begins here, as far as the queue.
+        let blocked = Task.immediate {
+            await pool.finish {
+                withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { _ = try? barrier.readEnd.read(into: $0) }
+            }
+        }
+        let queued = Task.immediate { await pool.finish { 42 } }
+        let end = Task.immediate { await pool.shutDown() }
+        try barrier.writeEnd.writeAll([0])
+        await blocked.value
+        #expect(await queued.value == 42)
+        await end.value
+        try barrier.readEnd.close()
+        try barrier.writeEnd.close()
+    }
+
     @Test func `where the system gives no thread, work is done where it is handed in, until there is one again`()
         async throws
     {

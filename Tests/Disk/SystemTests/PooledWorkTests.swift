@@ -77,6 +77,39 @@ import Testing
         try trap.open()
     }
 
+    @Test func `a shutdown does not wait for a thread that was given up`() async throws {
+        let (clocks, trap, entry) = (Clocks(), try Trap(), Entry())
+        let watch = clocks.watch
+        let pool = BlockingPool(name: "test", threads: 2, watch: watch)
+        let answer = Task { try await stuck(pool, trap, entry) }
+        await entry.wait()
+        #expect(try await pool.run { 2 } == 2)
+        clocks.advance(wall: .seconds(60), processor: .seconds(60))
+        watch.look()
+        _ = await #expect(throws: PhotoError.self) { try await answer.value }
+        await pool.shutDown()
+        #expect(watch.stuck == 1)
+        try trap.open()
+    }
+
+    @Test func `what is queued behind a thread that is given up is done, although its pool is shut down`() async throws
+    {
+        let (clocks, trap, entry) = (Clocks(), try Trap(), Entry())
+        let watch = clocks.watch
+        let pool = BlockingPool(name: "test", threads: 1, watch: watch)
+        let answer = Task { try await stuck(pool, trap, entry) }
+        await entry.wait()
+        // Both begin here, as far as the queue.
+        let queued = Task.immediate { await pool.finish { 42 } }
+        let end = Task.immediate { await pool.shutDown() }
+        clocks.advance(wall: .seconds(60), processor: .seconds(60))
+        watch.look()
+        #expect(await queued.value == 42)
+        await end.value
+        _ = await #expect(throws: PhotoError.self) { try await answer.value }
+        try trap.open()
+    }
+
     @Test func `a slow disk is no fault of the photo`() async throws {
         let (clocks, trap, entry) = (Clocks(), try Trap(), Entry())
         let watch = clocks.watch

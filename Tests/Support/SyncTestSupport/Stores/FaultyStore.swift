@@ -44,6 +44,8 @@ package final class FaultyStore: ObjectStore {
 
     package var capabilities: StoreCapabilities { base.capabilities }
 
+    package func close() async { await base.close() }
+
     package func check() async throws {
         try await run(.check, "") { try await self.base.check() }
     }

@@ -58,6 +58,8 @@ package final class InMemoryStore: ObjectStore {
 
     package var identity: StoreIdentity { StoreIdentity(type: "memory", location: "this process") }
 
+    package func close() async { await pool.shutDown() }
+
     package func check() async throws {
         try Task.checkCancellation()
     }

@@ -11,6 +11,8 @@ extension WrappedStore {
 
     package func check() async throws { try await base.check() }
 
+    package func close() async { await base.close() }
+
     package func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {
