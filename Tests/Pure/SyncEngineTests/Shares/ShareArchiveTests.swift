@@ -91,6 +91,10 @@ import Testing
         bench.disk.write("other", to: ShareBench.folder.appending("a.jpg"))
         let service = bench.service()
         let run = Task { try await service.run() }
+        // As long as the share is held, it is not the service that sleeps.
+        try await eventually("the end of the attempt with the other file") {
+            try bench.store.count(.get) == 2 && bench.record(share.id).holder == nil ? () : nil
+        }
         for _ in 0..<20 {
             await bench.time.waitForSleepers()
             await bench.time.advance(by: .seconds(5))

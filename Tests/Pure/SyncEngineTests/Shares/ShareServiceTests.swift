@@ -362,6 +362,10 @@ import Testing
         bench.store.add(StoreFault(.put, .failBefore(.invalidRequest)))
         let service = bench.service()
         let run = Task { try await service.run() }
+        // As long as the share is held, it is not the service that sleeps.
+        try await eventually("the end of the first attempt") {
+            try bench.store.count(.put) == 1 && bench.record(id).holder == nil ? () : nil
+        }
         for _ in 0..<20 {
             await bench.time.waitForSleepers()
             await bench.time.advance(by: .seconds(5))
