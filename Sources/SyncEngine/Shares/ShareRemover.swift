@@ -6,14 +6,12 @@ package import SyncLedger
 package struct ShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
-    private let hands: ShareLease
-    private let time: TimeSource
+    private let lease: ShareLease
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, hands: ShareLease, time: TimeSource) {
+    package init(store: any ObjectStore, ledger: LedgerQueue, lease: ShareLease) {
         self.store = store
         self.ledger = ledger
-        self.hands = hands
-        self.time = time
+        self.lease = lease
     }
 
     /// Ends an open share, or goes on with one that ends.
@@ -21,19 +19,15 @@ package struct ShareRemover: Sendable {
     ///   as that process notices; ``LedgerError``, `CancellationError`.
     package func run(_ id: ShareID, _ end: ShareEnd) async throws {
         _ = try await ledger { try $0.endShare(id, end) }
-        let owner = hands.owner
-        try await hands.holding(id) { share in
+        try await lease.holding(id) { share in
             guard share.state.isEnding else { return }
             do {
                 try await remove(share.keys)
             } catch let error as StoreError {
-                try await ledger.finish { try $0.noteShareUnended("\(error)", of: id, by: owner) }
+                try await lease.noteUnended(error, of: id)
                 throw error
             }
-            let now = time.now()
-            guard try await ledger.finish({ try $0.noteShareEnded(id, by: owner, at: now) }) else {
-                throw ShareError.inOtherHands(id)
-            }
+            guard try await lease.noteEnded(id) else { throw ShareError.inOtherHands(id) }
         }
     }
 
