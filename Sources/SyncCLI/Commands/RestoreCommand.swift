@@ -184,7 +184,7 @@ struct RestoreCommand: WorkspaceCommand {
     /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
     private func save(
         _ job: RestoreJob, _ parts: RestoreServices, _ workspace: Workspace
-    ) async throws -> RestoreDownloader.Result {
+    ) async throws -> RestoreDownloader.SaveSummary {
         do {
             let delivered = try await parts.service.save(job.id)
             let errors = workspace.console.errors

@@ -11,7 +11,7 @@ package struct SharePublisher: Sendable {
     private static let batchSize = 3
 
     /// What an attempt came to.
-    package enum Result: Hashable, Sendable {
+    package enum Publication: Hashable, Sendable {
         case live(ShareRecord)
         /// Some of its photos have to come back from the archive first.
         case waiting(ShareRecord, archived: [ObjectKey])
@@ -48,7 +48,7 @@ package struct SharePublisher: Sendable {
     ///   ``LedgerError``, `CancellationError`.
     package func run(
         _ id: ShareID, onProgress: @escaping @Sendable (_ stored: Int, _ total: Int) -> Void = { _, _ in }
-    ) async throws -> Result {
+    ) async throws -> Publication {
         try await attempt(id) { share in
             var share = share
             if share.step == .publish {

@@ -60,7 +60,7 @@ struct ShareWorkshop: Sendable {
 
     /// Proposes a share, accepts it and publishes it.
     func share(_ order: ShareOrder) async throws -> (
-        result: SharePublisher.Result, proposal: ShareProposal, id: ShareID
+        result: SharePublisher.Publication, proposal: ShareProposal, id: ShareID
     ) {
         let pool = BlockingPool(name: "share", threads: 3)
         let desk = SharePlanner(
