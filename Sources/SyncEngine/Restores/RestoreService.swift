@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
@@ -13,8 +13,8 @@ package struct RestoreService: Service {
     /// How often copies are looked through for those that end soon, and what could not be saved is tried again.
     private static let thoroughEvery = Duration.seconds(900)
 
-    package let follower: RestorePoller
-    package let delivery: RestoreDownloader
+    private let follower: RestorePoller
+    private let delivery: RestoreDownloader
     private let announcer: RestoreAnnouncer
     private let loop: ServiceLoop
     private let time: TimeSource
@@ -42,6 +42,16 @@ package struct RestoreService: Service {
         return try await work(&rounds, isUrgent: isUrgent, tellsAll: false)
     }
 
+    /// One round over one job, for whoever waits for it: the store is asked when it is time, and what can be read is saved.
+    /// - Returns: what was saved and what could not be; and what the store has against the rest.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func round(
+        of job: RestoreJobID, _ rounds: inout Rounds
+    ) async throws -> (saved: RestoreDownloader.SaveSummary, obstacle: StoreError?) {
+        let isDue = rounds.next.map { $0 <= time.now() } ?? false
+        return try await turn(&rounds, of: job, asks: isDue)
+    }
+
     /// Saves what can be read of one job now; when nothing more is to come, that is told.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
@@ -58,17 +68,46 @@ package struct RestoreService: Service {
     }
 
     /// What one round leaves for the next.
-    private struct Rounds {
+    package struct Rounds: Sendable {
         /// When a job is due to be looked at; `nil` when none is open.
-        var next: Date? = .distantPast
-        /// What could not be saved. It is tried again when everything is looked through.
-        var unsaved: [RestoreJobID: Set<Int64>] = [:]
-        var told: Set<String> = []
+        package fileprivate(set) var next: Date? = .distantPast
+        /// What could not be saved, and would meet the same again. The agent tries it again when it looks through everything.
+        package fileprivate(set) var unsaved: [RestoreJobID: Set<Int64>] = [:]
+        fileprivate var told: Set<String> = []
         /// When everything was looked through last, whether something seemed to be new or not.
-        var lookedThrough: Duration?
+        fileprivate var lookedThrough: Duration?
+
+        package init() {}
+
+        /// Those failures that nobody was told of yet.
+        package mutating func news(in saved: RestoreDownloader.SaveSummary) -> [String] {
+            saved.failures.filter { told.insert($0).inserted }
+        }
     }
 
-    /// Each part does what it can, whatever the store has against the others.
+    /// Each part does what it can, whatever the store has against the other.
+    /// - Parameters:
+    ///   - job: only this one; `nil` for all.
+    ///   - asks: whether the store is asked how far it is.
+    private func turn(
+        _ rounds: inout Rounds, of job: RestoreJobID?, asks: Bool = true, isUrgent: Bool = false
+    ) async throws -> (saved: RestoreDownloader.SaveSummary, obstacle: StoreError?) {
+        var obstacle: StoreError?
+        do {
+            if asks { rounds.next = try await follower.step(job: job, isUrgent: isUrgent) }
+        } catch let error as StoreError {
+            obstacle = error
+        }
+        do {
+            let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
+            let saved = try await delivery.run(job: job, leavingOut: held)
+            rounds.unsaved.merge(saved.unsaved) { $0.union($1) }
+            return (saved, obstacle)
+        } catch let error as StoreError {
+            return (RestoreDownloader.SaveSummary(), obstacle ?? error)
+        }
+    }
+
     /// - Parameter tellsAll: also what could not be saved, which otherwise the caller does.
     private func work(
         _ rounds: inout Rounds, isUrgent: Bool = false, tellsAll: Bool = true
@@ -77,28 +116,12 @@ package struct RestoreService: Service {
         let isThorough = rounds.lookedThrough.map { now - $0 >= Self.thoroughEvery } ?? true
         if isThorough { rounds.unsaved = [:] }
         let before = rounds.next
-        var obstacle: StoreError?
-        do {
-            rounds.next = try await follower.step(isUrgent: isUrgent)
-        } catch let error as StoreError {
-            obstacle = error
+        let (saved, obstacle) = try await turn(&rounds, of: nil, isUrgent: isUrgent)
+        if tellsAll || obstacle != nil {
+            for failure in rounds.news(in: saved) { logger.warning("not saved: \(failure)") }
         }
-        var saved = RestoreDownloader.SaveSummary()
-        var hasNews = isThorough || obstacle != nil || before != rounds.next
-        do {
-            let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
-            let result = try await delivery.run(leavingOut: held)
-            saved = result
-            if tellsAll || obstacle != nil {
-                for failure in result.failures where rounds.told.insert(failure).inserted {
-                    logger.warning("not saved: \(failure)")
-                }
-            }
-            rounds.unsaved.merge(result.unsaved) { $0.union($1) }
-            hasNews = hasNews || result.saved > 0 || !result.unsaved.isEmpty
-        } catch let error as StoreError {
-            obstacle = obstacle ?? error
-        }
+        let hasNews =
+            isThorough || obstacle != nil || before != rounds.next || saved.saved > 0 || !saved.unsaved.isEmpty
         if hasNews {
             try await announcer.run(unsaved: rounds.unsaved.mapValues(\.count))
             rounds.lookedThrough = isThorough ? now : rounds.lookedThrough
