@@ -2,6 +2,7 @@ import ArgumentParser
 import SyncArchive
 import SyncCore
 import SyncEngine
+import SyncLocalStore
 import SyncSystem
 import SystemPackage
 
@@ -80,12 +81,26 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         let parts = try await ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         let archived = page.photos.filter { $0.standing == .archived }
-        var restored: RestoreReport?
-        if restore, !archived.isEmpty {
-            let wish = ArchiveRestore.Wish(tier: tier, days: days, maximumCost: maximumCost, isAgreed: yes)
-            restored = try await ArchiveRestore(workspace: workspace, wish: wish).run(archived)
-        }
+        let restored = restore && !archived.isEmpty ? try await request(archived, workspace) : nil
         return Answer(try await save(page, from: parts.store, workspace, restored))
+    }
+
+    /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.
+    private func request(_ photos: [ArchivedGalleryPhoto], _ workspace: Workspace) async throws -> RestoreReport {
+        let restores = Restores(
+            try await RestoreServices(workspace, access: .writes), workspace, for: .download)
+        let wish = RestoreWish(
+            names: photos.map(\.key.rawValue), tier: tier.map { .tier($0) }, days: days, maximumCost: maximumCost,
+            isAgreed: yes)
+        let proposal = try await restores.propose(wish)
+        try restores.agree(to: proposal, wish)
+        let request = try await restores.request(proposal)
+        let report = try await restores.report(request)
+        if !workspace.console.isSilent {
+            try restores.view().result(report, readyAt: request.job?.end(after: request.hours))
+                .forEach(workspace.console.people.writeLine)
+        }
+        return report
     }
 
     private func save(

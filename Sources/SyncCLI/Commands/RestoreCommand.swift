@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -92,174 +93,84 @@ struct RestoreCommand: WorkspaceCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         if let output { try workspace.console.announce(output.path, workspace.installation) }
         let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
-        return suggest ? try await suggestions(workspace, parts) : try await order(workspace, parts)
+        if suggest { return try await suggestions(workspace, parts) }
+        return try await order(Restores(parts, workspace, for: .reading))
     }
 
     // MARK: An order
 
-    private func order(_ workspace: Workspace, _ parts: RestoreServices) async throws -> Answer {
-        let installation = workspace.installation
-        let prices = try installation.prices()
-        let isFree = parts.store.capabilities.lifecycle == .byAgent
-        var proposal = try await proposal(installation, parts)
+    private func order(_ restores: Restores) async throws -> Answer {
+        let workspace = restores.workspace
+        let wish = RestoreWish(
+            names: try await names(workspace.installation, restores.parts), tier: rush ? .rush : tier.map { .tier($0) },
+            days: days, extends: days != nil, output: output?.path, maximumCost: maximumCost, isAgreed: yes)
+        var proposal = try await restores.propose(wish)
         if proposal.isAllUnknown { throw Self.unknown(proposal) }
-        if estimate {
-            let estimated = proposal
-            return Answer(
-                EstimateReport(estimated, prices: prices), status: estimated.problems.isEmpty ? .done : .partlyDone
-            ) { RestoreView(terminal: $0, prices: prices, isFree: isFree).proposal(estimated) }
-        }
-        let people = workspace.console.people
-        let view = RestoreView(terminal: people, prices: prices, isFree: isFree)
+        if estimate { return try show(proposal, restores) }
         if wait, !proposal.runningJobs.isEmpty {
-            try await wait(for: proposal.runningJobs, parts, workspace)
-            proposal = try await self.proposal(installation, parts)
+            try await restores.wait(for: proposal.runningJobs)
+            proposal = try await restores.propose(wish)
         }
-        if !workspace.console.isSilent { view.proposal(proposal).forEach(people.writeLine) }
-        if !proposal.candidates.isEmpty {
-            try RestoreLimit(maximumCost: maximumCost, installation.settings.restore).check(proposal)
-            guard yes || Question.confirm("Restore them?", on: people) else {
-                throw CommandFailure(.failed, "no restore was requested")
-            }
-        }
-        return try await carryOut(proposal, workspace, parts, view)
+        try restores.agree(to: proposal, wish)
+        return try await carryOut(proposal, restores)
     }
 
-    private func carryOut(
-        _ proposal: RestoreProposal, _ workspace: Workspace, _ parts: RestoreServices, _ view: RestoreView
-    ) async throws -> Answer {
-        let (output, errors) = (workspace.console.output, workspace.console.errors)
-        let (job, collided) = try await parts.desk.accept(proposal)
-        var refusals: Set<StoreError.Code> = []
-        if let job { refusals = try await send(job, parts, workspace) }
-        let changes = try await change(proposal, job, parts)
-        let hours = parts.desk.hours(of: proposal)
-        func report() async throws -> RestoreReport {
-            var items: [RestoreItem] = []
-            if let id = job?.id {
-                items = try await parts.ledger { try $0.restoreItems(of: id, after: 0, limit: .max) }
-            }
-            return RestoreReport(
-                proposal, job: job, taken: collided, items: items, changes: changes, hours: hours)
-        }
-        var answer = try await report()
+    private func show(_ proposal: RestoreProposal, _ restores: Restores) throws -> Answer {
+        let view = try restores.view()
+        return Answer(
+            EstimateReport(proposal, prices: view.prices), status: proposal.problems.isEmpty ? .done : .partlyDone
+        ) { RestoreView(terminal: $0, prices: view.prices, isFree: view.isFree).proposal(proposal) }
+    }
+
+    private func carryOut(_ proposal: RestoreProposal, _ restores: Restores) async throws -> Answer {
+        let (console, view) = (restores.workspace.console, try restores.view())
+        let request = try await restores.change(try await restores.request(proposal))
+        let job = request.job
+        var answer = try await restores.report(request)
         let comesLater = answer.items.contains { ["planned", "retrieving"].contains($0.state) }
         if !options.json {
-            view.result(answer, readyAt: comesLater ? job?.end(after: hours) : nil).forEach(output.writeLine)
+            view.result(answer, readyAt: comesLater ? job?.end(after: request.hours) : nil)
+                .forEach(console.output.writeLine)
         }
         var last: RestoreJobSummary?
         var isSaved = true
         // What can be read needs no agent to be saved, and nobody who waits.
         if !wait, let job, let folder = job.output, answer.items.contains(where: { $0.state == "restored" }) {
-            let delivered = try await save(job, parts, workspace)
-            answer = try await report()
+            let delivered = try await restores.save(job.id)
+            answer = try await restores.report(request)
             isSaved = delivered.failures.isEmpty
             if !options.json {
                 // By the agent, too.
-                let saved = try await parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
-                output.writeLine("\(Quantities.counted(saved, "photo")) saved in \(folder.text.escapingControls)")
+                let saved = try await restores.parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
+                console.output.writeLine(
+                    "\(Quantities.counted(saved, "photo")) saved in \(folder.text.escapingControls)")
             }
         }
         if wait, let job {
-            last = try await wait(for: [job.id], parts, workspace)
-            answer = try await report()
+            last = try await restores.wait(for: [job.id])
+            answer = try await restores.report(request)
         }
         isSaved = last?.isSaved ?? isSaved
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
         if isLeftToOthers {
-            errors.writeLine(
+            console.errors.writeLine(
                 "What another restore is bringing back is not saved by this one: run it again with --wait, or when it is ready."
             )
         }
         let status: ExitStatus =
             switch answer.status {
-            case .failed where refusals == [.accessDenied]: .refused
+            case .failed where request.refusals == [.accessDenied]: .refused
             case .done where !isSaved || isLeftToOthers: .partlyDone
             case let status: status
             }
         return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
     }
 
-    /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
-    private func save(
-        _ job: RestoreJob, _ parts: RestoreServices, _ workspace: Workspace
-    ) async throws -> RestoreDownloader.Result {
-        do {
-            let delivered = try await parts.service.save(job.id)
-            let errors = workspace.console.errors
-            for failure in delivered.failures {
-                errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")
-            }
-            return delivered
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, saves the photos")
-        }
-    }
-
-    /// - Returns: how the last of the jobs ended.
-    @discardableResult
-    private func wait(
-        for jobs: [RestoreJobID], _ parts: RestoreServices, _ workspace: Workspace
-    ) async throws -> RestoreJobSummary? {
-        let waiting = RestoreWait(parts, time: workspace.time, terminal: workspace.console.errors)
-        var last: RestoreJobSummary?
-        for job in jobs { last = try await waiting.run(job) }
-        return last
-    }
-
-    private func proposal(_ installation: Installation, _ parts: RestoreServices) async throws -> RestoreProposal {
-        let settings = installation.settings
-        let order = RestoreOrder(
-            names: try await names(installation, parts), wish: rush ? .rush : .tier(tier ?? settings.restore.tier),
-            days: days ?? settings.restore.days, extends: days != nil,
-            output: output?.path,
-            requestedBy: ProcessEnvironment.userName ?? "unknown")
-        do {
-            return try await parts.desk.propose(order, in: installation.restorePlaces)
-        } catch let error as TierNotOffered {
-            throw CommandFailure(.usage, "\(error); no restore was requested")
-        }
-    }
-
     private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {
         guard let wanted = version.flatMap(RestoreVersion.init) else { return paths.map(\.text) }
         let (paths, locator) = (paths.map(\.text), installation.pathLocator)
         return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
-    }
-
-    /// What is not sent because the store is away stays in the job, and the agent sends it.
-    /// - Returns: for what reasons items failed.
-    private func send(
-        _ job: RestoreJob, _ parts: RestoreServices, _ workspace: Workspace
-    ) async throws -> Set<StoreError.Code> {
-        let line = ProgressLine(workspace.console.errors, time: workspace.time)
-        defer { line.finish() }
-        var sent = 0
-        do {
-            return try await parts.sender.run(job: job.id) { answered in
-                sent += answered
-                line.show("\(Quantities.counted(sent, "photo")) requested")
-            }
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). Restore \(job.id) is kept: the agent, or sync-agent restores --refresh, continues it")
-        }
-    }
-
-    private func change(
-        _ proposal: RestoreProposal, _ job: RestoreJob?, _ parts: RestoreServices
-    ) async throws -> [RestoreUpgrader.Change] {
-        do {
-            return try await parts.changer.run(proposal)
-        } catch let error as StoreError {
-            let kept = job.map { ". Restore \($0.id) was made and goes on" } ?? ""
-            throw CommandFailure(
-                ExitStatus(error), "\(error); restores that are under way were not changed, ask again\(kept)")
-        }
     }
 
     private static func unknown(_ proposal: RestoreProposal) -> CommandFailure {
@@ -283,3 +194,68 @@ struct RestoreCommand: WorkspaceCommand {
 }
 
 extension RestoreTier: ExpressibleByArgument {}
+
+/// Which earlier version of photos `restore --version` means: its number, a day on which it was the stored one, or the
+/// first digits of its id.
+enum RestoreVersion: Hashable {
+    case number(Int)
+    case day(CalendarDay)
+    case id(String)
+
+    /// Digits of an id that cannot be a number.
+    private static let shortestID = 6
+
+    init?(_ text: String) {
+        if let day = CalendarDay(text) {
+            self = .day(day)
+        } else if let number = Int(text), number >= 1, text.utf8.count < Self.shortestID {
+            self = .number(number)
+        } else if text.utf8.count >= Self.shortestID, text.allSatisfy(\.isHexDigit) {
+            self = .id(text.lowercased())
+        } else {
+            return nil
+        }
+    }
+
+    /// The one that is meant of a photo's versions; `nil` when there is none.
+    func choose(from versions: [PhotoVersion]) -> PhotoVersion? {
+        switch self {
+        case .number(let number): return versions.first { $0.number == number }
+        // In UTC, as all that `status` tells; the latest of that day.
+        case .day(let day):
+            return versions.first { version in
+                CalendarDay(version.storedAt) <= day && day <= CalendarDay(version.replacedAt)
+            }
+        case .id(let id):
+            return versions.first { version in
+                version.object.md5.map { "\($0)".hasPrefix(id) } ?? false
+                    || version.object.key.lastSegment.hasPrefix(id)
+            }
+        }
+    }
+
+    /// The keys of the versions, in place of the paths of photos.
+    /// - Throws: ``CommandFailure`` that names what has no such version.
+    func keys(
+        of paths: [String], in ledger: Ledger, _ locator: PathLocator
+    ) throws -> [String] {
+        var keys: [String] = []
+        var unknown: [String] = []
+        for path in paths {
+            let before = keys.count
+            let isKnown = try locator.photos(at: path, in: ledger) { photo, _ in
+                guard let version = choose(from: try ledger.versions(of: photo)) else { return }
+                keys.append(version.object.key.rawValue)
+            }
+            if !isKnown {
+                unknown.append(UnknownPaths.message(path))
+            } else if keys.count == before {
+                unknown.append(
+                    "\(ProcessEnvironment.absolute(path).text.escapingControls): no such version is stored; sync-agent status "
+                        + "\(RawText.shown(path).escapingControls) lists those that are")
+            }
+        }
+        guard unknown.isEmpty else { throw CommandFailure(.noSuchPath, unknown.joined(separator: "\n")) }
+        return keys
+    }
+}

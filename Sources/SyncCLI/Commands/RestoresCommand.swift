@@ -1,8 +1,10 @@
 import ArgumentParser
+import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SystemPackage
 
 struct RestoresCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
@@ -64,5 +66,222 @@ struct RestoresCommand: WorkspaceCommand {
         let items = try await ledger { try $0.restoreItems(of: summary.job.id, after: 0, limit: .max) }
         let job = JobReport(summary, items: items)
         return Answer(JobListReport(restores: [job]), status: status) { JobView(terminal: $0, now: now).detail(job) }
+    }
+}
+
+/// `restores --json`: the fields are a contract (docs/commands.md).
+struct JobListReport: Encodable {
+    var restores: [JobReport]
+}
+
+struct JobReport: Encodable {
+    /// `sending`, `retrieving`, `saving`, `ready`, `partlyReady`, `failed`, `expired`.
+    enum State: String, Encodable {
+        case sending, retrieving, saving, ready, partlyReady, failed, expired
+    }
+
+    struct Item: Encodable {
+        @Nullable var path: String?
+        var key: String
+        var state: String
+        var storageClass: String
+        var tier: String
+        var bytes: Int64
+        @Nullable var readyAt: Date?
+        @Nullable var expiresAt: Date?
+        @Nullable var savedAt: Date?
+        @Nullable var error: String?
+        /// In what it differs from what was asked for.
+        @Nullable var note: String?
+    }
+
+    var jobId: String
+    var state: State
+    var tier: String
+    var requestedAt: Date
+    var requestedBy: String
+    /// When the last item could be read; while it is under way, when that will be at the latest.
+    @Nullable var readyAt: Date?
+    @Nullable var expiresAt: Date?
+    var items: Int
+    var done: Int
+    var saved: Int
+    var failed: Int
+    /// Archived again.
+    var expired: Int
+    var bytes: Int64
+    @Nullable var costUSD: Double?
+    @Nullable var output: String?
+    /// Where one job was asked for.
+    @Nullable var itemList: [Item]?
+
+    init(_ summary: RestoreJobSummary, items list: [RestoreItem]? = nil) {
+        let job = summary.job
+        jobId = "\(job.id)"
+        state = State(summary)
+        tier = job.tier.rawValue
+        requestedAt = job.requestedAt
+        requestedBy = job.requestedBy
+        readyAt =
+            state == .sending || state == .retrieving ? job.end(after: job.estimatedHours) : summary.latestReadyAt
+        expiresAt = summary.earliestExpiry
+        items = summary.total
+        done = (summary.counts[.restored] ?? 0) + (summary.counts[.expired] ?? 0)
+        saved = summary.saved
+        failed = summary.counts[.failed] ?? 0
+        expired = summary.counts[.expired] ?? 0
+        bytes = summary.bytes
+        costUSD = job.estimatedCostUSD.map(\.roundedUSD)
+        output = job.output?.text
+        itemList = list.map { $0.map(Item.init) }
+    }
+}
+
+extension JobReport.State {
+    fileprivate init(_ summary: RestoreJobSummary) {
+        let counts = summary.counts
+        let (failed, expired, restored) = (counts[.failed] ?? 0, counts[.expired] ?? 0, counts[.restored] ?? 0)
+        if counts[.planned] ?? 0 > 0 {
+            self = .sending
+        } else if counts[.retrieving] ?? 0 > 0 {
+            self = .retrieving
+        } else if failed == summary.total {
+            self = .failed
+        } else if summary.copies == 0, expired > 0 {
+            // What was never archived can be read all the same, and is not what anybody waits for.
+            self = .expired
+        } else if summary.job.output != nil, summary.saved < restored {
+            self = .saving
+        } else {
+            self = failed + expired > 0 ? .partlyReady : .ready
+        }
+    }
+}
+
+extension JobReport.Item {
+    fileprivate init(_ item: RestoreItem) {
+        self.init(
+            path: item.path?.text, key: item.key.rawValue, state: item.state.rawValue,
+            storageClass: item.storageClass.rawValue, tier: item.tier.rawValue,
+            bytes: item.size, readyAt: item.readyAt, expiresAt: item.expiresAt, savedAt: item.savedAt,
+            error: item.error, note: item.error == nil ? item.note : nil)
+    }
+}
+
+/// Restore jobs for people, in 80 columns.
+struct JobView {
+    let terminal: Terminal
+    let now: Date
+
+    func list(_ jobs: [JobReport]) -> [String] {
+        guard !jobs.isEmpty else {
+            return terminal.wrapped("No restores yet. Ask for one with: sync-agent restore PATH")
+        }
+        if terminal.isNarrow(for: 80) { return jobs.flatMap(narrow) }
+        let table = Table(
+            .left(3, gap: 1), .left(16, gap: 1), .left(5, gap: 1), .left(9, gap: 1), .left(11, gap: 1),
+            .left(9, gap: 1), .rest)
+        let head = table.row("no.", "requested", "by", "tier", "photos", "costs", "state")
+        return [terminal.styled(head, .bold)]
+            + jobs.map { job in
+                table.row(
+                    job.jobId, Quantities.time(job.requestedAt), job.requestedBy.escapingControls, job.tier,
+                    "\(Quantities.count(job.done))/\(Quantities.count(job.items))",
+                    job.costUSD.map(Quantities.dollars) ?? "", shortStateText(job).escapingControls)
+            }
+    }
+
+    private func narrow(_ job: JobReport) -> [String] {
+        var parts = [
+            "\(Quantities.count(job.done))/\(Quantities.count(job.items)) photos", job.tier,
+            "\(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls)",
+        ]
+        if let cost = job.costUSD { parts.append(Quantities.dollars(cost)) }
+        return terminal.wrapped("\(job.jobId)  \(shortStateText(job).escapingControls)")
+            + terminal.wrapped(parts.joined(separator: ", "), indent: 3)
+    }
+
+    func detail(_ job: JobReport) -> [String] {
+        var lines = [
+            terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))",
+            "  requested  \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
+            "  photos     \(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
+                + Quantities.bytes(job.bytes),
+        ]
+        if terminal.isNarrow(for: 64) {
+            lines = terminal.wrapped("Restore \(job.jobId): \(stateText(job))")
+            lines += terminal.wrapped(
+                "requested \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
+                indent: 2)
+            lines += terminal.wrapped("\(job.done) of \(job.items) photos, \(Quantities.bytes(job.bytes))", indent: 2)
+        }
+        if let cost = job.costUSD { lines.append("  cost       \(Quantities.aboutDollars(cost))") }
+        if let output = job.output {
+            let text = "\(job.saved) of \(job.items) in \(output.escapingControls)"
+            lines +=
+                terminal.isNarrow(for: 64) ? terminal.wrapped("saved \(text)", indent: 2) : ["  saved      \(text)"]
+        }
+        lines.append("")
+        for item in job.itemList ?? [] {
+            let name = (item.path ?? item.key).escapingControls
+            var line = "  " + TextLayout.fitted(symbol(item), to: terminal.hasStyle ? 3 : 11)
+            line += TextLayout.fitted(Quantities.bytes(item.bytes), to: 9, alignRight: true) + "  "
+            if terminal.isNarrow(for: 64) {
+                lines.append(line)
+                lines += terminal.wrapped(name, indent: 4)
+            } else {
+                lines.append(line + TextLayout.shortened(name, to: max(terminal.width - 26, 30)))
+            }
+            if let text = item.error ?? item.note {
+                lines += terminal.wrapped(text, indent: 6, .yellow)
+            }
+        }
+        return lines
+    }
+
+    private func symbol(_ item: JobReport.Item) -> String {
+        // What was never archived was not restored: it could be read all along.
+        let isPlain =
+            item.state == RestoreItemState.restored.rawValue && !StorageClass(rawValue: item.storageClass).isArchive
+        guard terminal.hasStyle else { return isPlain ? "readable" : item.state }
+        if isPlain { return "" }
+        return switch RestoreItemState(rawValue: item.state) {
+        case .restored: "✨"
+        case .failed: "⚠️"
+        case .expired: "❄️"
+        default: "⏳"
+        }
+    }
+
+    /// For the last column of the list, which has 21 of the 80.
+    private func shortStateText(_ job: JobReport) -> String {
+        switch job.state {
+        case .retrieving: job.readyAt.map { $0 > now ? "due in \(span(to: $0))" : "due any moment" } ?? "retrieving"
+        case .ready: "available" + (job.expiresAt.map { " for \(span(to: $0))" } ?? "")
+        default: stateText(job)
+        }
+    }
+
+    /// In one unit, the next whole one.
+    private func span(to end: Date) -> String {
+        let seconds = end.timeIntervalSince(now)
+        let hours = (seconds / 3_600).rounded(.up)
+        if hours > 48 { return Quantities.counted(Int((hours / 24).rounded(.up)), "day") }
+        return hours > 1 ? "\(Int(hours)) h" : Quantities.span(.seconds(seconds))
+    }
+
+    private func stateText(_ job: JobReport) -> String {
+        switch job.state {
+        case .sending: "requesting"
+        case .retrieving:
+            "retrieving" + (job.readyAt.map { $0 > now ? ", by \(Quantities.time($0))" : ", any moment" } ?? "")
+        case .saving: "ready, being saved"
+        case .ready: "available" + (job.expiresAt.map { " until \(Quantities.time($0))" } ?? "")
+        case .partlyReady:
+            [(job.failed, "failed"), (job.expired, "archived again")].filter { $0.0 > 0 }
+                .map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        case .failed: "failed"
+        case .expired: "archived again"
+        }
     }
 }

@@ -114,9 +114,7 @@ struct ShareCommand: WorkspaceCommand {
     private func share(
         _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices, _ workspace: Workspace
     ) async throws -> Answer {
-        let outcome = try await ShareSession(
-            parts: parts, workspace: workspace, order: order, asks: !yes, recipient: recipient
-        ).run()
+        let outcome = try await session(order, to: recipient, parts, workspace).run()
         let (share, photos) = (outcome.share, outcome.photos)
         let message = ShareMessage(share)?.address
         let agentRuns = try workspace.installation.agentRuns()
@@ -130,17 +128,23 @@ struct ShareCommand: WorkspaceCommand {
         }
     }
 
+    private func session(
+        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices, _ workspace: Workspace
+    ) -> ShareSession {
+        ShareSession(parts: parts, workspace: workspace, order: order, asks: !yes, recipient: recipient)
+    }
+
     private func show(_ order: ShareOrder, _ parts: ShareServices, _ workspace: Workspace) async throws -> Answer {
         let view = ShareView(terminal: workspace.console.output, now: workspace.time.now())
         do {
             let proposal = try await parts.desk.propose(order)
-            let shareRestore = ShareRestore(parts: parts, installation: workspace.installation)
-            let restore = try await shareRestore.proposal(proposal.archived)
+            let session = session(order, to: nil, parts, workspace)
+            let restore = try await session.restoreProposal(of: proposal.archived)
             let costUSD = restore?.estimate.totalUSD ?? 0
             return Answer(ShareReport(proposal, costUSD: costUSD)) { _ in
                 var lines = view.proposal(proposal, showsAll: true)
                 if let restore {
-                    if let limit = shareRestore.uselessness(of: restore, until: proposal.expiresAt) {
+                    if let limit = session.uselessness(of: restore, until: proposal.expiresAt) {
                         lines.append(limit)
                     }
                     lines.append(
@@ -185,3 +189,45 @@ struct ShareCommand: WorkspaceCommand {
 
 extension PhotoSelection: ExpressibleByArgument {}
 extension ShareQuality: ExpressibleByArgument {}
+
+/// How long a share lasts, as people write it: `30d`, `12h`, `45min`, or its last day, `2026-12-31`.
+enum ShareExpiry: Hashable, Sendable {
+    /// Seconds.
+    case after(TimeInterval)
+    /// To the end of that day, in the time zone of this machine.
+    case day(CalendarDay)
+
+    /// Ten years.
+    static let longest: TimeInterval = 3_650 * 86_400
+
+    init?(_ text: String) {
+        if let day = CalendarDay(text) {
+            self = .day(day)
+            return
+        }
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        let units: [Substring: TimeInterval] = ["d": 86_400, "h": 3_600, "min": 60]
+        guard let count = Int(digits), count > 0, let unit = units[text.dropFirst(digits.count)],
+            Double(count) * unit <= Self.longest
+        else { return nil }
+        self = .after(Double(count) * unit)
+    }
+
+    func end(from now: Date) -> Date {
+        switch self {
+        case .after(let seconds): return now.addingTimeInterval(seconds)
+        case .day(let day):
+            // mktime(3) finds out about summer time, and takes the 32nd for the next month's first.
+            var parts = tm()
+            parts.tm_year = Int32(day.year - 1_900)
+            parts.tm_mon = Int32(day.month - 1)
+            parts.tm_mday = Int32(day.day + 1)
+            parts.tm_isdst = -1
+            return Date(timeIntervalSince1970: Double(mktime(&parts)))
+        }
+    }
+}
+
+extension ShareExpiry: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
+}

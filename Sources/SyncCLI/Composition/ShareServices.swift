@@ -26,13 +26,13 @@ struct ShareServices: Sendable {
         let threads = workspace.threads
         let owners = ShareOwners(
             at: installation.sharesLockFile, pid: getpid(), number: .random(in: 1...ShareOwners.largestNumber))
-        let hands = ShareLease(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
+        let lease = ShareLease(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
         let reducer = PhotoFileReducer()
         self.restores = restores
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
         desk = SharePlanner(
-            store: store, ledger: ledger, reducer: reducer, pool: threads.photos, hands: hands,
+            store: store, ledger: ledger, reducer: reducer, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer, maker: SharedPhotoMaker(),
@@ -40,8 +40,8 @@ struct ShareServices: Sendable {
             writer: SharePageWriter(
                 store: store,
                 links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
-            hands: hands, time: time)
-        ender = ShareRemover(store: store, ledger: ledger, hands: hands, time: time)
+            lease: lease, time: time)
+        ender = ShareRemover(store: store, ledger: ledger, lease: lease)
         service = ShareService(
             publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(

@@ -26,6 +26,7 @@ struct ShareSession {
     let recipient: ShareRecipient?
 
     private var installation: Installation { workspace.installation }
+    private var restores: Restores { Restores(parts.restores, workspace, for: .share) }
     /// Where people read.
     private var terminal: Terminal { workspace.console.people }
     private var isSilent: Bool { workspace.console.isSilent }
@@ -129,12 +130,30 @@ struct ShareSession {
         return restore.estimate.totalUSD
     }
 
-    /// What it takes to bring back the photos that are only in the archive, shown to whoever is to pay for it; `nil` when
-    /// nothing has to be asked for. One that would be of no use is not asked for.
+    /// What it takes to bring back the photos that are only in the archive; `nil` when nothing has to be asked for.
+    /// - Throws: ``CommandFailure`` when `restore.tier` cannot be had; ``StoreError``, ``LedgerError``.
+    func restoreProposal(of archived: [ObjectKey]) async throws -> RestoreProposal? {
+        guard !archived.isEmpty else { return nil }
+        return try await restores.propose(RestoreWish(names: archived.map(\.rawValue)))
+    }
+
+    /// Why a restore would be paid for and be of no use: the share may be over before its photos are there.
+    /// - Parameter end: of the share.
+    func uselessness(of restore: RestoreProposal, until end: Date) -> String? {
+        guard !restore.candidates.isEmpty, let hours = parts.restores.desk.hours(of: restore) else { return nil }
+        let left = end.timeIntervalSince(installation.time.now())
+        guard hours * 3_600 >= left else { return nil }
+        let days = Int((hours / 24).rounded(.up)) + 1
+        return
+            "\(Quantities.counted(restore.candidates.count, "photo has", plural: "photos have")) to come back from the archive first, which "
+            + "takes up to \(RestoreView.hours(hours)), and the share ends in \(Quantities.span(.seconds(left))). Give it "
+            + "longer, such as --expires \(days)d, or bring them back first with sync-agent restore"
+    }
+
+    /// What it takes, shown to whoever is to pay for it. One that would be of no use is not asked for.
     private func restore(of archived: [ObjectKey], until end: Date) async throws -> RestoreProposal? {
-        let shareRestore = ShareRestore(parts: parts, installation: installation)
-        guard let restore = try await shareRestore.proposal(archived) else { return nil }
-        if let useless = shareRestore.uselessness(of: restore, until: end) {
+        guard let restore = try await restoreProposal(of: archived) else { return nil }
+        if let useless = uselessness(of: restore, until: end) {
             throw CommandFailure(.usage, "\(useless). No restore was requested, and nothing was shared")
         }
         if isSilent {
@@ -142,14 +161,11 @@ struct ShareSession {
                 "\(Quantities.counted(restore.candidates.count, "photo")) to bring back from the archive: "
                     + "it costs \(Quantities.aboutDollars(restore.estimate.totalUSD)) in all.")
         } else {
-            let restoreView = RestoreView(
-                terminal: terminal, prices: try installation.prices(),
-                isFree: parts.restores.store.capabilities.lifecycle == .byAgent)
             terminal.writeLine("")
-            restoreView.proposal(restore).forEach(terminal.writeLine)
+            try restores.view().proposal(restore).forEach(terminal.writeLine)
             terminal.writeLine("")
         }
-        try RestoreLimit(installation.settings.restore).check(restore)
+        try restores.requireLimit(restore)
         return restore
     }
 
@@ -157,12 +173,6 @@ struct ShareSession {
         let job = try await parts.restores.desk.accept(restore).job?.id ?? restore.runningJobs.last
         guard let job else { return }
         try await parts.ledger { try $0.noteRestore(job, of: id) }
-        do {
-            _ = try await parts.restores.sender.run(job: job)
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). Restore \(job) and the share are kept: a running agent, or the next sync, goes on with them")
-        }
+        try await restores.send(job)
     }
 }

@@ -1,7 +1,51 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import SyncCore
 package import SyncSystem
-import SystemPackage
+package import SystemPackage
+
+/// One object that is to become a file.
+package struct DownloadTask: Hashable, Sendable {
+    package var key: ObjectKey
+    /// Has to be there. Whether the file may go into it is the caller's to decide.
+    package var folder: FilePath
+    package var name: FilePath.Component
+    /// Of the object's bytes, as we know it ourselves; `nil` to go by what is stored with the object.
+    package var sha256: SHA256Digest?
+    /// Of the photo of which the object is a copy: a file with these bytes is better than the copy. `nil` where it is not
+    /// known.
+    package var original: MD5Digest?
+    /// What the file's modification time becomes; `nil` for that of the download.
+    package var modified: Date?
+    /// Whether another file of that name is replaced.
+    package var overwrites: Bool
+
+    package init(
+        _ key: ObjectKey, to folder: FilePath, name: FilePath.Component, sha256: SHA256Digest? = nil,
+        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false
+    ) {
+        self.key = key
+        self.folder = folder
+        self.name = name
+        self.sha256 = sha256
+        self.original = original
+        self.modified = modified
+        self.overwrites = overwrites
+    }
+
+    package var destination: FilePath { folder.appending(name) }
+}
+
+/// What a download that did not fail has come to.
+package enum DownloadOutcome: Hashable, Sendable {
+    /// The file is on the disk. Unverified is one of whose bytes nobody knows a digest: its length is right.
+    case saved(isVerified: Bool)
+    /// A file with these bytes was there.
+    case alreadyThere
+    /// The photo itself was there, of which the object is a copy.
+    case originalThere
+    /// Something else has the name, and was left as it is.
+    case kept
+}
 
 /// Downloads objects to files, each whole, proven and durable or not at all.
 ///
@@ -105,5 +149,37 @@ package struct ObjectDownload: Sendable {
     /// A full disk needs the space; an object that is gone does not come back as it was.
     private static func isPartUseless(after error: any Error) -> Bool {
         (error as? DownloadError)?.code == .noSpace || (error as? StoreError)?.code == .notFound
+    }
+}
+
+/// Why a download failed on this side. What the store has against it is a `StoreError`.
+package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        case noSpace, tooLarge, folderMissing, notAllowed, nameTaken, ioFailed
+        /// Another process, or another task of this one, downloads the same file.
+        case inUse
+    }
+
+    package var code: Code
+    package var path: FilePath
+    /// The reason, and the next step.
+    package var message: String
+
+    package init(_ code: Code, _ path: FilePath, _ message: String) {
+        self.code = code
+        self.path = path
+        self.message = message
+    }
+
+    /// Whether the next file would meet the same.
+    package var concernsAll: Bool { code == .noSpace }
+
+    package var description: String { "\(path.string.escapingControls): \(message)" }
+}
+
+extension DownloadError {
+    package init(_ errno: Errno, _ path: FilePath) {
+        let fault = FileFault(errno, or: "name another folder")
+        self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)
     }
 }

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncDigest
-import SyncSystem
-import SystemPackage
+package import SyncSystem
+package import SystemPackage
 
 /// The file that a download grows in, for its owner only: whatever ends the process leaves it for the next to go on from.
 ///
@@ -98,5 +98,69 @@ extension timespec {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         let rest = (date.timeIntervalSince1970 - seconds) * 1e9
         self.init(tv_sec: time_t(seconds), tv_nsec: min(Int(rest), 999_999_999))
+    }
+}
+
+/// The system calls that fail on some disks only. Tests script them.
+package struct DownloadCalls: Sendable {
+    /// pwrite(2): writes some of the bytes at an offset, and tells how many.
+    package var write: @Sendable (FileDescriptor, Int64, UnsafeRawBufferPointer) throws -> Int = {
+        try $0.write(toAbsoluteOffset: $1, $2)
+    }
+    /// link(2): gives a file a second name, if nothing has it.
+    package var link: NewFile.Link = NewFile.link
+    /// fsync(2) of the folder that a file gets its name in.
+    package var syncFolder: NewFile.SyncFolder = NewFile.syncFolder
+
+    package init() {}
+
+    /// - Returns: where the bytes end.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int64) throws -> Int64 {
+        var offset = offset
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try write(file, offset, UnsafeRawBufferPointer(rebasing: rest))
+            offset += Int64(count)
+            rest = rest.dropFirst(count)
+        }
+        return offset
+    }
+}
+
+/// Reads files for their digests, with one buffer.
+enum FileDigest {
+    private static let pieceLength = 256 << 10
+
+    /// The digests of a regular file; `nil` when there is something else, or a file of another length than `size`.
+    /// - Throws: `Errno`; `CancellationError`.
+    static func of(_ path: FilePath, size: Int64?, _ flag: CancellationFlag) throws -> ContentDigest? {
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+        } catch Errno.tooManySymbolicLinkLevels {
+            return nil
+        }
+        defer { try? file.close() }
+        let status = try FileStatus(of: file)
+        guard status.kind == .file, size.map({ $0 == status.stamp.size }) ?? true else { return nil }
+        var hasher = ContentHasher()
+        try read(file, flag) { hasher.update($0) }
+        return hasher.finalize()
+    }
+
+    /// Reads a file from its beginning to its end, piece by piece.
+    static func read(
+        _ file: FileDescriptor, _ flag: CancellationFlag, into body: (UnsafeRawBufferPointer) -> Void
+    ) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            try flag.check()
+            let count = try file.read(fromAbsoluteOffset: offset, into: buffer)
+            if count == 0 { return }
+            body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+            offset += Int64(count)
+        }
     }
 }

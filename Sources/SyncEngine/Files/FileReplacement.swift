@@ -1,6 +1,7 @@
-import SyncCore
+import Glibc
+package import SyncCore
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// Puts a new file in the place of one that another program may write at any moment, and loses nothing of theirs. All
 /// functions block.
@@ -116,4 +117,142 @@ struct FileReplacement {
         try calls.remove(hidden.path)
         return true
     }
+}
+
+extension FileReplacement {
+    /// Deals with what a process that was killed left in a folder: its own files go, and what another program wrote gets
+    /// its place back.
+    /// - Returns: files of other programs that have no place to go to. They are kept.
+    /// - Throws: `Errno`.
+    func settle(in folder: FilePath) throws -> [FilePath] {
+        var kept: [FilePath] = []
+        for name in try Self.names(in: folder, where: { $0.hasPrefix(HiddenFile.start) }) {
+            if HiddenFile.isDraft(name) {
+                try calls.remove(folder.appending(name))
+            } else if let hidden = HiddenFile(name, in: folder), try !settle(hidden, in: folder) {
+                kept.append(hidden.path)
+            }
+        }
+        return kept
+    }
+
+    /// - Returns: `false` when it is kept.
+    private func settle(_ hidden: HiddenFile, in folder: FilePath) throws -> Bool {
+        if try removeOwn(hidden) { return true }
+        let place = try Self.names(in: folder, where: { !$0.hasPrefix(HiddenFile.start) }).lazy
+            .map { folder.appending($0) }
+            .first { FileStamp.ofFile($0).map(hidden.isNew) == true }
+        guard let place else { return false }
+        return try giveBack(hidden, to: place)
+    }
+
+    private static func names(
+        in folder: FilePath, where isWanted: (String) -> Bool
+    ) throws -> [FilePath.Component] {
+        try Folder.names(in: folder)?.filter { isWanted($0.string) } ?? []
+    }
+}
+
+/// A hidden file beside one that is being replaced. Its name tells which file was read, and which one is to take its place:
+/// a file with a third stamp belongs to another program, whoever finds it.
+///
+/// `.sync-agent-{inode}-{size}-{time}-{inode}-{size}-{time}.old`, in hexadecimal digits.
+struct HiddenFile {
+    static let start = ".sync-agent-"
+    private static let (draftEnd, end) = (".tmp", ".old")
+
+    let path: FilePath
+    private let old: Mark
+    private let new: Mark
+
+    init(in folder: FilePath, old: FileStamp, new: FileStamp) {
+        (self.old, self.new) = (Mark(old), Mark(new))
+        path = folder.appending("\(Self.start)\(self.old.text)-\(self.new.text)\(Self.end)")
+    }
+
+    /// `nil` for other names.
+    init?(_ name: FilePath.Component, in folder: FilePath) {
+        let text = name.string
+        guard text.hasPrefix(Self.start), text.hasSuffix(Self.end) else { return nil }
+        let parts = text.dropFirst(Self.start.count).dropLast(Self.end.count).split(
+            separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 6, let old = Mark(parts[..<3]), let new = Mark(parts[3...]) else { return nil }
+        (self.old, self.new) = (old, new)
+        path = folder.appending(name)
+    }
+
+    /// The stamp of what has the hidden name now.
+    var stamp: FileStamp? { .ofFile(path) }
+
+    /// Whether it is the file that was read.
+    func isOld(_ stamp: FileStamp) -> Bool { Mark(stamp) == old }
+
+    /// Whether it is the one that is to take its place.
+    func isNew(_ stamp: FileStamp) -> Bool { Mark(stamp) == new }
+
+    // MARK: Drafts
+
+    /// The name of a new file that is not whole yet. No other program's file ever has it.
+    static func draft(_ number: UInt64) -> String { start + String(number, radix: 16) + draftEnd }
+
+    static func isDraft(_ name: FilePath.Component) -> Bool {
+        let text = name.string
+        guard text.hasPrefix(start), text.hasSuffix(draftEnd), text.utf8.count > start.utf8.count + draftEnd.utf8.count
+        else { return false }
+        return UInt64(text.dropFirst(start.count).dropLast(draftEnd.count), radix: 16) != nil
+    }
+
+    /// A stamp without the device, whose number may be another one after a restart.
+    private struct Mark: Hashable {
+        var inode: UInt64
+        var size: Int64
+        var modified: Int64
+
+        init(_ stamp: FileStamp) {
+            (inode, size, modified) = (stamp.inode, stamp.size, stamp.modified)
+        }
+
+        init?(_ parts: ArraySlice<Substring>) {
+            let numbers = parts.compactMap { UInt64($0, radix: 16) }
+            guard numbers.count == 3 else { return nil }
+            inode = numbers[0]
+            size = Int64(bitPattern: numbers[1])
+            modified = Int64(bitPattern: numbers[2])
+        }
+
+        var text: String {
+            [inode, UInt64(bitPattern: size), UInt64(bitPattern: modified)].map { String($0, radix: 16) }
+                .joined(separator: "-")
+        }
+    }
+}
+
+/// What is done to files that are rewritten. Tests script it.
+package struct FileRewriteCalls: Sendable {
+    /// Makes a new file with the mode and the owner of another, on the disk for good.
+    package var write: @Sendable (_ bytes: [UInt8], _ new: FilePath, _ model: FilePath) throws -> FileStamp = {
+        let status = try FileStatus(at: $2)
+        return try NewFile.make($0, at: $1) { file in
+            // Another owner is kept where that is allowed; the mode always is.
+            _ = fchown(file.rawValue, status.user, status.group)
+            guard fchmod(file.rawValue, status.permissions.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+    /// Gives each of two files the name of the other (renameat2(2), RENAME_EXCHANGE).
+    /// - Returns: `false` where the file system cannot.
+    package var exchange: @Sendable (FilePath, FilePath) throws -> Bool = { try NewFile.exchange($0, $1) }
+    /// rename(2)
+    package var rename: @Sendable (FilePath, FilePath) throws -> Void = {
+        // By their bytes: by way of `String`, a name that is no UTF-8 is that of another file.
+        let code = $0.withPlatformString { [other = $1] one in other.withPlatformString { Glibc.rename(one, $0) } }
+        guard code == 0 else { throw Errno(rawValue: errno) }
+    }
+    /// unlink(2)
+    package var remove: @Sendable (FilePath) throws -> Void = {
+        guard $0.withPlatformString({ Glibc.unlink($0) }) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
+    }
+    /// fsync(2)
+    package var syncFolder: @Sendable (FilePath) throws -> Void = { try Folder.sync($0) }
+
+    package init() {}
 }

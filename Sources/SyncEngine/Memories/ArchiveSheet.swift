@@ -5,7 +5,7 @@ package import SyncSystem
 
 /// Makes the contact sheet of archived photos: what can be read with its picture, the rest with an empty frame.
 package struct ArchiveSheet: Sendable {
-    package struct Result: Sendable {
+    package struct Drawing: Sendable {
         package let sheet: ContactSheet
         /// How many photos can be read, and are of a kind of which no picture can be made.
         package let undrawn: Int
@@ -41,7 +41,7 @@ package struct ArchiveSheet: Sendable {
     package func make(
         title: String, of memories: [ArchivedGalleryPhoto], profiles: [ByteString: String],
         progress: @escaping @Sendable (Int) -> Void
-    ) async throws -> Result {
+    ) async throws -> Drawing {
         let done = Mutex(0)
         let pictures = try await memories.concurrently(Self.readsInFlight) { memory in
             let picture = try await picture(of: memory)
@@ -59,7 +59,7 @@ package struct ArchiveSheet: Sendable {
                 profile: profiles[memory.place.profile.inBytes] ?? memory.place.profile, size: memory.size,
                 storageClass: memory.storageClass.rawValue, badge: picture.badge)
         }
-        return Result(
+        return Drawing(
             sheet: ContactSheet(title: title, photos: photos), undrawn: pictures.count(where: \.isUndrawn),
             failures: zip(memories, pictures).compactMap { memory, picture in
                 picture.problem.map { (memory.key, $0) }

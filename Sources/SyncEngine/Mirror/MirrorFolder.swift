@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// The folder that a share is mirrored into, locked while this lives. It stays the same folder, whatever has its path
 /// meanwhile. All functions block and throw `Errno`, unless they say otherwise; links in the folder are replaced or left
@@ -97,5 +97,102 @@ final class MirrorFolder: Sendable {
         let file = try FileDescriptor.open(
             held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
         return try file.closeAfter { try file.bytes(atMost: Int(found.size)) }
+    }
+}
+
+/// What a mirror remembers of what it put into its folder, as the hidden file `.sync-agent-mirror.json` there. By it a
+/// file that the person changed or deleted is told from one that was never fetched.
+struct MirrorState: Hashable, Sendable, Codable {
+    static let currentVersion = 1
+    /// Of one place: a share that changes at each look does not make the state grow without end.
+    private static let earlierKept = 8
+
+    /// A file as it was when it was put there.
+    struct File: Hashable, Sendable, Codable {
+        var name: String
+        /// Of the bytes, hexadecimal.
+        var sha256: String
+        /// Bytes.
+        var size: Int64
+        /// Nanoseconds since 1970.
+        var modified: Int64
+
+        /// Unless it is a plain name: a folder may come from anywhere, with its state.
+        var component: FilePath.Component? {
+            guard !name.contains("/"), let name = FilePath.Component(name), name.kind == .regular else { return nil }
+            return name
+        }
+    }
+
+    var version = currentVersion
+    var shareId: String
+    /// Where the manifest was found last, or a newer link that it told.
+    var manifestLink: String?
+    /// Whether all photos that the share had last were dealt with.
+    var isComplete = false
+    /// Our `vacation.json`.
+    var manifest: File?
+    /// By order index: what was put there last.
+    private(set) var photos: [Int: File] = [:]
+    /// By order index: what was put there before, while another photo had the place.
+    private(set) var earlier: [Int: [File]] = [:]
+
+    init(shareID: ShareID) {
+        shareId = shareID.description
+    }
+
+    mutating func note(_ file: File, at index: Int) {
+        if let last = photos[index], last.sha256 != file.sha256 {
+            earlier[index] = Array(((earlier[index] ?? []) + [last]).suffix(Self.earlierKept))
+        }
+        photos[index] = file
+    }
+
+    /// A photo that had its place before, and has it again, is the one that was put there then.
+    mutating func recall(_ photo: CheckedShare.Photo) {
+        let (index, sha256) = (photo.orderIndex, photo.sha256.description)
+        guard photos[index]?.sha256 != sha256, let place = earlier[index]?.firstIndex(where: { $0.sha256 == sha256 }),
+            let file = earlier[index]?.remove(at: place)
+        else { return }
+        note(file, at: index)
+    }
+
+    var remembered: WebLink? { manifestLink.flatMap { WebLink($0) } }
+
+    /// Whether nothing that this share has now was never here.
+    func covers(_ share: CheckedShare) -> Bool {
+        share.photos.allSatisfy { photos[$0.orderIndex]?.sha256 == $0.sha256.description }
+    }
+
+    func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self))
+    }
+}
+
+/// Why a folder cannot be the mirror that it was asked to be.
+package struct MirrorError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Hashable, Sendable {
+        /// It is the mirror of something else.
+        case otherShare
+        /// Another process mirrors into it.
+        case inUse
+        /// It was made by a newer version of the program.
+        case newerState
+        case notAFolder
+    }
+
+    package let code: Code
+    package let folder: FilePath
+    /// The reason, and the next step.
+    package let message: String
+
+    package var description: String { "\(folder.string.escapingControls): \(message)" }
+
+    static func otherShare(_ folder: FilePath, _ id: String) -> MirrorError {
+        MirrorError(
+            code: .otherShare, folder: folder,
+            message: "this is the mirror of another share, \(id.escapingControls); name another folder")
     }
 }

@@ -28,11 +28,31 @@ package struct ShareMirror: Sendable {
     /// Readings of the manifest in one run, where the share changes all the time.
     private static let maximumPasses = 3
 
+    /// One run's work on the folder, as far as it has come.
+    struct Visit {
+        let folder: MirrorFolder
+        var state: MirrorState
+        /// The state as it is on the disk.
+        var written: MirrorState?
+        /// How many photos were noted since.
+        var unwritten = 0
+        var fetched: Set<Int> = []
+        var result: MirrorResult
+
+        /// - Parameter known: what the folder knows of itself.
+        init(_ share: CheckedShare, in folder: MirrorFolder, known: MirrorState?) {
+            self.folder = folder
+            state = known ?? MirrorState(shareID: share.id)
+            written = known
+            result = MirrorResult(shareID: share.id, destination: folder.path)
+        }
+    }
+
     private let source: any ShareSource
     private let asked: ShareID?
     package let destination: FilePath
     package var options: Options
-    private let pool: BlockingPool
+    let pool: BlockingPool
     private let policy: RetryPolicy
     private let time: TimeSource
     private let calls: DownloadCalls
@@ -98,14 +118,14 @@ package struct ShareMirror: Sendable {
             }
         }
         guard let folder else { throw Errno.noSuchFileOrDirectory }
-        var round = MirrorRound(read.share, in: folder, known: known, pool: pool, options: options)
+        var visit = Visit(read.share, in: folder, known: known)
         if isDamaged {
-            round.result.notes.append(
+            visit.result.notes.append(
                 "\(MirrorFolder.stateName) could not be read: what you changed or deleted before is not known any more")
         }
-        try await bring(read, by: &round, observe)
-        if round.result.end != nil { await discardParts(in: folder) }
-        return round.result
+        try await bring(read, &visit, observe)
+        if visit.result.end != nil { await discardParts(in: folder) }
+        return visit.result
     }
 
     /// Of a share that has ended there is nothing to go on with.
@@ -116,22 +136,22 @@ package struct ShareMirror: Sendable {
 
     /// A share may change, or end, while it is read: then what failed is tried once more by the manifest as it is now.
     private func bring(
-        _ first: ReadShare, by round: inout MirrorRound, _ observe: @escaping @Sendable (MirrorProgress) -> Void
+        _ first: ReadShare, _ visit: inout Visit, _ observe: @escaping @Sendable (MirrorProgress) -> Void
     ) async throws {
         var read = first
         for pass in 1...Self.maximumPasses {
             let download = ObjectDownload(from: read.photos, pool: pool, policy: policy, time: time, calls: calls)
-            try await round.pass(read, download: download, observe)
-            guard pass < Self.maximumPasses, round.result.obstacle == nil,
-                round.result.failures.contains(where: { Self.mayBeOutdated($0.error) })
+            try await self.pass(over: read, &visit, download, observe)
+            guard pass < Self.maximumPasses, visit.result.obstacle == nil,
+                visit.result.failures.contains(where: { Self.mayBeOutdated($0.error) })
             else { return }
             do {
                 let now = try await self.read(remembered: read.manifestLink)
                 guard now.share != read.share, now.share.id == read.share.id else { return }
-                if let end = end(of: now.share) { return round.result.noteEnd(end) }
+                if let end = end(of: now.share) { return visit.result.noteEnd(end) }
                 read = now
             } catch let error as StoreError where error.code == .notFound {
-                return round.result.noteEnd(.gone)
+                return visit.result.noteEnd(.gone)
             } catch is StoreError, is ShareRefusal {
                 // The photos' own errors say more.
                 return

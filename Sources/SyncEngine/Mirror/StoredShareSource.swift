@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncSystem
 
 /// A share in a store that we may read.
 package struct StoredShareSource: ShareSource {
@@ -26,5 +27,61 @@ package struct StoredShareSource: ShareSource {
                 message:
                     "there is no share \(id) in \(store.identity.location): it was revoked, has expired or never was")
         }
+    }
+}
+
+/// The photos of a share in its store, each no longer than its manifest says.
+struct SharedPhotos: ObjectSource {
+    private struct TooLong: Error {}
+
+    private let base: any ObjectSource
+    private let sizes: [ObjectKey: Int64]
+
+    init(_ share: CheckedShare, in base: any ObjectSource) {
+        self.base = base
+        let keys = ShareKeys(share.id)
+        sizes = share.photos.reduce(into: [:]) { $0[keys.photo($1.orderIndex)] = $1.size }
+    }
+
+    var identity: StoreIdentity { base.identity }
+
+    func head(_ key: ObjectKey) async throws -> ObjectInfo? {
+        guard let info = try await base.head(key) else { return nil }
+        try check(info)
+        return info
+    }
+
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        let left = Mutex((range?.upperBound ?? sizes[key] ?? 0) - (range?.lowerBound ?? 0))
+        let isTooLong = Mutex(false)
+        do {
+            let info = try await base.get(key, range: range) { bytes in
+                let rest = left.withLock { left in
+                    left -= Int64(bytes.count)
+                    return left
+                }
+                if rest < 0 {
+                    isTooLong.withLock { $0 = true }
+                    throw TooLong()
+                }
+                try sink(bytes)
+            }
+            try check(info)
+            return info
+        } catch {
+            guard isTooLong.withLock({ $0 }) else { throw error }
+            throw failure(key, "it goes on after the \(sizes[key] ?? 0) bytes that the manifest tells")
+        }
+    }
+
+    private func check(_ info: ObjectInfo) throws {
+        guard info.size != sizes[info.key] else { return }
+        throw failure(info.key, "it has \(info.size) bytes, and the manifest says \(sizes[info.key] ?? 0)")
+    }
+
+    private func failure(_ key: ObjectKey, _ message: String) -> StoreError {
+        StoreError(.badDigest, operation: "get", key: key.rawValue, message: message)
     }
 }

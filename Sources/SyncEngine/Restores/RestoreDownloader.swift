@@ -18,7 +18,7 @@ package struct RestoreDownloader: Sendable {
         package var description: String { "\(path): \(reason)" }
     }
 
-    package struct Result: Hashable, Sendable {
+    package struct SaveSummary: Hashable, Sendable {
         package var saved = 0
         package var problems: [Problem] = []
         package var failures: [String] { problems.map(\.description) }
@@ -61,8 +61,8 @@ package struct RestoreDownloader: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`.
     package func run(
         job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []
-    ) async throws -> Result {
-        var result = Result()
+    ) async throws -> SaveSummary {
+        var result = SaveSummary()
         var last: Int64 = 0
         // Folders that are on the disk already.
         var made: Set<FilePath> = []
@@ -80,7 +80,7 @@ package struct RestoreDownloader: Sendable {
     }
 
     private func save(
-        _ items: [RestoreItem], _ result: inout Result, _ made: inout Set<FilePath>
+        _ items: [RestoreItem], _ result: inout SaveSummary, _ made: inout Set<FilePath>
     ) async throws {
         var tasks: [(item: RestoreItem, task: DownloadTask)] = []
         let outputs = try await outputs(of: Set(items.map(\.job)))

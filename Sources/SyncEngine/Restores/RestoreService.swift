@@ -1,8 +1,9 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
+import SystemPackage
 
 /// Restore jobs from request to file: sent, followed, saved, announced. One round is what a command runs; as a service it
 /// is the agent's part of it.
@@ -12,8 +13,8 @@ package struct RestoreService: Service {
     /// How often copies are looked through for those that end soon, and what could not be saved is tried again.
     private static let thoroughEvery = Duration.seconds(900)
 
-    package let follower: RestorePoller
-    package let delivery: RestoreDownloader
+    private let follower: RestorePoller
+    private let delivery: RestoreDownloader
     private let announcer: RestoreAnnouncer
     private let loop: ServiceLoop
     private let time: TimeSource
@@ -36,14 +37,24 @@ package struct RestoreService: Service {
     /// - Returns: what was saved, and what could not be, for whoever asked to tell.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`; what could not be saved is in the log then.
     @discardableResult
-    package func round(isUrgent: Bool) async throws -> RestoreDownloader.Result {
+    package func round(isUrgent: Bool) async throws -> RestoreDownloader.SaveSummary {
         var rounds = Rounds()
         return try await work(&rounds, isUrgent: isUrgent, tellsAll: false)
     }
 
+    /// One round over one job, for whoever waits for it: the store is asked when it is time, and what can be read is saved.
+    /// - Returns: what was saved and what could not be; and what the store has against the rest.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func round(
+        of job: RestoreJobID, _ rounds: inout Rounds
+    ) async throws -> (saved: RestoreDownloader.SaveSummary, obstacle: StoreError?) {
+        let isDue = rounds.next.map { $0 <= time.now() } ?? false
+        return try await turn(&rounds, of: job, asks: isDue)
+    }
+
     /// Saves what can be read of one job now; when nothing more is to come, that is told.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
-    package func save(_ job: RestoreJobID) async throws -> RestoreDownloader.Result {
+    package func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
         let result = try await delivery.run(job: job)
         try await announcer.run(unsaved: result.unsaved.mapValues(\.count))
         return result
@@ -57,52 +68,173 @@ package struct RestoreService: Service {
     }
 
     /// What one round leaves for the next.
-    private struct Rounds {
+    package struct Rounds: Sendable {
         /// When a job is due to be looked at; `nil` when none is open.
-        var next: Date? = .distantPast
-        /// What could not be saved. It is tried again when everything is looked through.
-        var unsaved: [RestoreJobID: Set<Int64>] = [:]
-        var told: Set<String> = []
+        package fileprivate(set) var next: Date? = .distantPast
+        /// What could not be saved, and would meet the same again. The agent tries it again when it looks through everything.
+        package fileprivate(set) var unsaved: [RestoreJobID: Set<Int64>] = [:]
+        fileprivate var told: Set<String> = []
         /// When everything was looked through last, whether something seemed to be new or not.
-        var lookedThrough: Duration?
+        fileprivate var lookedThrough: Duration?
+
+        package init() {}
+
+        /// Those failures that nobody was told of yet.
+        package mutating func news(in saved: RestoreDownloader.SaveSummary) -> [String] {
+            saved.failures.filter { told.insert($0).inserted }
+        }
     }
 
-    /// Each part does what it can, whatever the store has against the others.
+    /// Each part does what it can, whatever the store has against the other.
+    /// - Parameters:
+    ///   - job: only this one; `nil` for all.
+    ///   - asks: whether the store is asked how far it is.
+    private func turn(
+        _ rounds: inout Rounds, of job: RestoreJobID?, asks: Bool = true, isUrgent: Bool = false
+    ) async throws -> (saved: RestoreDownloader.SaveSummary, obstacle: StoreError?) {
+        var obstacle: StoreError?
+        do {
+            if asks { rounds.next = try await follower.step(job: job, isUrgent: isUrgent) }
+        } catch let error as StoreError {
+            obstacle = error
+        }
+        do {
+            let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
+            let saved = try await delivery.run(job: job, leavingOut: held)
+            rounds.unsaved.merge(saved.unsaved) { $0.union($1) }
+            return (saved, obstacle)
+        } catch let error as StoreError {
+            return (RestoreDownloader.SaveSummary(), obstacle ?? error)
+        }
+    }
+
     /// - Parameter tellsAll: also what could not be saved, which otherwise the caller does.
     private func work(
         _ rounds: inout Rounds, isUrgent: Bool = false, tellsAll: Bool = true
-    ) async throws -> RestoreDownloader.Result {
+    ) async throws -> RestoreDownloader.SaveSummary {
         let now = time.monotonic()
         let isThorough = rounds.lookedThrough.map { now - $0 >= Self.thoroughEvery } ?? true
         if isThorough { rounds.unsaved = [:] }
         let before = rounds.next
-        var obstacle: StoreError?
-        do {
-            rounds.next = try await follower.step(isUrgent: isUrgent)
-        } catch let error as StoreError {
-            obstacle = error
+        let (saved, obstacle) = try await turn(&rounds, of: nil, isUrgent: isUrgent)
+        if tellsAll || obstacle != nil {
+            for failure in rounds.news(in: saved) { logger.warning("not saved: \(failure)") }
         }
-        var saved = RestoreDownloader.Result()
-        var hasNews = isThorough || obstacle != nil || before != rounds.next
-        do {
-            let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
-            let result = try await delivery.run(leavingOut: held)
-            saved = result
-            if tellsAll || obstacle != nil {
-                for failure in result.failures where rounds.told.insert(failure).inserted {
-                    logger.warning("not saved: \(failure)")
-                }
-            }
-            rounds.unsaved.merge(result.unsaved) { $0.union($1) }
-            hasNews = hasNews || result.saved > 0 || !result.unsaved.isEmpty
-        } catch let error as StoreError {
-            obstacle = obstacle ?? error
-        }
+        let hasNews =
+            isThorough || obstacle != nil || before != rounds.next || saved.saved > 0 || !saved.unsaved.isEmpty
         if hasNews {
             try await announcer.run(unsaved: rounds.unsaved.mapValues(\.count))
             rounds.lookedThrough = isThorough ? now : rounds.lookedThrough
         }
         if let obstacle { throw obstacle }
         return saved
+    }
+}
+
+/// Tells people that a restore job has ended, and that its copies end soon: each once, also after a restart.
+package struct RestoreAnnouncer: Sendable {
+    /// Copies that end within this time are told of; of short-lived ones the last quarter of their life.
+    private static let expiryNotice: TimeInterval = 86_400
+
+    private let ledger: LedgerQueue
+    private let notifiers: Notifiers
+    private let time: TimeSource
+
+    package init(ledger: LedgerQueue, notifiers: Notifiers, time: TimeSource) {
+        self.ledger = ledger
+        self.notifiers = notifiers
+        self.time = time
+    }
+
+    /// - Parameter unsaved: how many items of a job cannot be saved until somebody does something about it.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func run(unsaved: [RestoreJobID: Int] = [:]) async throws {
+        let jobs = try await ledger { try $0.untoldRestoreJobs() }
+        for summary in jobs {
+            let unsaved = unsaved[summary.job.id] ?? 0
+            if !summary.job.isAnnounced, summary.isOver(but: unsaved) { try await announceEnd(of: summary, unsaved) }
+            if !summary.job.isExpiryAnnounced, let end = summary.earliestExpiry, isSoon(end, of: summary) {
+                try await announceExpiry(of: summary, end)
+            }
+        }
+    }
+
+    private func announceEnd(of summary: RestoreJobSummary, _ unsaved: Int) async throws {
+        let (job, now) = (summary.job, time.now())
+        // Noted first: a notice that is lost with a crash is a smaller evil than one that comes with every restart, or
+        // from each process that works on the job.
+        guard try await ledger({ try $0.noteJob(job.id, finishedAt: now, announced: true) }) else { return }
+        let lost = (summary.counts[.failed] ?? 0) + unsaved + summary.endedUnread
+        try await notifiers.tell(
+            Notice(
+                lost > 0 ? .restoreFailed : .restoreReady,
+                title: lost > 0 ? "Restore \(job.id): \(lost.counted("photo")) failed" : "Restore \(job.id) is ready",
+                message: summary.end(unsaved),
+                facts: [
+                    "jobId": "\(job.id)", "ready": "\(summary.counts[.restored] ?? 0)",
+                    "failed": "\(summary.counts[.failed] ?? 0)", "output": job.output?.string ?? "",
+                ],
+                at: now))
+    }
+
+    private func announceExpiry(of summary: RestoreJobSummary, _ end: Date) async throws {
+        let (job, now) = (summary.job, time.now())
+        guard try await ledger({ try $0.noteJob(job.id, expiryAnnounced: true) }) else { return }
+        let restored = summary.counts[.restored] ?? 0
+        try await notifiers.tell(
+            Notice(
+                .restoreExpiring, title: "Restored photos go back to the archive",
+                message: """
+                    \(restored.counted("photo")) of restore \(job.id) can be read until \(end.formatted(.iso8601)). \
+                    Save them, or ask for longer with sync-agent restore and --days.
+                    """,
+                facts: ["jobId": "\(job.id)", "expiresAt": end.formatted(.iso8601), "photos": "\(restored)"], at: now))
+    }
+
+    /// A job whose files are all saved needs no warning.
+    private func isSoon(_ end: Date, of summary: RestoreJobSummary) -> Bool {
+        let now = time.now()
+        guard end > now, summary.saved < (summary.counts[.restored] ?? 0) else { return false }
+        let life = summary.latestReadyAt.map { end.timeIntervalSince($0) } ?? .infinity
+        return end.timeIntervalSince(now) <= min(Self.expiryNotice, life / 4)
+    }
+}
+
+extension RestoreJobSummary {
+    package var total: Int { counts.values.reduce(0, +) }
+
+    /// Whether nothing more is to come: all is answered, and what was to be saved is.
+    package var isOver: Bool { isOver(but: 0) }
+
+    fileprivate func isOver(but unsaved: Int) -> Bool {
+        let open = (counts[.planned] ?? 0) + (counts[.retrieving] ?? 0)
+        return open == 0 && (job.output == nil || saved + unsaved >= (counts[.restored] ?? 0))
+    }
+
+    /// Copies that have ended before they were saved, where they were to be, or before anybody was told of them.
+    fileprivate var endedUnread: Int { max(0, (counts[.expired] ?? 0) - saved) }
+
+    /// What became of it, in a sentence or two.
+    fileprivate func end(_ unsaved: Int) -> String {
+        let readable = counts[.restored] ?? 0
+        let failed = counts[.failed] ?? 0
+        var parts: [String] = []
+        if readable > 0 { parts.append("\(readable) of \(total.counted("photo")) can be read") }
+        if let output = job.output, saved > 0 {
+            let all = readable > 0 ? "" : "of \(total.counted("photo")) "
+            parts.append("\(saved.counted(all + "is", all + "are")) saved in \(output)")
+        }
+        if let output = job.output, unsaved > 0 { parts.append("\(unsaved) could not be saved in \(output)") }
+        if failed == total {
+            parts.append(
+                total == 1 ? "its photo could not be brought back" : "none of \(total) photos could be brought back")
+        } else if failed > 0 {
+            parts.append("\(failed) could not be brought back")
+        }
+        if endedUnread > 0 { parts.append("\(endedUnread.counted("copy has", "copies have")) ended already") }
+        var text = parts.joined(separator: "; ")
+        text = text.prefix(1).uppercased() + text.dropFirst()
+        if failed + unsaved > 0 { text += ". sync-agent restores \(job.id) says why" }
+        return text + "."
     }
 }

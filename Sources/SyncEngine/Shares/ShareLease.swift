@@ -1,14 +1,17 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
+import SyncSystem
+package import SystemPackage
 
-/// Holds a share while something is done with it, so that one process at a time does.
+/// Holds a share while something is done with it, so that one process at a time does. What may be noted of a share by
+/// nobody but its holder is noted here.
 package struct ShareLease: Sendable {
     private static let renewEvery = Duration.seconds(3)
 
     private let ledger: LedgerQueue
     /// Of this process, and of no other.
-    package let owner: String
+    private let owner: String
     private let hasEnded: @Sendable (String) -> Bool
     private let time: TimeSource
 
@@ -36,26 +39,47 @@ package struct ShareLease: Sendable {
         }
     }
 
+    /// Makes a share, held.
+    /// - Returns: the open share of the same that there is already; `nil` when this one was made.
+    func make(_ id: ShareID, _ draft: ShareDraft, at now: Date) async throws -> ShareID? {
+        try await ledger { [owner] ledger in
+            func find() throws -> ShareRecord? {
+                try ledger.openShare(of: draft.folder, selection: draft.selection, quality: draft.quality)
+            }
+            // One that has expired, and that nobody has cleared away yet, is in nobody's way.
+            if let old = try find(), old.expiresAt <= now { try ledger.endShare(old.id, .expired) }
+            if try ledger.addShare(id, draft, by: owner, at: now) { return nil }
+            return try find()?.id ?? id
+        }
+    }
+
+    /// Takes a share, and brings it up to what is to be shared now.
+    /// - Throws: ``ShareError/inOtherHands(_:)``.
+    func revise(_ id: ShareID, _ draft: ShareDraft) async throws {
+        guard try await claim(id) != nil,
+            try await ledger({ [owner] in try $0.reviseShare(id, draft, by: owner) }) != nil
+        else { throw ShareError.inOtherHands(id) }
+    }
+
     /// - Throws: ``ShareError/inOtherHands(_:)`` at once, or when the share went to another meanwhile (this machine slept),
     ///   even if that one is done with it; ``ShareError/over(_:)`` when it was ended: then `work` was cancelled. What `work`
     ///   throws.
-    func holding<Result: Sendable>(
-        _ id: ShareID, _ work: @escaping @Sendable (ShareRecord) async throws -> Result
-    ) async throws -> Result {
-        let owner = owner
+    func holding<Answer: Sendable>(
+        _ id: ShareID, _ work: @escaping @Sendable (ShareRecord) async throws -> Answer
+    ) async throws -> Answer {
         guard let share = try await claim(id) else { throw ShareError.inOtherHands(id) }
-        let result = await Swift.Result { try await renewing(share) { try await work(share) } }
-        try await ledger.finish { try $0.releaseShare(id, by: owner) }
+        let result = await Result { try await renewing(share) { try await work(share) } }
+        try await ledger.finish { [owner] in try $0.releaseShare(id, by: owner) }
         return try result.get()
     }
 
-    private func renewing<Result: Sendable>(
-        _ share: ShareRecord, _ work: @escaping @Sendable () async throws -> Result
-    ) async throws -> Result {
-        try await withThrowingTaskGroup(of: Result?.self) { group in
+    private func renewing<Answer: Sendable>(
+        _ share: ShareRecord, _ work: @escaping @Sendable () async throws -> Answer
+    ) async throws -> Answer {
+        try await withThrowingTaskGroup(of: Answer?.self) { group in
             group.addTask { try await work() }
             group.addTask {
-                try await renew(share)
+                try await keepRenewing(share)
                 return nil
             }
             defer { group.cancelAll() }
@@ -65,16 +89,14 @@ package struct ShareLease: Sendable {
     }
 
     /// Renews the claim until the task is cancelled.
-    private func renew(_ share: ShareRecord) async throws {
-        let (id, owner) = (share.id, owner)
+    private func keepRenewing(_ share: ShareRecord) async throws {
+        let id = share.id
         var renewedAt = time.now()
         while true {
             try await time.sleep(Self.renewEvery)
             let now = time.now()
             do {
-                guard let state = try await ledger({ try $0.renewShare(id, by: owner, at: now) }) else {
-                    throw ShareError.inOtherHands(id)
-                }
+                guard let state = try await renew(id, at: now) else { throw ShareError.inOtherHands(id) }
                 if share.state.isOpen, !state.isOpen { throw ShareError.over(id) }
                 renewedAt = now
             } catch let error as LedgerError where error.code == .busy && isHeld(since: renewedAt) {
@@ -84,13 +106,115 @@ package struct ShareLease: Sendable {
         }
     }
 
+    private func renew(_ id: ShareID, at now: Date) async throws -> ShareState? {
+        try await ledger { [owner] in try $0.renewShare(id, by: owner, at: now) }
+    }
+
     private func isHeld(since renewedAt: Date) -> Bool {
         time.now().timeIntervalSince(renewedAt) < Ledger.shareClaimSeconds
     }
+
+    // MARK: What its holder notes
+
+    /// - Throws: why it goes no further, when the share is over or in the hands of another.
+    func requireHeld(_ id: ShareID) async throws {
+        guard try await renew(id, at: time.now())?.isOpen == true else { throw try await loss(of: id) }
+    }
+
+    /// Why a share goes no further that is not in these hands any more.
+    func loss(of id: ShareID) async throws -> ShareError {
+        try await ledger.finish { try $0.share(id)?.state }?.isOpen == true ? .inOtherHands(id) : .over(id)
+    }
+
+    /// - Returns: `false` when the share is over, or in the hands of another: nothing was noted. As of the others below.
+    func note(_ outcome: SharePhotoOutcome, ofPhoto slot: Int, of id: ShareID) async throws -> Bool {
+        let now = time.now()
+        return try await ledger.finish { [owner] in
+            try $0.noteSharePhoto(slot, of: id, outcome, by: owner, at: now)
+        }
+    }
+
+    /// - Parameter linksEndAt: when the first of the links inside the page ends; `nil` when they have no end of their own.
+    func notePublished(_ id: ShareID, link: ShareLink, linksEndAt: Date?) async throws -> Bool {
+        let now = time.now()
+        return try await ledger.finish { [owner] in
+            try $0.noteSharePublished(id, link: link, linksEndAt: linksEndAt, by: owner, at: now)
+        }
+    }
+
+    /// Why the attempt failed.
+    func noteFailure(_ error: any Error, of id: ShareID) async throws {
+        try await ledger.finish { [owner] in try $0.noteShareProblem("\(error)", waits: false, of: id, by: owner) }
+    }
+
+    /// What it waits for.
+    func noteWaiting(_ reason: String, of id: ShareID) async throws {
+        try await ledger { [owner] in try $0.noteShareProblem(reason, waits: true, of: id, by: owner) }
+    }
+
+    /// Of photos that are no longer shared nothing is left.
+    func noteCleaned(_ id: ShareID) async throws {
+        try await ledger { [owner] in try $0.noteShareCleaned(id, by: owner) }
+    }
+
+    /// Why something of it is still in the store.
+    func noteUnended(_ error: any Error, of id: ShareID) async throws {
+        try await ledger.finish { [owner] in try $0.noteShareUnended("\(error)", of: id, by: owner) }
+    }
+
+    /// Nothing of it is in the store any more.
+    func noteEnded(_ id: ShareID) async throws -> Bool {
+        let now = time.now()
+        return try await ledger.finish { [owner] in try $0.noteShareEnded(id, by: owner, at: now) }
+    }
 }
 
-extension Swift.Result where Failure == any Error {
+extension Result where Failure == any Error {
     fileprivate init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+/// The names under which processes hold shares, and which of them are still there: each process locks one byte of a
+/// file, the one that its name tells, for as long as it lives (an open file description lock, fcntl(2)). The kernel drops
+/// the lock with the process, however it ends, so that nobody has to wait for one that was killed.
+package final class ShareOwners: Sendable {
+    /// Bytes of a file are numbered with 63 bits.
+    package static let largestNumber: Int64 = 1 << 62
+
+    /// Of this process, and of no other: process ids are used again, the number is not.
+    package let name: String
+    private let descriptor: FileDescriptor?
+
+    /// - Parameters:
+    ///   - path: the file, the same for all processes of a ledger. Where it cannot be locked, nobody is known to have
+    ///     ended.
+    ///   - number: random, 1 to ``largestNumber``.
+    package init(at path: FilePath, pid: Int32, number: Int64) {
+        descriptor = Self.lock(number, of: path)
+        // Whoever holds no lock must not be taken for one that has lost it.
+        name = "\(pid)\(descriptor == nil ? "?" : "-")\(String(number, radix: 16))"
+    }
+
+    deinit {
+        try? descriptor?.close()
+    }
+
+    /// Whether a process of this name is known to be no more.
+    package func hasEnded(_ name: String) -> Bool {
+        guard let descriptor, name != self.name, let dash = name.firstIndex(of: "-"),
+            let number = Int64(name[name.index(after: dash)...], radix: 16), (1...Self.largestNumber).contains(number)
+        else { return false }
+        return (try? descriptor.areBytesLocked(from: number, 1)) == false
+    }
+
+    private static func lock(_ number: Int64, of path: FilePath) -> FileDescriptor? {
+        guard
+            let descriptor = try? FileDescriptor.open(
+                path, .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: [.ownerReadWrite])
+        else { return nil }
+        if (try? descriptor.tryLockBytes(from: number, 1)) == true { return descriptor }
+        try? descriptor.close()
+        return nil
     }
 }

@@ -14,7 +14,7 @@ package struct SharePlanner: Sendable {
     private let ledger: LedgerQueue
     private let reducer: any PhotoReducer
     private let pool: BlockingPool
-    private let hands: ShareLease
+    private let lease: ShareLease
     private let maximumPhotos: Int
     private let expireDays: Int
     private let time: TimeSource
@@ -23,14 +23,14 @@ package struct SharePlanner: Sendable {
     ///   - pool: for reading photos.
     ///   - expireDays: how long a share lasts unless told.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, pool: BlockingPool, hands: ShareLease,
+        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, pool: BlockingPool, lease: ShareLease,
         maximumPhotos: Int, expireDays: Int, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.reducer = reducer
         self.pool = pool
-        self.hands = hands
+        self.lease = lease
         self.maximumPhotos = maximumPhotos
         self.expireDays = expireDays
         self.time = time
@@ -70,30 +70,19 @@ package struct SharePlanner: Sendable {
             change: Self.change(of: existing, rows, to: draft), archived: archived, notes: notes, draft: draft)
     }
 
-    /// Writes a share down, or brings the one that there is up to the proposal, and takes it into our hands. From here on
+    /// Writes a share down, or brings the one that there is up to the proposal, and takes its lease. From here on
     /// it is carried out whatever happens to this process.
     /// - Throws: ``ShareError/inOtherHands(_:)``, also when another process has just made the same; ``LedgerError``.
     package func accept(_ proposal: ShareProposal) async throws -> ShareID {
-        let (draft, owner, now) = (proposal.draft, hands.owner, time.now())
         if let existing = proposal.existing {
-            guard try await hands.claim(existing.id) != nil,
-                try await ledger({ try $0.reviseShare(existing.id, draft, by: owner) }) != nil
-            else { throw ShareError.inOtherHands(existing.id) }
+            try await lease.revise(existing.id, proposal.draft)
             return existing.id
         }
         var generator = SystemRandomNumberGenerator()
         let id = ShareID(using: &generator)
-        let other = try await ledger { ledger -> ShareID? in
-            // One that has expired, and that nobody has cleared away yet, is in nobody's way.
-            if let old = try ledger.openShare(of: draft.folder, selection: draft.selection, quality: draft.quality),
-                old.expiresAt <= now
-            {
-                try ledger.endShare(old.id, .expired)
-            }
-            if try ledger.addShare(id, draft, by: owner, at: now) { return nil }
-            return try ledger.openShare(of: draft.folder, selection: draft.selection, quality: draft.quality)?.id ?? id
+        if let other = try await lease.make(id, proposal.draft, at: time.now()) {
+            throw ShareError.inOtherHands(other)
         }
-        if let other { throw ShareError.inOtherHands(other) }
         return id
     }
 

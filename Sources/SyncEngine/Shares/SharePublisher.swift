@@ -11,7 +11,7 @@ package struct SharePublisher: Sendable {
     private static let batchSize = 3
 
     /// What an attempt came to.
-    package enum Result: Hashable, Sendable {
+    package enum Publication: Hashable, Sendable {
         case live(ShareRecord)
         /// Some of its photos have to come back from the archive first.
         case waiting(ShareRecord, archived: [ObjectKey])
@@ -21,7 +21,7 @@ package struct SharePublisher: Sendable {
     private let ledger: LedgerQueue
     private let sender: SharePhotoSender
     private let writer: SharePageWriter
-    private let hands: ShareLease
+    private let lease: ShareLease
     private let time: TimeSource
 
     /// - Parameters:
@@ -30,7 +30,7 @@ package struct SharePublisher: Sendable {
     package init(
         store: any ObjectStore, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
         maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter,
-        hands: ShareLease, time: TimeSource
+        lease: ShareLease, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
@@ -38,7 +38,7 @@ package struct SharePublisher: Sendable {
             store: store, ledger: ledger, scanner: scanner, reducer: reducer, maker: maker, pool: pool, policy: policy,
             time: time)
         self.writer = writer
-        self.hands = hands
+        self.lease = lease
         self.time = time
     }
 
@@ -48,7 +48,7 @@ package struct SharePublisher: Sendable {
     ///   ``LedgerError``, `CancellationError`.
     package func run(
         _ id: ShareID, onProgress: @escaping @Sendable (_ stored: Int, _ total: Int) -> Void = { _, _ in }
-    ) async throws -> Result {
+    ) async throws -> Publication {
         try await attempt(id) { share in
             var share = share
             if share.step == .publish {
@@ -89,7 +89,7 @@ package struct SharePublisher: Sendable {
         _ id: ShareID, _ work: @escaping @Sendable (ShareRecord) async throws -> Answer
     ) async throws -> Answer {
         do {
-            return try await hands.holding(id) { share in
+            return try await lease.holding(id) { share in
                 guard share.state.isOpen, share.expiresAt > time.now() else { throw ShareError.over(id) }
                 do {
                     return try await work(share)
@@ -110,9 +110,8 @@ package struct SharePublisher: Sendable {
         case is CancellationError, is LedgerError, ShareError.over, ShareError.inOtherHands: return
         default: break
         }
-        let owner = hands.owner
         // Where the ledger cannot be written, the failure itself is what counts.
-        try? await ledger.finish { try $0.noteShareProblem("\(error)", waits: false, of: id, by: owner) }
+        try? await lease.noteFailure(error, of: id)
     }
 
     /// Whoever ended the share while we had it may have listed the store before our last put. What cannot be removed now
@@ -120,11 +119,6 @@ package struct SharePublisher: Sendable {
     private func sweep(_ id: ShareID) async {
         guard let share = try? await ledger({ try $0.share(id) }), !share.state.isOpen else { return }
         try? await ShareStorage(store: store).removeAll(share.keys)
-    }
-
-    /// Why a share goes no further that is not in these hands any more.
-    private func loss(of id: ShareID) async throws -> ShareError {
-        try await ledger.finish { try $0.share(id)?.state }?.isOpen == true ? .inOtherHands(id) : .over(id)
     }
 
     private func record(_ id: ShareID) async throws -> ShareRecord {
@@ -138,20 +132,16 @@ package struct SharePublisher: Sendable {
     private func send(
         _ share: ShareRecord, _ onProgress: @escaping @Sendable (Int, Int) -> Void
     ) async throws -> [ObjectKey]? {
-        let (id, owner) = (share.id, hands.owner)
+        let id = share.id
         let open = try await photos(of: share).filter { $0.copy == nil && $0.failure == nil }
         let stored = Mutex(share.storedCount)
         onProgress(share.storedCount, share.photoCount)
         let answers = try await open.concurrently(Self.batchSize) { photo in
             let answer = try await sender.send(photo, of: share)
             guard case .outcome(let outcome) = answer else { return answer }
-            let now = time.now()
-            let isNoted = try await ledger.finish {
-                try $0.noteSharePhoto(photo.slot, of: id, outcome, by: owner, at: now)
-            }
-            guard isNoted else {
+            guard try await lease.note(outcome, ofPhoto: photo.slot, of: id) else {
                 try await takeBack(photo, of: share)
-                throw try await loss(of: id)
+                throw try await lease.loss(of: id)
             }
             if case .stored = outcome {
                 let count = stored.withLock { stored in
@@ -164,8 +154,7 @@ package struct SharePublisher: Sendable {
         }
         let archived = answers.compactMap { if case .archived(let key) = $0 { key } else { nil as ObjectKey? } }
         guard archived.isEmpty else {
-            let problem = try await reasonToWait(share, archived)
-            try await ledger { try $0.noteShareProblem(problem, waits: true, of: id, by: owner) }
+            try await lease.noteWaiting(try await reasonToWait(share, archived), of: id)
             return archived
         }
         return nil
@@ -193,10 +182,9 @@ package struct SharePublisher: Sendable {
     func noteWaiting(_ share: ShareRecord, for archived: [ObjectKey]) async throws {
         let problem = try await reasonToWait(share, archived)
         if problem == share.problem { return }
-        let owner = hands.owner
-        try await hands.holding(share.id) { share in
+        try await lease.holding(share.id) { share in
             guard share.state.isOpen else { return }
-            try await ledger { try $0.noteShareProblem(problem, waits: true, of: share.id, by: owner) }
+            try await lease.noteWaiting(problem, of: share.id)
         }
     }
 
@@ -218,22 +206,18 @@ package struct SharePublisher: Sendable {
     // MARK: Page and manifest
 
     private func writePage(_ share: ShareRecord, updatedAt: Date) async throws {
-        let (id, owner) = (share.id, hands.owner)
+        let id = share.id
         let photos = try await photos(of: share)
         guard photos.contains(where: { $0.copy != nil }) else {
             throw ShareError.nothing(
                 photos.compactMap { photo in photo.failure.map { "\(photo.path.string.escapingControls): \($0)" } })
         }
-        try await requireHeld(share)
+        try await lease.requireHeld(id)
         let written = try await writer.write(share, photos.filter { $0.copy != nil }, updatedAt: updatedAt)
-        let now = time.now()
-        let isNoted = try await ledger.finish {
-            try $0.noteSharePublished(id, link: written.link, linksEndAt: written.linksEndAt, by: owner, at: now)
-        }
-        if isNoted { return }
+        if try await lease.notePublished(id, link: written.link, linksEndAt: written.linksEndAt) { return }
         // It was revoked while it was written, and whoever revoked it found nothing and is done; or it went to another, and
         // this may lie over what that one wrote.
-        let error = try await loss(of: id)
+        let error = try await lease.loss(of: id)
         if error == .over(id) {
             _ = try await store.delete([share.keys.manifest, share.keys.page])
         } else {
@@ -242,23 +226,16 @@ package struct SharePublisher: Sendable {
         throw error
     }
 
-    private func requireHeld(_ share: ShareRecord) async throws {
-        let (id, owner, now) = (share.id, hands.owner, time.now())
-        guard try await ledger({ try $0.renewShare(id, by: owner, at: now) })?.isOpen == true else {
-            throw try await loss(of: id)
-        }
-    }
-
     // MARK: What is no longer shared
 
     private func clean(_ share: ShareRecord) async throws {
-        let (id, owner) = (share.id, hands.owner)
+        let id = share.id
         let keys = try await ledger { try $0.sharePhotos(id) }.filter { $0.position == nil }
             .flatMap { [share.keys.photo($0.slot), share.keys.thumbnail($0.slot)] }
         if !keys.isEmpty {
             let failures = try await store.delete(keys)
             if let failure = failures.first?.value { throw failure }
         }
-        try await ledger { try $0.noteShareCleaned(id, by: owner) }
+        try await lease.noteCleaned(id)
     }
 }

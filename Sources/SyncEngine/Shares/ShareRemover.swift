@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncDigest
 package import SyncLedger
 
 /// Takes shares back: first manifest and page, so that nobody finds the rest, then everything else, and a listing proves
@@ -6,14 +7,12 @@ package import SyncLedger
 package struct ShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
-    private let hands: ShareLease
-    private let time: TimeSource
+    private let lease: ShareLease
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, hands: ShareLease, time: TimeSource) {
+    package init(store: any ObjectStore, ledger: LedgerQueue, lease: ShareLease) {
         self.store = store
         self.ledger = ledger
-        self.hands = hands
-        self.time = time
+        self.lease = lease
     }
 
     /// Ends an open share, or goes on with one that ends.
@@ -21,19 +20,15 @@ package struct ShareRemover: Sendable {
     ///   as that process notices; ``LedgerError``, `CancellationError`.
     package func run(_ id: ShareID, _ end: ShareEnd) async throws {
         _ = try await ledger { try $0.endShare(id, end) }
-        let owner = hands.owner
-        try await hands.holding(id) { share in
+        try await lease.holding(id) { share in
             guard share.state.isEnding else { return }
             do {
                 try await remove(share.keys)
             } catch let error as StoreError {
-                try await ledger.finish { try $0.noteShareUnended("\(error)", of: id, by: owner) }
+                try await lease.noteUnended(error, of: id)
                 throw error
             }
-            let now = time.now()
-            guard try await ledger.finish({ try $0.noteShareEnded(id, by: owner, at: now) }) else {
-                throw ShareError.inOtherHands(id)
-            }
+            guard try await lease.noteEnded(id) else { throw ShareError.inOtherHands(id) }
         }
     }
 
@@ -45,5 +40,64 @@ package struct ShareRemover: Sendable {
     private func remove(_ keys: ShareKeys) async throws {
         for key in [keys.manifest, keys.page] { try await store.delete(key) }
         try await ShareStorage(store: store).removeAll(keys)
+    }
+}
+
+/// Puts what a share consists of into the store, and proves it.
+struct ShareStorage: Sendable {
+    /// How often what a listing shows is deleted before another attempt has to do it.
+    private static let rounds = 3
+
+    let store: any ObjectStore
+
+    /// - Throws: ``StoreError``, also when the store does not hold what it took.
+    func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws {
+        guard case .holds = try await ProvenPut(store)(body, at: key, attributes, .overwrite) else {
+            throw StoreError(
+                .badDigest, operation: "verify", key: key.rawValue,
+                message: "the store does not hold what it took; it will be sent again")
+        }
+    }
+
+    func put(text: [UInt8], type: String, at key: ObjectKey) async throws {
+        let body = ObjectBody(bytes: text, digest: ContentDigest(of: text))
+        try await put(
+            body, at: key,
+            ObjectAttributes(contentType: type, metadata: [MetadataName.sha256: "\(body.digest.sha256)"]))
+    }
+
+    /// Copies an object of the same bytes inside the store, so that none of them has to be sent.
+    /// - Returns: `false` where that does not work, for whatever reason that a put would not meet too.
+    func copy(_ source: ObjectKey, to key: ObjectKey, _ body: ObjectBody) async throws -> Bool {
+        do {
+            try await store.copy(source, to: key, storageClass: .standard, condition: .overwrite)
+            guard let copy = try await store.head(key) else { return false }
+            return try await ObjectReadback(store).holds(body, as: copy)
+        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+            return false
+        }
+    }
+
+    /// Deletes all objects of a share until a listing shows none.
+    /// - Throws: ``StoreError`` when something is still there.
+    func removeAll(_ keys: ShareKeys) async throws {
+        var failure: StoreError?
+        for _ in 0..<Self.rounds {
+            var isEmpty = true
+            failure = nil
+            // What cannot be looked at is there, and has to go like the rest.
+            for try await page in store.listing(prefix: keys.folder) {
+                let found = page.objects.map(\.key) + page.problems.map(\.key)
+                if found.isEmpty { continue }
+                isEmpty = false
+                let failures = try await store.delete(found)
+                failure = failure ?? failures.min { $0.key < $1.key }?.value
+            }
+            if isEmpty { return }
+        }
+        throw failure
+            ?? StoreError(
+                .conflict, operation: "delete", key: keys.folder,
+                message: "objects of the share are still there after they were deleted; it will be tried again")
     }
 }

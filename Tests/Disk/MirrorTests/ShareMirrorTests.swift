@@ -176,45 +176,6 @@ import Testing
         }
     }
 
-    @Test func `A share that has ended says so, and what is there stays`() async throws {
-        try await SharedTrip.run { trip in
-            _ = try await trip.mirror(nil, ShareMirror.Options(isPreview: true)).run()
-            trip.publish(trip.photos(4), changes: ["2026-02-01": "2026-01-01"])
-            let part = try await trip.mirror().run()
-            #expect(part.end == .expired(SharedTrip.now) && !part.isComplete && part.failed == 1)
-            trip.publish(trip.photos(3), changes: ["2026-02-01": "2026-01-01"])
-            let whole = try await trip.mirror().run()
-            #expect(whole.isComplete && whole.alreadyThere == 3 && whole.failed == 0)
-            let names = try trip.names()
-            #expect(names.count == 5)
-        }
-    }
-
-    @Test func `A share that is gone is told from one that never was`() async throws {
-        try await SharedTrip.run { trip in
-            let never = await #expect(throws: StoreError.self) {
-                try await trip.mirror(trip.server.origin + "/other/index.html").run()
-            }
-            #expect(never?.code == .notFound)
-            _ = try await trip.mirror().run()
-            trip[SharedTrip.folder + "vacation.json"] = nil
-            trip[SharedTrip.folder + "index.html"] = WebServer.Answer("<Error/>", status: 403)
-            let result = try await trip.mirror().run()
-            #expect(result.end == .gone && result.isComplete && result.alreadyThere == 4)
-        }
-    }
-
-    @Test func `A share that is revoked in the middle is told as such`() async throws {
-        try await SharedTrip.run { trip in
-            trip.beforeAnswer { request in
-                if request.target == SharedTrip.path(3) { trip.publish([], changes: [SharedTrip.id: "x"]) }
-            }
-            trip[SharedTrip.path(3)] = nil
-            let result = try await trip.mirror(trip.link("vacation.json")).run()
-            #expect(result.isComplete == false && result.failed >= 1)
-        }
-    }
-
     @Test func `A link that has ended is replaced by the newer one that the manifest told`() async throws {
         try await SharedTrip.run { trip in
             let manifest = trip.manifest(trip.photos(4)).replacing(

@@ -17,11 +17,11 @@ struct ShareWorkshop: Sendable {
     var owner = "me"
 
     /// All other owners have ended.
-    private var hands: ShareLease {
+    private var lease: ShareLease {
         ShareLease(ledger: ledger, owner: owner, hasEnded: { [owner] in $0 != owner }, time: time.source)
     }
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
-    var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, hands: hands, time: time.source) }
+    var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, lease: lease) }
 
     /// The agent's part.
     var service: ShareService {
@@ -38,7 +38,7 @@ struct ShareWorkshop: Sendable {
             maker: SharedPhotoMaker(), pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
-            hands: hands, time: time.source)
+            lease: lease, time: time.source)
     }
 
     /// Photos of a folder that no pass has stored yet.
@@ -60,11 +60,11 @@ struct ShareWorkshop: Sendable {
 
     /// Proposes a share, accepts it and publishes it.
     func share(_ order: ShareOrder) async throws -> (
-        result: SharePublisher.Result, proposal: ShareProposal, id: ShareID
+        result: SharePublisher.Publication, proposal: ShareProposal, id: ShareID
     ) {
         let pool = BlockingPool(name: "share", threads: 3)
         let desk = SharePlanner(
-            store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, hands: hands, maximumPhotos: 50,
+            store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, lease: lease, maximumPhotos: 50,
             expireDays: 30, time: time.source)
         let proposal = try await desk.propose(order)
         let id = try await desk.accept(proposal)

@@ -120,14 +120,14 @@ final class ShareBench: Sendable {
     // MARK: Parts
 
     /// An owner whose name begins with "late" has ended.
-    func hands(_ owner: String = "me") -> ShareLease {
+    func lease(_ owner: String = "me") -> ShareLease {
         ShareLease(ledger: queue, owner: owner, hasEnded: { $0.hasPrefix("late") }, time: time.source)
     }
 
     func desk(_ owner: String = "me") -> SharePlanner {
         SharePlanner(
             store: store, ledger: queue, reducer: disk, pool: BlockingPool(name: "desk", threads: 1),
-            hands: hands(owner), maximumPhotos: maximumPhotos, expireDays: 30, time: time.source)
+            lease: lease(owner), maximumPhotos: maximumPhotos, expireDays: 30, time: time.source)
     }
 
     func publisher(_ owner: String = "me") -> SharePublisher {
@@ -136,11 +136,11 @@ final class ShareBench: Sendable {
             pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: publicBase, time: time.source)),
-            hands: hands(owner), time: time.source)
+            lease: lease(owner), time: time.source)
     }
 
     func ender(_ owner: String = "me") -> ShareRemover {
-        ShareRemover(store: store, ledger: queue, hands: hands(owner), time: time.source)
+        ShareRemover(store: store, ledger: queue, lease: lease(owner))
     }
 
     func service(_ owner: String = "agent") -> ShareService {

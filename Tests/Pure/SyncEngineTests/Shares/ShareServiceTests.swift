@@ -22,7 +22,7 @@ import Testing
         let ahead = ManualTime(start: bench.time.now + 3_650 * 86_400)
         let desk = SharePlanner(
             store: bench.store, ledger: bench.queue, reducer: bench.disk, pool: BlockingPool(name: "desk", threads: 1),
-            hands: bench.hands(), maximumPhotos: 50, expireDays: 30, time: ahead.source)
+            lease: bench.lease(), maximumPhotos: 50, expireDays: 30, time: ahead.source)
         let id = try await desk.accept(try await desk.propose(bench.order()))
         _ = try await bench.publisher().run(id)
         #expect(try bench.record(id).expiresAt == ahead.now + 30 * 86_400)

@@ -1,0 +1,279 @@
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SystemPackage
+import UnixSignals
+
+/// What somebody wants back from the archive, and what they say in advance to what they would be asked.
+struct RestoreWish {
+    /// Paths, wildcards, vacations, shares and object keys.
+    var names: [String]
+    /// `nil`: that of the configuration.
+    var tier: TierChoice?
+    /// How long the copies stay; `nil`: as the configuration says.
+    var days: Int?
+    /// Whether what is readable already is to stay for `days` from now.
+    var extends = false
+    /// Absolute.
+    var output: FilePath?
+    /// In dollars; `nil`: that of the configuration.
+    var maximumCost: Double?
+    var isAgreed = false
+}
+
+/// Restores as commands ask for them, in the one order that all of them keep: propose, limit, ask, accept, send, report;
+/// then wait and save.
+struct Restores: Sendable {
+    /// What the photos are wanted for: it says what else does not happen when none is requested.
+    enum Purpose {
+        case reading, download, share
+
+        fileprivate var refusal: String {
+            switch self {
+            case .reading: "no restore was requested"
+            case .download: "no restore was requested, and nothing was downloaded"
+            case .share: "set restore.tier, or restore them first. Nothing was shared"
+            }
+        }
+
+        fileprivate func kept(_ job: RestoreJobID) -> String {
+            switch self {
+            case .reading, .download:
+                "Restore \(job) is kept: the agent, or sync-agent restores --refresh, continues it"
+            case .share:
+                "Restore \(job) and the share are kept: a running agent, or the next sync, goes on with them"
+            }
+        }
+    }
+
+    /// What was requested of a proposal.
+    struct Request {
+        let proposal: RestoreProposal
+        /// `nil` when nothing was to be sent.
+        let job: RestoreJob?
+        /// What other jobs have taken meanwhile.
+        let taken: [ObjectKey]
+        /// For what reasons items of the job failed.
+        let refusals: Set<StoreError.Code>
+        /// How long it takes at most; `nil` when that is not known.
+        let hours: Double?
+        var changes: [RestoreUpgrader.Change] = []
+    }
+
+    let parts: RestoreServices
+    let workspace: Workspace
+    let purpose: Purpose
+
+    init(_ parts: RestoreServices, _ workspace: Workspace, for purpose: Purpose) {
+        self.parts = parts
+        self.workspace = workspace
+        self.purpose = purpose
+    }
+
+    private var people: Terminal { workspace.console.people }
+    private var errors: Terminal { workspace.console.errors }
+    private var time: TimeSource { workspace.time }
+
+    /// For what people read of them.
+    func view() throws -> RestoreView {
+        RestoreView(
+            terminal: people, prices: try workspace.installation.prices(),
+            isFree: parts.store.capabilities.lifecycle == .byAgent)
+    }
+
+    // MARK: From the order to the report
+
+    /// - Throws: ``CommandFailure`` when the tier cannot be had; ``StoreError``, ``LedgerError``.
+    func propose(_ wish: RestoreWish) async throws -> RestoreProposal {
+        let settings = workspace.settings.restore
+        let order = RestoreOrder(
+            names: wish.names, wish: wish.tier ?? .tier(settings.tier), days: wish.days ?? settings.days,
+            extends: wish.extends, output: wish.output, requestedBy: ProcessEnvironment.userName ?? "unknown")
+        do {
+            return try await parts.desk.propose(order, in: places)
+        } catch let error as TierNotOffered {
+            throw CommandFailure(.usage, "\(error); \(purpose.refusal)")
+        }
+    }
+
+    /// Keys of archived photos are looked up in no folder.
+    private var places: RestoreSelection.Places {
+        purpose == .download
+            ? RestoreSelection.Places(workingFolder: "/", vacationRoots: [], candidates: { _ in [] })
+            : workspace.installation.restorePlaces
+    }
+
+    /// Shows what it comes to, and lets the limit and the person decide.
+    /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.
+    func agree(to proposal: RestoreProposal, _ wish: RestoreWish) throws {
+        if !workspace.console.isSilent { try view().proposal(proposal).forEach(people.writeLine) }
+        guard !proposal.candidates.isEmpty else { return }
+        try requireLimit(proposal, maximumCost: wish.maximumCost)
+        guard wish.isAgreed || Question.confirm("Restore them?", on: people) else {
+            throw CommandFailure(.failed, purpose.refusal)
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` with what would be cheaper.
+    func requireLimit(_ proposal: RestoreProposal, maximumCost: Double? = nil) throws {
+        guard let limit = maximumCost ?? workspace.settings.restore.maximumCostUSD else { return }
+        let source = maximumCost == nil ? "restore.max_cost_usd" : "--max-cost"
+        guard proposal.estimate.unpriced.isEmpty else {
+            let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                .failed,
+                "\(source) sets a limit, and no price of \(classes) is known; no restore was requested. Add it to the file that "
+                    + "cost.prices names, or leave the limit out")
+        }
+        guard proposal.estimate.totalUSD > limit else { return }
+        let cheaper = proposal.options.first { $0.estimate.totalUSD <= limit && $0.tier != proposal.tier }.map {
+            "; --tier \($0.tier.rawValue) would cost \(Quantities.dollars($0.estimate.totalUSD))"
+        }
+        throw CommandFailure(
+            .failed,
+            "it would cost \(Quantities.aboutDollars(proposal.estimate.totalUSD)), and the limit is "
+                + "$\(limit) (\(source)); no restore was requested"
+                + (cheaper ?? ". Name fewer photos, or raise the limit"))
+    }
+
+    /// Writes the job down and sends its requests. From here on it is carried out whatever happens to this process.
+    /// - Throws: ``CommandFailure`` when the store is away: the job is kept.
+    func request(_ proposal: RestoreProposal) async throws -> Request {
+        let (job, taken) = try await parts.desk.accept(proposal)
+        var refusals: Set<StoreError.Code> = []
+        if let job { refusals = try await send(job.id) }
+        return Request(
+            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.desk.hours(of: proposal))
+    }
+
+    /// What is not sent because the store is away stays in the job, and the agent sends it.
+    /// - Returns: for what reasons items failed.
+    @discardableResult
+    func send(_ job: RestoreJobID) async throws -> Set<StoreError.Code> {
+        // Others have a line of their own for all that they do.
+        let line = purpose == .reading ? ProgressLine(errors, time: time) : nil
+        defer { line?.finish() }
+        var sent = 0
+        do {
+            return try await parts.sender.run(job: job) { answered in
+                sent += answered
+                line?.show("\(Quantities.counted(sent, "photo")) requested")
+            }
+        } catch let error as StoreError {
+            throw CommandFailure(ExitStatus(error), "\(error). \(purpose.kept(job))")
+        }
+    }
+
+    /// Makes restores that are under way faster, and lets copies stay longer, as the proposal says.
+    func change(_ request: Request) async throws -> Request {
+        var request = request
+        do {
+            request.changes = try await parts.changer.run(request.proposal)
+            return request
+        } catch let error as StoreError {
+            let kept = request.job.map { ". Restore \($0.id) was made and goes on" } ?? ""
+            throw CommandFailure(
+                ExitStatus(error), "\(error); restores that are under way were not changed, ask again\(kept)")
+        }
+    }
+
+    /// How it stands now.
+    func report(_ request: Request) async throws -> RestoreReport {
+        let items = try await parts.ledger { [id = request.job?.id] ledger in
+            try id.map { try ledger.restoreItems(of: $0, after: 0, limit: .max) } ?? []
+        }
+        return RestoreReport(request, items: items)
+    }
+
+    // MARK: Saving and waiting
+
+    /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
+    func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
+        do {
+            let delivered = try await parts.service.save(job)
+            for failure in delivered.failures { errors.writeLine(unsaved(failure)) }
+            return delivered
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). Restore \(job) is kept: the agent, or sync-agent restores --refresh, saves the photos")
+        }
+    }
+
+    /// Waits for jobs, with a bar, and saves what they bring. The agent may work on the same jobs meanwhile: what it has
+    /// noted counts. Ctrl-C ends the waiting, not the job.
+    /// - Returns: how the last of them ended.
+    /// - Throws: `LedgerError`; ``CommandFailure`` when somebody pressed Ctrl-C. A store that is away is waited for.
+    @discardableResult
+    func wait(for jobs: [RestoreJobID]) async throws -> RestoreJobSummary? {
+        var last: RestoreJobSummary?
+        for job in jobs {
+            switch try await Interruptible.run(until: .sigint, .sigterm, body: { try await follow(job) }) {
+            case .done(let summary): last = summary
+            case .interrupted(let signal, _):
+                throw CommandFailure(
+                    ExitStatus(endedBy: signal),
+                    "restore \(job) continues in the background; follow it with: sync-agent restores \(job)")
+            }
+        }
+        return last
+    }
+
+    private func follow(_ job: RestoreJobID) async throws -> RestoreJobSummary {
+        let line = ProgressLine(errors, time: time)
+        defer { line.finish() }
+        // What could not be saved would meet the same a second later.
+        var rounds = RestoreService.Rounds()
+        while true {
+            let (saved, obstacle) = try await parts.service.round(of: job, &rounds)
+            for failure in rounds.news(in: saved) {
+                line.finish()
+                errors.writeLine(unsaved(failure))
+            }
+            if let obstacle {
+                line.show("the store is away, the restore goes on when it is back: \(obstacle)")
+            } else {
+                let summary = try await summary(of: job)
+                if summary.isOver || summary.isStuck(leaving: rounds.unsaved[job]?.count ?? 0) { return summary }
+                line.show(progress(summary))
+            }
+            try await time.sleep(.seconds(1))
+        }
+    }
+
+    private func summary(of job: RestoreJobID) async throws -> RestoreJobSummary {
+        guard let summary = try await parts.ledger({ try $0.restoreJob(job) }) else {
+            throw CommandFailure(.failed, "restore \(job) is no longer known")
+        }
+        return summary
+    }
+
+    private func unsaved(_ failure: String) -> String {
+        errors.styled("not saved", .red) + "  \(failure.escapingControls)"
+    }
+
+    private func progress(_ summary: RestoreJobSummary) -> String {
+        let ready = summary.counts[.restored] ?? 0
+        let done = summary.job.output == nil ? ready : summary.saved
+        var text = ProgressBar.text(done, of: summary.total, "photo")
+        text += summary.job.output == nil ? " restored" : " saved"
+        if ready < summary.total, let end = summary.job.end(after: summary.job.estimatedHours) {
+            text += end > time.now() ? "  ready by \(Quantities.time(end))" : "  ready any moment"
+        }
+        return text
+    }
+}
+
+extension RestoreJobSummary {
+    /// All is answered, and what is not saved will not be by waiting.
+    /// - Parameter unsaved: items that could not be saved, and would meet the same again.
+    fileprivate func isStuck(leaving unsaved: Int) -> Bool {
+        let open = (counts[.planned] ?? 0) + (counts[.retrieving] ?? 0)
+        return open == 0 && unsaved > 0 && saved + unsaved >= (counts[.restored] ?? 0)
+    }
+
+    /// Whether all that can be read is where it was to be saved.
+    var isSaved: Bool { job.output == nil || saved >= (counts[.restored] ?? 0) }
+}

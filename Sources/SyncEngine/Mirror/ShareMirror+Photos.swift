@@ -1,0 +1,281 @@
+import SyncCore
+import SyncDigest
+import SyncSystem
+import SystemPackage
+
+/// What was read of a share comes into its folder, and what was put there is written down as it arrives: whatever ends the
+/// process, the next one goes on from there.
+extension ShareMirror {
+    private struct Planned {
+        let photo: CheckedShare.Photo
+        let name: FilePath.Component
+        let task: DownloadTask
+    }
+
+    /// The state is written so often at most, whatever the number of photos: each time it is written as a whole.
+    private static let stateWrites = 100
+
+    /// One pass over the photos; a second one, with another reading, takes up what the first could not do.
+    /// - Throws: ``DownloadError`` where nothing can be written into the folder; `Errno`, `CancellationError`.
+    func pass(
+        over read: ReadShare, _ visit: inout Visit, _ download: ObjectDownload,
+        _ observe: @escaping @Sendable (MirrorProgress) -> Void
+    ) async throws {
+        let share = read.share
+        let photos = options.isPreview ? Array(share.photos.prefix(Self.previewCount)) : share.photos
+        visit.result.share = share
+        visit.result.alreadyThere = 0
+        visit.result.kept = []
+        visit.result.failures = []
+        visit.result.unwritten = []
+        visit.result.untried = 0
+        visit.state.manifestLink = read.manifestLink?.description
+        let planned = try await plan(photos, of: share, &visit)
+        if !planned.isEmpty {
+            // Also finds out whether anything can be written there, before the first byte is asked for.
+            visit.state.isComplete = false
+            try await save(&visit)
+            try await fetch(planned, &visit, download, observe, share.photos.count)
+        }
+        try await writeManifest(of: share, &visit)
+        // Of photos that are out of view, the state tells that they were dealt with before.
+        let isAllInView = photos.count == share.photos.count
+        visit.result.isComplete = visit.result.failed == 0 && (isAllInView || visit.state.covers(share))
+        visit.state.isComplete = visit.result.isComplete
+        try await save(&visit)
+        await DownloadBatch.tidy(visit.folder.held, isComplete: visit.result.isComplete, pool, now: download.now)
+    }
+
+    // MARK: Planning
+
+    private func plan(
+        _ photos: [CheckedShare.Photo], of share: CheckedShare, _ visit: inout Visit
+    ) async throws -> [Planned] {
+        let folder = visit.folder
+        let keys = ShareKeys(share.id)
+        let plan = MirrorPlan(names: MirrorName(share), isForced: options.isForced)
+        photos.forEach { visit.state.recall($0) }
+        let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
+        let notes = photos.map { visit.state.photos[$0.orderIndex] }
+        let standings = try await pool.runChecking { flag in
+            try notes.map { note in try note.map { try Self.standing(of: $0, in: folder, flag) } ?? .missing }
+        }
+        var planned: [Planned] = []
+        for (photo, (note, standing)) in zip(photos, zip(notes, standings)) {
+            let noted = note.flatMap { note in note.component.map { (name: $0, sha256: note.sha256) } }
+            switch plan.step(for: photo, noted: noted, standing: standing) {
+            case .alreadyThere:
+                if !visit.fetched.contains(photo.orderIndex) { visit.result.alreadyThere += 1 }
+            case .kept(let name, let reason):
+                visit.result.kept.append(MirrorResult.Kept(name: name.string, reason: reason))
+            case .download(let name, let overwrites):
+                let task = DownloadTask(
+                    keys.photo(photo.orderIndex), to: folder.held, name: name, sha256: photo.sha256,
+                    modified: photo.takenAt.map { offsets.instant(of: $0, zone: .current) }, overwrites: overwrites)
+                planned.append(Planned(photo: photo, name: name, task: task))
+            }
+        }
+        return planned
+    }
+
+    private static func standing(
+        of note: MirrorState.File, in folder: MirrorFolder, _ flag: CancellationFlag
+    ) throws -> MirrorStatus {
+        guard let name = note.component else { return .missing }
+        do {
+            guard let found = try folder.look(at: name) else { return .missing }
+            if found.size != note.size { return .changed }
+            if found.modified == note.modified { return .same }
+            let digest = try FileDigest.of(folder.held.appending(name), size: note.size, flag)
+            return digest?.sha256.description == note.sha256 ? .same : .changed
+        } catch is Errno {
+            // A link, a folder or a file that we may not read is not what was put there.
+            return .changed
+        }
+    }
+
+    // MARK: Fetching
+
+    private func fetch(
+        _ planned: [Planned], _ visit: inout Visit, _ download: ObjectDownload,
+        _ observe: @escaping @Sendable (MirrorProgress) -> Void,
+        _ count: Int
+    ) async throws {
+        let meter = MirrorMeter(sizes: planned.map(\.photo.size), observe: observe)
+        let writesEvery = max(count / Self.stateWrites, 1)
+        var ended = 0
+        var failure: (any Error)?
+        _ = await DownloadBatch(download).run(planned.map(\.task), progress: meter.note) { index, outcome in
+            ended += 1
+            do {
+                try await note(planned[index], outcome, &visit, writesEvery: writesEvery)
+            } catch {
+                failure = failure ?? error
+            }
+            meter.noteEnd()
+        }
+        try await save(&visit)
+        try Task.checkCancellation()
+        if let failure { throw failure }
+        if let obstacle = visit.result.failures.first(where: { DownloadBatch.concernsAll($0.error) }) {
+            visit.result.obstacle = obstacle.error
+            let others = visit.result.failures.filter { !DownloadBatch.concernsAll($0.error) }
+            visit.result.untried = planned.count - ended + visit.result.failures.count - others.count
+            visit.result.failures = others
+        }
+    }
+
+    private func note(
+        _ item: Planned, _ outcome: DownloadBatch.Outcome, _ visit: inout Visit, writesEvery: Int
+    ) async throws {
+        let folder = visit.folder
+        let index = item.photo.orderIndex
+        switch outcome {
+        case .success(.kept):
+            visit.result.kept.append(MirrorResult.Kept(name: item.name.string, reason: .nameTaken))
+            return
+        case .failure(let error):
+            let error = Self.told(error, in: folder)
+            visit.result.failures.append(MirrorResult.Failure(name: item.name.string, error: error))
+            return
+        case .success(.alreadyThere), .success(.originalThere): visit.result.alreadyThere += 1
+        case .success(.saved):
+            visit.result.downloaded.append(item.name.string)
+            visit.fetched.insert(index)
+        }
+        // A file that is gone by now is one that the person deleted.
+        let found = await pool.finish { try? folder.look(at: item.name) }
+        let file = MirrorState.File(
+            name: item.name.string, sha256: item.photo.sha256.description, size: item.photo.size,
+            modified: found?.modified ?? 0)
+        visit.state.note(file, at: index)
+        visit.unwritten += 1
+        if visit.unwritten >= writesEvery { try await save(&visit) }
+    }
+
+    /// With the folder under the name that people know.
+    private static func told(_ error: any Error, in folder: MirrorFolder) -> any Error {
+        guard var error = error as? DownloadError, error.path.removePrefix(folder.held) else { return error }
+        error.path = folder.path.pushing(error.path)
+        return error
+    }
+
+    // MARK: What is written beside the photos
+
+    /// Also when the task was cancelled: what has arrived is not to be forgotten.
+    private func save(_ visit: inout Visit) async throws {
+        guard visit.state != visit.written else { return }
+        let bytes = try visit.state.encoded()
+        guard try await write(bytes, to: MirrorFolder.stateName, isPrivate: true, &visit) else { return }
+        visit.written = visit.state
+        visit.unwritten = 0
+    }
+
+    /// A file beside the photos that cannot be written is named, and holds up none of them.
+    /// - Returns: `false` when it was not written.
+    /// - Throws: ``DownloadError`` where the photos would all meet the same.
+    private func write(
+        _ bytes: [UInt8], to name: FilePath.Component, isPrivate: Bool, _ visit: inout Visit
+    ) async throws -> Bool {
+        let folder = visit.folder
+        visit.result.unwritten.removeAll { $0.name == name.string }
+        do {
+            try await pool.finish {
+                Result { try folder.write(bytes, to: name, isPrivate: isPrivate) }
+            }.get()
+            return true
+        } catch let errno as Errno {
+            let error = DownloadError(errno, folder.path.appending(name))
+            guard !error.concernsAll, await pool.finish({ folder.isWritable }) else { throw error }
+            visit.result.unwritten.append(MirrorResult.Failure(name: name.string, error: error))
+            return false
+        }
+    }
+
+    /// `vacation.json`, unless there is one that is not ours, or not ours any more.
+    private func writeManifest(of share: CheckedShare, _ visit: inout Visit) async throws {
+        let folder = visit.folder
+        let bytes = try share.manifest.encoded()
+        let digest = SHA256Digest(of: bytes)
+        let noted = visit.state.manifest
+        let name = MirrorFolder.manifestName
+        let (standing, isNew) = try await pool.runChecking { flag in
+            guard Self.isTaken(name, in: folder) else { return (MirrorStatus.missing, true) }
+            // What is larger than any manifest is none, and is not read to see that.
+            let size = try? folder.look(at: name)?.size
+            let found =
+                size ?? 0 > MirrorFolder.largestManifest
+                ? nil : try? FileDigest.of(folder.held.appending(name), size: nil, flag)
+            let isOurs = noted.map { found?.sha256.description == $0.sha256 } ?? false
+            return (isOurs ? .same : .changed, found?.sha256 != digest)
+        }
+        guard isNew else { return try await noteManifest(bytes, digest, &visit) }
+        if standing == .changed, !options.isForced {
+            visit.result.notes.append("\(name) in the folder is not the one of this mirror, and was left as it is")
+            return
+        }
+        if try await write(bytes, to: name, isPrivate: false, &visit) {
+            try await noteManifest(bytes, digest, &visit)
+        }
+    }
+
+    /// Also by a link or a folder.
+    private static func isTaken(_ name: FilePath.Component, in folder: MirrorFolder) -> Bool {
+        do {
+            return try folder.look(at: name) != nil
+        } catch {
+            return true
+        }
+    }
+
+    private func noteManifest(
+        _ bytes: [UInt8], _ digest: SHA256Digest, _ visit: inout Visit
+    ) async throws {
+        let folder = visit.folder
+        let found = try await pool.run { try? folder.look(at: MirrorFolder.manifestName) }
+        visit.state.manifest = MirrorState.File(
+            name: MirrorFolder.manifestName.string, sha256: digest.description, size: Int64(bytes.count),
+            modified: found?.modified ?? 0)
+    }
+}
+
+/// What is to become of one photo of a share.
+enum MirrorStep: Hashable, Sendable {
+    case download(FilePath.Component, overwrites: Bool)
+    case alreadyThere(FilePath.Component)
+    case kept(FilePath.Component, MirrorResult.Kept.Reason)
+}
+
+/// How a file is now, against what was put there.
+enum MirrorStatus: Hashable, Sendable {
+    case missing, same, changed
+}
+
+/// Decides about photos, one by one. What the person did to a file counts more than what the share has.
+struct MirrorPlan: Sendable {
+    let names: MirrorName
+    /// Whether the person wants the share's photos back, whatever they did to them.
+    let isForced: Bool
+
+    /// - Parameters:
+    ///   - noted: what was put there for this place in the share.
+    ///   - standing: of that file.
+    func step(
+        for photo: CheckedShare.Photo, noted: (name: FilePath.Component, sha256: String)?, standing: MirrorStatus
+    ) -> MirrorStep {
+        // The state lies in a folder that may come from anywhere: it cannot make us write to files of other names.
+        guard let noted, MirrorName.admits(noted.name, of: photo) else {
+            return .download(names.name(of: photo), overwrites: isForced)
+        }
+        guard noted.sha256 == photo.sha256.description else {
+            // Another photo has this place now: it comes beside the first.
+            return .download(names.name(of: photo, isOther: true), overwrites: isForced)
+        }
+        switch standing {
+        case .same: return .alreadyThere(noted.name)
+        case .missing, .changed:
+            if isForced { return .download(noted.name, overwrites: true) }
+            return .kept(noted.name, standing == .missing ? .deleted : .changed)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import SyncCore
+import SyncEngine
+import SyncTestSupport
+import Testing
+
+/// What a mirror says of a share that is there no more.
+@Suite struct MirrorEndTests {
+    @Test func `A preview of a whole mirror leaves it whole, unless the share has grown`() async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            let preview = try await trip.mirror(nil, ShareMirror.Options(isPreview: true)).run()
+            #expect(preview.isComplete && preview.alreadyThere == 3 && preview.downloaded.isEmpty)
+            trip.publish(trip.photos(5))
+            let grown = try await trip.mirror(nil, ShareMirror.Options(isPreview: true)).run()
+            #expect(!grown.isComplete && grown.alreadyThere == 3)
+            trip.publish(trip.photos(4))
+            let forced = try await trip.mirror(nil, ShareMirror.Options(isPreview: true, isForced: true)).run()
+            #expect(forced.isComplete && forced.alreadyThere == 3)
+            trip[SharedTrip.folder + "vacation.json"] = nil
+            trip[SharedTrip.folder + "index.html"] = nil
+            let gone = try await trip.mirror().run()
+            #expect(gone.end == .gone && gone.isComplete && gone.alreadyThere == 4)
+        }
+    }
+
+    @Test func `A share that has ended says so, and what is there stays`() async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror(nil, ShareMirror.Options(isPreview: true)).run()
+            trip.publish(trip.photos(4), changes: ["2026-02-01": "2026-01-01"])
+            let part = try await trip.mirror().run()
+            #expect(part.end == .expired(SharedTrip.now) && !part.isComplete && part.failed == 1)
+            trip.publish(trip.photos(3), changes: ["2026-02-01": "2026-01-01"])
+            let whole = try await trip.mirror().run()
+            #expect(whole.isComplete && whole.alreadyThere == 3 && whole.failed == 0)
+            let names = try trip.names()
+            #expect(names.count == 5)
+        }
+    }
+
+    @Test func `A share that is gone is told from one that never was`() async throws {
+        try await SharedTrip.run { trip in
+            let never = await #expect(throws: StoreError.self) {
+                try await trip.mirror(trip.server.origin + "/other/index.html").run()
+            }
+            #expect(never?.code == .notFound)
+            _ = try await trip.mirror().run()
+            trip[SharedTrip.folder + "vacation.json"] = nil
+            trip[SharedTrip.folder + "index.html"] = WebServer.Answer("<Error/>", status: 403)
+            let result = try await trip.mirror().run()
+            #expect(result.end == .gone && result.isComplete && result.alreadyThere == 4)
+        }
+    }
+
+    @Test func `A share that is revoked in the middle is told as such`() async throws {
+        try await SharedTrip.run { trip in
+            trip.beforeAnswer { request in
+                if request.target == SharedTrip.path(3) { trip.publish([], changes: [SharedTrip.id: "x"]) }
+            }
+            trip[SharedTrip.path(3)] = nil
+            let result = try await trip.mirror(trip.link("vacation.json")).run()
+            #expect(result.isComplete == false && result.failed >= 1)
+        }
+    }
+}
