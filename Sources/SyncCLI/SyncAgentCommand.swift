@@ -1,4 +1,5 @@
 package import ArgumentParser
+import Glibc
 import SyncCore
 
 /// The program: `sync-agent COMMAND`.
@@ -58,7 +59,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
                     try TextArguments.check(command)
                 } catch {
                     // With the usage of that command.
-                    type(of: command).exit(withError: error)
+                    end(type(of: command), error)
                 }
             }
             if var command = command as? any AsyncParsableCommand {
@@ -67,7 +68,16 @@ package struct SyncAgentCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            exit(withError: error)
+            end(Self.self, error)
         }
+    }
+
+    /// As `exit(withError:)`, but for the words of the command line that an error repeats: they may be names of files.
+    private static func end(_ command: any ParsableArguments.Type, _ error: any Error) -> Never {
+        let code = command.exitCode(for: error)
+        guard !code.isSuccess else { command.exit(withError: error) }
+        let text = command.fullMessage(for: error).escapingControlsInLines
+        if !text.isEmpty { Terminal.standardError(ProcessEnvironment.current).writeLine(text) }
+        Glibc.exit(code.rawValue)
     }
 }

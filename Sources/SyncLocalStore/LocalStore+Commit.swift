@@ -41,8 +41,7 @@ extension LocalStore {
         }
         try syncCommit(of: key)
         if let current, !takePlainName(of: current, for: record, at: key, staged) {
-            removeContent(current)
-            try? Disk.remove(staged.replaced)
+            removeContent(current, named: staged.replaced)
         }
     }
 
@@ -83,8 +82,7 @@ extension LocalStore {
             // Both names are there until the key is settled.
             return true
         }
-        removeContent(record)
-        try? Disk.remove(staged.replaced)
+        removeContent(record, named: staged.replaced)
         return true
     }
 
@@ -210,18 +208,27 @@ extension LocalStore {
         guard case .some(let found) = try? lookup(key), found.object?.file != record.file, !found.isUnreadable else {
             throw FailureAfterCommit(reason: error)
         }
-        removeContent(record)
-        try? Disk.remove(layout.unsettled(key))
+        removeContent(record, named: layout.unsettled(key))
     }
 
-    /// Removes the file that a record names, and folders that are empty without it. What cannot be removed stays behind,
-    /// and the sweep comes to it: the object itself is decided by then.
-    func removeContent(_ record: ObjectRecord) {
-        removeContent(layout.content(record))
+    /// Removes the file that a record names, and then the entry of `staging/` that names it, too. What cannot be removed
+    /// keeps that entry, and the sweep comes to it: the object itself is decided by then.
+    private func removeContent(_ record: ObjectRecord, named note: FilePath) {
+        do {
+            try removeContent(record)
+            try Disk.remove(note)
+        } catch {
+            // Of no interest to whoever has put an object.
+        }
     }
 
-    func removeContent(_ path: FilePath) {
-        try? Disk.remove(path)
+    func removeContent(_ record: ObjectRecord) throws(FileError) {
+        try removeContent(layout.content(record))
+    }
+
+    /// Removes a file, and the folders that are empty without it.
+    func removeContent(_ path: FilePath) throws(FileError) {
+        try Disk.remove(path)
         Disk.prune(path.removingLastComponent(), upTo: layout.objects)
     }
 }

@@ -17,14 +17,15 @@ extension LocalStore {
         }
     }
 
-    /// The record becomes the note of what is owed, by one rename: until its folder is synced, `staging/` names the bytes.
+    /// The record becomes the note of what is owed, by one rename: until its folder is synced, and the bytes are gone,
+    /// `staging/` names them.
     private func remove(_ key: ObjectKey, _ content: FilePath?) throws {
         let path = layout.record(for: key)
         try requireSameStore("delete")
         try Disk.rename(path, to: layout.unsettled(key))
         try syncFolders(above: path, below: layout.records)
         try onStep(.deleted)
-        if let content { removeContent(content) }
+        if let content { try removeContent(content) }
         Disk.prune(path.removingLastComponent(), upTo: layout.records)
         try Disk.remove(layout.unsettled(key))
     }

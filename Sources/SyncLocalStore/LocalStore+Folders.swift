@@ -74,7 +74,7 @@ extension LocalStore {
     private func makeSyncedFolder(_ path: FilePath) throws -> Bool {
         do {
             let isNew = try Disk.makeFolder(path)
-            guard let status = Disk.folderStatus(path) else { return isNew }
+            guard let status = try Disk.folderStatus(path) else { return isNew }
             // A new folder may have got the inode of one that was removed.
             if isNew { syncedFolders.withLock { $0.remove(path) } }
             try syncName(of: path, status)
@@ -96,7 +96,7 @@ extension LocalStore {
     func syncFolders(above path: FilePath, below top: FilePath) throws {
         var last = top
         for folder in folders(above: path, below: top) {
-            guard let status = Disk.folderStatus(folder) else { break }
+            guard let status = try Disk.folderStatus(folder) else { break }
             do {
                 try syncName(of: folder, status)
             } catch let error as FileError where error.isMissing {
@@ -127,7 +127,7 @@ extension LocalStore {
     /// - Throws: ``FileError`` that becomes `.storeMissing`.
     func requireReachable(_ path: FilePath, below top: FilePath) throws {
         for folder in [top] + folders(above: path, below: top) {
-            if Disk.folderStatus(folder) != nil { continue }
+            if try Disk.folderStatus(folder) != nil { continue }
             guard try folder == top || Disk.status(folder)?.kind == .link else {
                 return
             }

@@ -29,8 +29,9 @@ extension LocalStore {
         do {
             try locked(key) { try settle(key) }
             return true
-        } catch let error as FileError where error.errno == .readOnlyFileSystem {
-            // Nobody can change anything there. What was not written before the disk became read-only fails here.
+        } catch let error as FileError where error.errno == .readOnlyFileSystem || error.call == "unlink" {
+            // Nobody can change anything there, or bytes that are nobody's any more cannot be removed now: to readers that
+            // is nothing. What was not written before the disk became read-only fails here.
             try syncFolders(above: layout.record(for: key), below: layout.records)
             if let record = try lookup(key).object {
                 try syncFolders(above: layout.content(record), below: layout.objects)
@@ -51,7 +52,7 @@ extension LocalStore {
         if !found.isUnreadable, let json = try Disk.read(note), let noted = ObjectRecord(json: json),
             noted.key == key.rawValue, noted.file != found.object?.file
         {
-            removeContent(noted)
+            try removeContent(noted)
         }
         if found.isAbsent { Disk.prune(path.removingLastComponent(), upTo: layout.records) }
         try Disk.remove(note)

@@ -42,7 +42,7 @@ extension LocalStore {
             try settle(key)
             let found = try lookup(key)
             if found.isUnreadable { return }
-            if found.object?.file != staged.file { removeContent(staged) }
+            if found.object?.file != staged.file { try removeContent(staged) }
             if found.isAbsent { Disk.prune(layout.record(for: key).removingLastComponent(), upTo: layout.records) }
         }
     }

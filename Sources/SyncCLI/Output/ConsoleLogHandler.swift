@@ -27,7 +27,8 @@ struct ConsoleLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let message = event.message.description
+        // Most of them have names of files in them.
+        let message = event.message.description.escapingControls
         if isJournal {
             terminal.writeLine("<\(priority(of: event.level))>\(message)")
         } else {

@@ -37,6 +37,12 @@ extension String {
         escapingUnseen(and: \.isControl) { "\\u{\(String($0.value, radix: 16))}" }
     }
 
+    /// The same of a text of several lines, which stay.
+    package var escapingControlsInLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).escapingControls }
+            .joined(separator: "\n")
+    }
+
     /// The text with what no line of ours has written in another way: what is not seen, and late control characters. The
     /// others are of the terminal's language, as ours is.
     package func escapingForeign(as form: (Unicode.Scalar) -> String) -> String {

@@ -149,6 +149,7 @@ enum FileDigest {
     }
 
     /// Reads a file from its beginning to its end, piece by piece.
+    /// - Throws: `Errno`, `.ioError` when fewer bytes came than there are; `CancellationError`.
     static func read(
         _ file: FileDescriptor, _ flag: CancellationFlag, into body: (UnsafeRawBufferPointer) -> Void
     ) throws {
@@ -158,7 +159,7 @@ enum FileDigest {
         while true {
             try flag.check()
             let count = try file.read(fromAbsoluteOffset: offset, into: buffer)
-            if count == 0 { return }
+            if count == 0 { return try file.requireEnd(at: offset) }
             body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
             offset += Int64(count)
         }

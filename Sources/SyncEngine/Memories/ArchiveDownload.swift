@@ -1,3 +1,4 @@
+import Foundation
 package import SyncCore
 import SyncDigest
 package import SyncSystem
@@ -93,8 +94,12 @@ enum ArchiveFileName {
     static func name(of memory: ArchivedGalleryPhoto) -> FilePath.Component {
         let (profile, event) = (memory.place.profile, memory.place.eventID)
         var name = "\(CalendarDay(memory.createdAt))_\(plain(profile))_\(plain(event))"
-        // Two keys must never have one name. With an underscore in the profile, nobody could tell where it ends.
-        if plain(profile) != profile || plain(event) != event || profile.contains("_") {
+        // Two keys must never have one name. With an underscore in the profile, nobody could tell where it ends; and texts of
+        // other bytes may be one name to a disk, and to Swift (UAX #15).
+        let isExact = [profile, event].allSatisfy {
+            plain($0) == $0 && $0.precomposedStringWithCanonicalMapping.inBytes == $0.inBytes
+        }
+        if !isExact || profile.contains("_") {
             let digest = SHA256Digest(of: Array(memory.key.rawValue.utf8))
             name += "_" + digest.description.prefix(8)
         }

@@ -206,19 +206,24 @@ package struct ProjectUploadPolicy: Sendable {
             return .pass
         }
         switch name {
-        case .list: return try decide(list, in: claim.folder.path)
+        case .list: return try decide(list, claim)
         case .image(let id): return try decide(id, list, claim, isImage: true)
         case .metadata(let id): return try decide(id, list, claim, isImage: false)
         case .other: return .pass
         }
     }
 
-    private func decide(_ list: ProjectListState, in folder: FilePath) throws -> Decision {
+    private func decide(_ list: ProjectListState, _ claim: Claim) throws -> Decision {
         if let problem = list.problem {
-            return .done(
-                .failed(
-                    "\(problem); the state before counts, and stays stored. It is read again when it changes", nil))
+            let words = "\(problem); the state before counts, and stays stored"
+            // What was not read need not change to be read the next time.
+            guard list.stamp != .none else {
+                let pause = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1)
+                return .done(.postponed(words, until: now() + pause))
+            }
+            return .done(.failed("\(words). It is read again when it changes", nil))
         }
+        let folder = claim.folder.path
         let waiting = Set(try ledger.projectFilesWaiting(in: folder).compactMap { ProjectFileName($0).id?.inBytes })
         let wanted =
             try !waiting.isEmpty

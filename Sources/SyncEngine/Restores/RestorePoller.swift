@@ -29,9 +29,11 @@ package struct RestorePoller: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`. A store that takes
     ///   no requests is asked how far the others are all the same.
     package func step(job: RestoreJobID? = nil, isUrgent: Bool = false) async throws -> Date? {
-        let now = time.now()
-        _ = try await ledger { try $0.expireRestores(at: now) }
+        let begin = time.now()
+        _ = try await ledger { try $0.expireRestores(at: begin) }
         let refusal = try await send(job)
+        // What was sent just now is not in the future.
+        let now = time.now()
         let due = try await openJobs(job).filter { isUrgent || nextLook($0, at: now) <= now }
         var items: [RestoreItem] = []
         for job in due {

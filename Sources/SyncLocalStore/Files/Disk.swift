@@ -22,8 +22,8 @@ enum Disk {
 
     /// Of a folder; `nil` when there is none. Links are followed: a folder of the store may have been moved to another disk
     /// and linked.
-    static func folderStatus(_ path: FilePath) -> FileStatus? {
-        guard let status = try? status(path, followsLinks: true), status.kind == .folder else { return nil }
+    static func folderStatus(_ path: FilePath) throws(FileError) -> FileStatus? {
+        guard let status = try status(path, followsLinks: true), status.kind == .folder else { return nil }
         return status
     }
 
@@ -99,11 +99,13 @@ enum Disk {
     static func read(_ path: FilePath) throws(FileError) -> [UInt8]? {
         do throws(FileError) {
             let file = try OpenFile(path, .read)
-            var bytes = [UInt8](repeating: 0, count: Int(try file.size()) + 1)
+            let size = Int(try file.size())
+            var bytes = [UInt8](repeating: 0, count: size + 1)
             var length = 0
             while true {
                 if length == bytes.count { bytes += [UInt8](repeating: 0, count: length) }
                 let count = try file.read(into: &bytes, at: length)
+                if count == 0, length < size { throw FileError(call: "read", path: path, errno: .ioError) }
                 if count == 0 { return Array(bytes.prefix(length)) }
                 length += count
             }

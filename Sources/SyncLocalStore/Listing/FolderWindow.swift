@@ -39,7 +39,7 @@ package struct FolderWindow: Sendable {
     static func read(
         _ folder: FilePath, _ bounds: PieceBounds, capacity: Int, cached: FolderWindow?
     ) throws(FileError) -> FolderWindow? {
-        guard let stamp = Disk.folderStatus(folder)?.stamp else { return nil }
+        guard let stamp = try Disk.folderStatus(folder)?.stamp else { return nil }
         if let cached, cached.serves(folder, bounds, Version(stamp)) { return cached }
         var window = FolderWindow(folder: folder, bounds: bounds, stamp: stamp)
         let isThere = try Disk.forEachName(in: folder) { name in

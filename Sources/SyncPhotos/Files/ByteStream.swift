@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// A photo's bytes in order, a window at a time. A value of its own: copies read on from where they are.
@@ -103,10 +104,12 @@ struct ByteStream {
     ) throws(PhotoError) -> [UInt8] {
         do {
             return try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+                guard limit > 0 else { return }
                 count = try descriptor.read(
                     fromAbsoluteOffset: offset,
                     into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<limit]),
                     retryOnInterrupt: true)
+                if count == 0 { try descriptor.requireEnd(at: offset) }
             }
         } catch let error as Errno {
             throw PhotoError(error, "read")

@@ -48,6 +48,7 @@ struct PhotoFile: ~Copyable {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 4_096)
         defer { buffer.deallocate() }
         var hasher = ContentHasher()
+        var offset: Int64 = 0
         while true {
             // It may be sparse, and a terabyte.
             try PhotoError.checkStopped()
@@ -59,8 +60,12 @@ struct PhotoFile: ~Copyable {
             } catch {
                 throw PhotoError(.unreadable, "read: \(error)")
             }
-            guard count > 0 else { return hasher.finalize() }
+            guard count > 0 else {
+                try Self.requireEnd(of: descriptor, at: offset)
+                return hasher.finalize()
+            }
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            offset += Int64(count)
         }
     }
 
@@ -77,7 +82,7 @@ struct PhotoFile: ~Copyable {
                     let read = try descriptor.read(
                         fromAbsoluteOffset: Int64(range.lowerBound + count),
                         into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), retryOnInterrupt: true)
-                    if read == 0 { return }
+                    if read == 0 { return try descriptor.requireEnd(at: Int64(range.lowerBound + count)) }
                     count += read
                 }
             }
@@ -85,6 +90,15 @@ struct PhotoFile: ~Copyable {
             throw PhotoError(error, "read")
         } catch {
             throw PhotoError(.unreadable, "read: \(error)")
+        }
+    }
+
+    /// Digests of fewer bytes than there are would be those of another photo.
+    static func requireEnd(of descriptor: FileDescriptor, at offset: Int64) throws(PhotoError) {
+        do {
+            try descriptor.requireEnd(at: offset)
+        } catch {
+            throw PhotoError(error, "read")
         }
     }
 }

@@ -1,5 +1,6 @@
 import CSyncLinux
 import Glibc
+import SyncCore
 package import SystemPackage
 
 extension FileDescriptor {
@@ -13,16 +14,22 @@ extension FileDescriptor {
     }
 
     /// The bytes of a file from its beginning, at most `limit` of them.
-    /// - Throws: `Errno`.
+    /// - Throws: `Errno`; `.ioError` when fewer came than there are.
     package func bytes(atMost limit: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
                 let length = try self.read(fromAbsoluteOffset: Int64(count), into: rest)
-                if length == 0 { return }
+                if length == 0 { return try requireEnd(at: Int64(count)) }
                 count += length
             }
         }
+    }
+
+    /// That a read which gave nothing has met the end of the file, and not a drive or mount that gives no more of it.
+    /// - Throws: `Errno`; `.ioError` when the file goes on behind `offset`.
+    package func requireEnd(at offset: Int64) throws(Errno) {
+        guard try FileStatus(of: self).stamp.size <= offset else { throw .ioError }
     }
 
     /// Takes all bytes out of the file.

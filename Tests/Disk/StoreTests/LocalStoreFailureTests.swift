@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Foundation
 import SyncCore
 import SyncLocalStore
 import SyncTestSupport
@@ -106,5 +106,44 @@ struct LocalStoreFailureTests {
         #expect(error.code == code)
         #expect(error.description.hasPrefix("put a: /disk/store/objects/a: "))
         #expect(error.detail == "write: \(errno.description.lowercased())")
+    }
+
+    @Test func `an object whose bytes cannot be removed is not deleted, and the next delete ends it`() async throws {
+        let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
+        let key = try ObjectKey("shares/trip/photo.jpg")
+        try await store.store([1, 2, 3], at: key)
+        // A folder takes no unlink(2).
+        let content = tree.path("store/objects/\(key.rawValue)")
+        try FileManager.default.moveItem(atPath: content.string, toPath: tree.path("aside").string)
+        try tree.write([1], to: "store/objects/\(key.rawValue)/file")
+        for _ in 0..<2 { await #expect(throws: StoreError.self) { try await store.delete(key) } }
+        // To readers it is gone.
+        #expect(try await store.head(key) == nil)
+        try FileManager.default.removeItem(atPath: content.string)
+        try FileManager.default.moveItem(atPath: tree.path("aside").string, toPath: content.string)
+        try await store.delete(key)
+        #expect(try tree.files(below: "store/objects") == [])
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test func `a folder that cannot be looked at is not taken for an empty one`() async throws {
+        let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
+        let key = try ObjectKey("shares/trip/photo.jpg")
+        try await store.store([1, 2, 3], at: key)
+        // A link to itself: stat(2) answers with ELOOP.
+        for folder in ["records", "objects"] {
+            let trip = tree.path("store/\(folder)/shares/trip")
+            try FileManager.default.moveItem(atPath: trip.string, toPath: tree.path("\(folder)-aside").string)
+            try FileManager.default.createSymbolicLink(atPath: trip.string, withDestinationPath: trip.string)
+        }
+        await #expect(throws: StoreError.self) { _ = try await store.list(prefix: "shares/", after: nil, limit: 10) }
+        await #expect(throws: StoreError.self) { try await store.store([4], at: ObjectKey("shares/trip/other.jpg")) }
+        for folder in ["records", "objects"] {
+            let trip = tree.path("store/\(folder)/shares/trip")
+            try FileManager.default.removeItem(atPath: trip.string)
+            try FileManager.default.moveItem(atPath: tree.path("\(folder)-aside").string, toPath: trip.string)
+        }
+        try await store.delete(key)
+        #expect(try tree.files(below: "store/objects") == [])
     }
 }

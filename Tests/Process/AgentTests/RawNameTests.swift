@@ -108,4 +108,20 @@ extension FilePath {
             }
         }
     }
+
+    @Test func `a name forges no line of the log, and moves no terminal`() async throws {
+        let home = try AgentHome()
+        let name = "a\n2026-11-23T00:00:00Z error: FORGED \u{1b}[31m\u{7}.jpg"
+        let photo = home.gallery.appending(name)
+        try photo.create(SamplePhoto.unique(1))
+        let agent = try await home.startAgent()
+        try await agent.stored(atLeast: 1)
+        try FileManager.default.removeItem(atPath: photo.string)
+        let line = try await agent.logged { $0.contains("no longer on the disk") }
+        #expect(line.contains(name.escapingControls), "\(line)")
+        let wrong = try await home.run("status", "--\u{1b}[31mX\u{7}.jpg")
+        #expect(wrong.code == 64 && wrong.complaint.contains("\\u{1b}[31mX\\u{7}.jpg"), "\(wrong)")
+        #expect(!wrong.complaint.contains("\u{1b}") && !wrong.complaint.contains("\u{7}"))
+        #expect(wrong.complaint.contains("USAGE") || wrong.complaint.contains("Usage"))
+    }
 }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import Testing
 
@@ -79,5 +80,31 @@ import Testing
         #expect(Set(try bench.states()) == [.restored])
         #expect(bench.store.count(.list) == 2)
         #expect(bench.store.count(.head) == 0)
+    }
+
+    @Test func `a request that is sent again is looked after soon, however often the job was looked at before`()
+        async throws
+    {
+        let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true)
+        let job = try #require(try bench.ask(for: await bench.add(1)))
+        // Whoever claimed it was killed, and others have looked since.
+        _ = try bench.ledger.claimPlannedItems(of: job, limit: 1, at: bench.time.now)
+        await bench.time.advance(by: .seconds(Int(Ledger.restoreClaimSeconds) + 1))
+        try bench.ledger.noteLook(at: job, bench.time.now)
+        // A request takes its time.
+        let ticks = Mutex(0.0)
+        let time = TimeSource(
+            now: {
+                bench.time.now.addingTimeInterval(
+                    ticks.withLock { ticks in
+                        ticks += 0.001
+                        return ticks
+                    })
+            }, monotonic: bench.time.source.monotonic, sleep: bench.time.source.sleep, random: { 0.5 })
+        let poller = RestorePoller(
+            store: bench.store, ledger: bench.queue, interval: RestoreBench.interval, time: time)
+        let due = try #require(try await poller.step(job: job))
+        #expect(try bench.states() == [.retrieving])
+        #expect(due.timeIntervalSince(bench.time.now) < 61)
     }
 }
