@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -31,6 +31,10 @@ faults: ## each system call of each workflow made to fail, and what is left judg
 	@scripts/build
 	@scripts/setup test
 	@scripts/fault-sweep
+
+power-cut: ## what the disk may hold after a power cut at any moment of each workflow, gone on from (30 min)
+	@scripts/build
+	@scripts/power-cut
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

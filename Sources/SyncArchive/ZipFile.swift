@@ -1,3 +1,5 @@
+import CSyncArchive
+import FoundationEssentials
 package import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -155,3 +157,73 @@ extension ZipError {
         self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path.string, fault.message)
     }
 }
+
+/// A file that is to be added to an archive, opened, and as long as was announced.
+///
+/// Closed with its last reference.
+final class ZipSource {
+    private let descriptor: FileDescriptor
+
+    /// - Throws: ``ZipError``, `.badSource`.
+    init(_ path: FilePath, size: Int64) throws(ZipError) {
+        do {
+            // A pipe in its place does not make the call hang.
+            descriptor = try FileDescriptor.open(path, .readOnly, options: [.nonBlocking, .closeOnExec])
+        } catch {
+            throw ZipError(.badSource, path.string, "it cannot be read: \(error)")
+        }
+        guard let status = try? FileStatus(of: descriptor), status.kind == .file else {
+            try? descriptor.close()
+            throw ZipError(.badSource, path.string, "it is no file")
+        }
+        guard status.stamp.size == size else {
+            try? descriptor.close()
+            throw ZipError(.badSource, path.string, "it has \(status.stamp.size) bytes, and \(size) were expected")
+        }
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+
+    /// The next bytes, in `buffer`; none at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: buffer.prefix(try descriptor.read(into: buffer)))
+    }
+}
+
+/// A handle of libarchive that writes a ZIP file to a descriptor, which has to outlive it.
+///
+/// Not copyable. After a failure it can only be let go.
+struct ZipStream: ~Copyable {
+    private let handle: OpaquePointer
+
+    init(to descriptor: FileDescriptor) throws(Errno) {
+        guard let handle = CSyncArchive_ZipCreate(descriptor.rawValue) else { throw Errno.noMemory }
+        self.handle = handle
+    }
+
+    deinit {
+        CSyncArchive_ZipFree(handle)
+    }
+
+    mutating func begin(_ entry: ZipEntry) throws(Errno) {
+        let seconds = entry.modified.timeIntervalSince1970.rounded(.down)
+        try check(CSyncArchive_ZipBegin(handle, entry.name, entry.size, Int64(seconds)))
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
+        try check(CSyncArchive_ZipAppend(handle, bytes.baseAddress, bytes.count))
+    }
+
+    mutating func finish() throws(Errno) {
+        try check(CSyncArchive_ZipFinish(handle))
+    }
+
+    private func check(_ code: CInt) throws(Errno) {
+        if code != 0 { throw Errno(rawValue: code) }
+    }
+}
+
+// One owner at a time (not copyable), and every use needs exclusive access (mutating): the handle is never shared.
+extension ZipStream: @unchecked Sendable {}

@@ -44,3 +44,47 @@ package struct ContentHasher: ~Copyable {
 
 // One owner at a time (not copyable), and every use needs exclusive access (mutating): the handle is never shared.
 extension ContentHasher: @unchecked Sendable {}
+
+extension ContentDigest {
+    /// Both digests of bytes that are in memory.
+    package init(of bytes: UnsafeRawBufferPointer) {
+        var hasher = ContentHasher()
+        hasher.update(bytes)
+        self = hasher.finalize()
+    }
+
+    package init(of bytes: [UInt8]) {
+        self = bytes.withUnsafeBytes { ContentDigest(of: $0) }
+    }
+}
+
+extension SHA256Digest {
+    /// The SHA-256 of bytes that are in memory.
+    package init(of bytes: UnsafeRawBufferPointer) {
+        var digest = [UInt8](repeating: 0, count: Self.length)
+        let done = CSyncCrypto_SHA256(bytes.baseAddress, bytes.count, &digest)
+        guard done == 1, let digest = SHA256Digest(bytes: digest) else {
+            preconditionFailure("libcrypto could not make a SHA-256")
+        }
+        self = digest
+    }
+
+    package init(of bytes: some Sequence<UInt8>) {
+        self = Array(bytes).withUnsafeBytes { SHA256Digest(of: $0) }
+    }
+}
+
+/// HMAC with SHA-256 (RFC 2104, test vectors in RFC 4231).
+package enum HMACSHA256 {
+    /// The 32 bytes that prove that whoever knows `key` wrote `message`.
+    package static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: SHA256Digest.length)
+        let done = CSyncCrypto_HMACSHA256(key, key.count, message, message.count, &code)
+        precondition(done == 1, "libcrypto could not make an HMAC")
+        return code
+    }
+
+    package static func code(of message: some StringProtocol, key: [UInt8]) -> [UInt8] {
+        code(of: Array(message.utf8), key: key)
+    }
+}

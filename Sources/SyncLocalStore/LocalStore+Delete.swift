@@ -1,4 +1,6 @@
+import FoundationEssentials
 package import SyncCore
+import SyncSystem
 import SystemPackage
 
 extension LocalStore {
@@ -37,5 +39,50 @@ extension LocalStore {
             path.append(name)
         }
         return path
+    }
+}
+
+extension LocalStore {
+    package func tidy() async throws {
+        try await perform("tidy") { store, _ in try store.sweep() }
+    }
+
+    /// Seconds since the last change of an entry in `staging/` after which its writer is taken for dead. Should it
+    /// live (the machine slept), its put fails and is tried again: entries are judged under the key's lock.
+    static let sweepAge: Double = 3_600
+
+    /// Clears what crashes have left behind: syncs that are owed are made up, and the old entries of `staging/` go, with the
+    /// files that only they name. What fails is left for the next time.
+    func sweep() throws {
+        _ = try Disk.forEachName(in: layout.staging) { name in try? sweep(name) }
+    }
+
+    private func sweep(_ name: String) throws {
+        let path = layout.staging.appending(name)
+        guard let stamp = try Disk.status(path)?.stamp else { return }
+        let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
+        guard isNote || isOld(stamp) else { return }
+        if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
+            try removeUnlessLive(record)
+            if isNote { return }
+        }
+        // A record that cannot be read was never synced, so its bytes were never moved: there is no more to it.
+        if isOld(stamp) { try Disk.remove(path) }
+    }
+
+    private func isOld(_ stamp: FileStamp) -> Bool {
+        now().timeIntervalSince1970 - Double(stamp.modified / 1_000_000_000) > Self.sweepAge
+    }
+
+    private func removeUnlessLive(_ staged: ObjectRecord) throws {
+        guard let key = try? ObjectKey(staged.key) else { return }
+        try locked(key) {
+            // First what is owed: the bytes of a version before may be removed only when the one after it is on the disk.
+            try settle(key)
+            let found = try lookup(key)
+            if found.isUnreadable { return }
+            if found.object?.file != staged.file { try removeContent(staged) }
+            if found.isAbsent { Disk.prune(layout.record(for: key).removingLastComponent(), upTo: layout.records) }
+        }
     }
 }

@@ -46,3 +46,61 @@ struct PageTemplate: Sendable {
         }
     }
 }
+
+/// Why a page was not made. Signed links are secrets: of a link, only what stands before its query is told.
+package struct PageError: Error, Hashable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable {
+        /// Not a link that a page may carry: another scheme, or characters that RFC 3986 does not allow in one.
+        case link
+        /// Two absolute links lead to different origins, so that the page's own policy would block one of them.
+        case origin
+        /// What stands for the share in the line to copy cannot be typed in one line.
+        case reference
+        /// The template in the program cannot be parsed: an error of ours.
+        case template
+    }
+
+    package let code: Code
+    package let description: String
+
+    init(_ code: Code, _ description: String) {
+        self.code = code
+        self.description = description
+    }
+}
+
+/// Escapes by Unicode scalars for text and quoted attributes.
+///
+/// Mustache's own does it by characters: a quote that is followed by a combining mark is one character with it, is not
+/// found, and still ends the attribute in every browser.
+struct PageEscaping: MustacheContentType {
+    func escapeText(_ text: String) -> String {
+        // Pictures inside the page are long and need nothing.
+        guard text.utf8.contains(where: { Self.replacement(of: $0) != nil }) else { return text }
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(text.utf8.count + 64)
+        // UTF-8 has none of these bytes inside a longer sequence.
+        for byte in text.utf8 {
+            if let replacement = Self.replacement(of: byte) {
+                escaped += replacement.utf8
+            } else {
+                escaped.append(byte)
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    private static func replacement(of byte: UInt8) -> String? {
+        switch byte {
+        case UInt8(ascii: "<"): "&lt;"
+        case UInt8(ascii: ">"): "&gt;"
+        case UInt8(ascii: "&"): "&amp;"
+        case UInt8(ascii: "\""): "&quot;"
+        case UInt8(ascii: "'"): "&#39;"
+        case UInt8(ascii: "`"): "&#96;"
+        // HTML allows none of the other controls (WHATWG HTML, 13.2.3.5).
+        case 0...8, 11...12, 14...31, 127: "\u{FFFD}"
+        default: nil
+        }
+    }
+}

@@ -68,3 +68,125 @@ package struct SharePage: Hashable, Sendable {
         return try template.render(try ShareView(self, template))
     }
 }
+
+/// What `share.mustache` reads, by the names of these properties.
+struct ShareView: Sendable {
+    struct Photo: Sendable {
+        let number: Int
+        let link: String
+        let thumbnail: String
+        let alt: String
+        let when: String?
+        /// ISO 8601, for the times in an archive.
+        let taken: String?
+        let name: String
+        let size: Int64
+        /// Pixels.
+        let width: Int
+        let height: Int
+        let thumbnailWidth: Int
+        let thumbnailHeight: Int
+        /// The style sheet's class for how wide it is: ten times width by height.
+        let shape: Int
+    }
+
+    let policy: String
+    let style: String
+    let script: String
+    let location: String
+    let dates: String
+    let count: String
+    let sharedBy: String?
+    let ends: String
+    let endsAt: String
+    let endsForScript: String
+    let manifest: String
+    let mirrorLine: String
+    let archive: String
+    /// `nil` when there is nothing to put into one archive, or too much for its 32-bit sizes.
+    let archiveSize: String?
+    /// Without one, browsers ask the origin for /favicon.ico, which a store refuses.
+    let icon: String
+    let isFew: Bool
+    let photos: [Photo]
+
+    /// Below 4 GiB, with room for the archive's own records.
+    private static let mostArchiveBytes: Int64 = 4_200_000_000
+    private static let thumbnailSide = 320
+
+    init(_ page: SharePage, _ template: PageTemplate) throws(PageError) {
+        (policy, style, script) = (template.policy, template.style, template.script ?? "")
+        let place = PageText.line(page.location)
+        location = place.isEmpty ? "Photos" : place
+        dates = PageDates.range(page.startDate, page.endDate)
+        count = PageText.photos(page.photos.count)
+        sharedBy = page.sharedBy.map { PageText.line($0) }.flatMap { $0.isEmpty ? nil : $0 }
+        ends = PageDates.day(CalendarDay(page.expiresAt))
+        endsAt = PageDates.moment(page.expiresAt) + " UTC"
+        endsForScript = PageDates.machine(page.expiresAt)
+        archive = PageText.fileName("\(location)_\(page.startDate)_\(page.endDate)") + ".zip"
+        mirrorLine = try Self.mirrorLine(page)
+
+        var origins: Set<String> = []
+        func checked(_ text: String) throws(PageError) -> String {
+            let link = try PageLink(text)
+            if let origin = link.origin { origins.insert(origin) }
+            return link.text
+        }
+        manifest = try checked(page.manifestLink)
+        var names: Set<String> = []
+        var photos: [Photo] = []
+        for (index, photo) in page.photos.enumerated() {
+            var name = PageText.fileName(photo.downloadName)
+            // Names that differ in case only are one file on many disks.
+            if !names.insert(name.lowercased()).inserted {
+                name = "\(photo.orderIndex + 1)_\(name)"
+                names.insert(name.lowercased())
+            }
+            photos.append(
+                Self.photo(
+                    photo, number: index + 1, of: page.photos.count, link: try checked(photo.link),
+                    thumbnail: try checked(photo.thumbnailLink), name: name))
+        }
+        guard origins.count <= 1 else {
+            throw PageError(
+                .origin, "the links of one page lead to \(origins.sorted().joined(separator: " and ")): one is allowed")
+        }
+        self.photos = photos
+        icon = photos.first?.thumbnail ?? manifest
+        isFew = photos.count <= 6
+        let bytes = photos.reduce(0) { $0 + $1.size }
+        archiveSize = photos.isEmpty || bytes > Self.mostArchiveBytes ? nil : PageText.size(bytes)
+    }
+
+    private static func photo(
+        _ photo: SharePage.Photo, number: Int, of count: Int, link: String, thumbnail: String, name: String
+    ) -> Photo {
+        let (width, height) = (max(photo.width, 1), max(photo.height, 1))
+        let longest = max(width, height)
+        let side = min(thumbnailSide, longest)
+        let when = photo.takenAt.map { PageDates.moment($0) }
+        return Photo(
+            number: number, link: link, thumbnail: thumbnail,
+            alt: ["Photo \(number) of \(count)", when].compactMap(\.self).joined(separator: ", "), when: when,
+            taken: photo.takenAt?.description, name: name, size: max(photo.size, 0), width: width,
+            height: height, thumbnailWidth: scaled(width, side, longest),
+            thumbnailHeight: scaled(height, side, longest),
+            // Narrower and wider ones are cut in the grid, not in the viewer.
+            shape: min(max((width * 10 + height / 2) / height, 6), 18))
+    }
+
+    private static func scaled(_ length: Int, _ side: Int, _ longest: Int) -> Int {
+        max((length * side + longest / 2) / longest, 1)
+    }
+
+    /// People paste this into a shell: the reference is quoted, the folder's name has nothing that a shell reads.
+    private static func mirrorLine(_ page: SharePage) throws(PageError) -> String {
+        let reference = page.mirrorReference
+        guard !reference.isEmpty, reference == PageText.line(reference, limit: .max) else {
+            throw PageError(.reference, "what stands for a share is a text of one line, its id or a link to it")
+        }
+        let folder = PageText.fileName("\(page.location)_\(page.startDate)")
+        return "sync-agent mirror \(PageText.shellWord(reference)) ~/Pictures/\(folder)"
+    }
+}

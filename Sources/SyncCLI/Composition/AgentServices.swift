@@ -5,9 +5,11 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncPhone
 import SyncPhotos
 import SyncSystem
 import SyncWatch
+import SystemPackage
 
 /// The parts that `run` and `sync` share, put together from the configuration: one path from the folders to the store.
 struct AgentServices: Sendable {
@@ -120,5 +122,122 @@ struct AgentServices: Sendable {
             folders: folders, ledger: ledger, scanner: scanner, source: source, pool: workspace.threads.intake,
             settle: workspace.settings.upload.settle, rescanEvery: workspace.settings.upload.rescan,
             patience: restores.patience, work: work, time: time, logger: workspace.logger)
+    }
+}
+
+/// The parts of projects, put together from the configuration: for the agent, and for the commands.
+struct ProjectServices: Sendable {
+    let ledger: LedgerQueue
+    let folders: [FilePath]
+    let shelf: ProjectListSync
+    let gate: ProjectUploadPolicy
+    let catalogue: ProjectCatalogue
+
+    private let workspace: Workspace
+
+    init(_ workspace: Workspace) async throws {
+        self.workspace = workspace
+        ledger = try await workspace.ledger
+        folders = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
+        shelf = ProjectListSync(ledger: ledger.ledger, time: workspace.time, logger: workspace.logger)
+        gate = ProjectUploadPolicy(shelf: shelf, ledger: ledger.ledger, now: workspace.time.now)
+        catalogue = ProjectCatalogue(ledger: ledger.ledger, shelf: shelf, now: workspace.time.now)
+    }
+
+    /// - Parameter store: with retries.
+    func versions(in store: any ObjectStore, keys: KeyLayout) -> ProjectVersions {
+        ProjectVersions(
+            store: store, ledger: ledger, keys: keys, kept: workspace.settings.projects.versions,
+            now: workspace.time.now, logger: workspace.logger)
+    }
+
+    /// All projects, the newest first.
+    /// - Throws: ``CommandFailure`` when no folder of projects is configured; ``LedgerError``.
+    func entries() async throws -> [ProjectEntry] {
+        try requireFolder()
+        return try await ledger { [self] ledger in
+            let damaged = try folders.filter { try ledger.projectList(of: $0)?.problem != nil }
+            let entries = try catalogue.entries(in: folders)
+            for folder in damaged {
+                guard let problem = try ledger.projectList(of: folder)?.problem else { continue }
+                workspace.logger.warning(
+                    "\(ProjectListFile(in: folder).path): \(problem); this is what it said when it could be read last")
+            }
+            return entries
+        }
+    }
+
+    func requireFolder() throws {
+        guard folders.isEmpty else { return }
+        throw CommandFailure(
+            .configuration,
+            "no folder of kind projects is configured; add one to watch in \(workspace.installation.location.file)")
+    }
+
+    func makeRemover() async throws -> ProjectRemover {
+        ProjectRemover(
+            store: try await workspace.store(.writes), ledger: ledger,
+            keys: try KeyLayout(user: workspace.settings.user), shelf: shelf, scanner: FileTreeScanner(),
+            time: workspace.time)
+    }
+}
+
+/// The parts of retention, put together from the configuration: for the agent, and for `cleanup`.
+struct RetentionServices: Sendable {
+    let retention: RetentionPass
+    let schedule: DailySchedule
+    let ledger: LedgerQueue
+
+    private let workspace: Workspace
+
+    /// - Parameters:
+    ///   - store: with retries.
+    ///   - intake: what looks at the folders first.
+    init(_ workspace: Workspace, store: any ObjectStore, intake: EventIntake) async throws {
+        let settings = workspace.settings
+        self.workspace = workspace
+        ledger = try await workspace.ledger
+        schedule = DailySchedule(
+            hour: settings.retention.at.hour, minute: settings.retention.at.minute, in: settings.retention.timeZone)
+        retention = RetentionPass(
+            folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
+            scanner: FileTreeScanner(), reducer: PhotoFileReducer(), phones: LibPhoneNumbers(),
+            rules: RetentionPass.Rules(
+                keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
+                batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
+                phoneRegion: settings.share.phoneRegion),
+            pool: workspace.threads.photos,
+            intake: intake, time: workspace.time)
+    }
+
+    /// For a command: with the store that the configuration names.
+    /// - Parameters:
+    ///   - writes: `false` for a look at a copy of the ledger, which need not be about this store.
+    ///   - scans: whether the folders are this process's to scan: no agent does it.
+    init(_ workspace: Workspace, writes: Bool, scans: Bool) async throws {
+        let (ledger, settings) = (try await workspace.ledger, workspace.settings)
+        let store = try await writes ? workspace.store(.founds) : workspace.readStore()
+        let pool = workspace.threads.intake
+        let folders = scans ? try await ledger { try $0.register(settings.watch) } : []
+        let pass = SyncPass(
+            folders: folders.filter { $0.kind == .gallery }, ledger: ledger.ledger, scanner: FileTreeScanner(),
+            pool: pool, settle: writes ? settings.upload.settle : .zero, time: workspace.time)
+        try await self.init(
+            workspace, store: store,
+            intake: EventIntake(
+                pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+                pool: pool))
+    }
+
+    /// For a look: on a copy of the ledger, of which nothing is kept.
+    init(lookingAt workspace: Workspace) async throws {
+        try await self.init(try await workspace.withLedgerCopy(), writes: false, scans: true)
+    }
+
+    func service(_ patience: LedgerPatience) -> RetentionService {
+        RetentionService(
+            retention, days: workspace.settings.retention.eventDays, schedule: schedule, ledger: ledger,
+            hold: { [installation = workspace.installation] in try installation.takeCleanupLock() },
+            patience: patience, time: workspace.time, logger: workspace.logger)
     }
 }

@@ -1,4 +1,8 @@
+import Glibc
+import Logging
+import SyncConfig
 import SyncCore
+import SyncEngine
 import SyncS3
 import SyncSystem
 import SystemPackage
@@ -80,5 +84,111 @@ struct NoticeFailure: Error, Hashable, CustomStringConvertible {
 
     init(_ description: String) {
         self.description = description
+    }
+}
+
+/// Starts the program of `notify.command`, with its arguments as they are configured: nothing of the notice gets into
+/// them. The program finds the notice in its environment (`SYNC_AGENT_KIND`, `SYNC_AGENT_TITLE`, `SYNC_AGENT_MESSAGE`,
+/// and each fact, `jobId` as `SYNC_AGENT_JOB_ID`), and as JSON on stdin.
+struct CommandNotifier: Notifier {
+    private static let prefix = "SYNC_AGENT_"
+    /// Bytes of one variable. execve(2) refuses 128 KiB and more; the JSON has all.
+    private static let valueLimit = 16 << 10
+
+    private let words: [String]
+    private let program: NoticeProgram
+
+    /// - Parameter words: program and arguments, at least one.
+    init(words: [String], environment: [String: String], pool: BlockingPool, timeout: Duration = .seconds(30)) {
+        self.words = words
+        program = NoticeProgram(name: "notify.command", environment: environment, pool: pool, timeout: timeout)
+    }
+
+    func tell(_ notice: Notice) async throws {
+        try await program.run(
+            words, variables: Self.variables(of: notice), input: Array(try JSONOutput.text(notice).utf8))
+    }
+
+    private static func variables(of notice: Notice) -> [String: String] {
+        var variables: [String: String] = [:]
+        for (name, value) in notice.facts { variables[variableName(name)] = variableValue(value) }
+        variables["\(prefix)KIND"] = notice.kind.rawValue
+        variables["\(prefix)TITLE"] = variableValue(notice.title)
+        variables["\(prefix)MESSAGE"] = variableValue(notice.message)
+        return variables
+    }
+
+    /// `jobId` is `SYNC_AGENT_JOB_ID`.
+    private static func variableName(_ fact: String) -> String {
+        fact.reduce(into: prefix) { name, character in
+            if character.isUppercase { name += "_" }
+            name += character.isASCII && (character.isLetter || character.isNumber) ? character.uppercased() : "_"
+        }
+    }
+
+    /// A variable ends at its first NUL (environ(7)).
+    private static func variableValue(_ text: String) -> String {
+        String(decoding: text.utf8.filter { $0 != 0 }.prefix(valueLimit), as: UTF8.self)
+    }
+}
+
+/// Shows a bubble on the desktop of the session that the agent runs in: org.freedesktop.Notifications, by way of
+/// notify-send(1).
+struct DesktopNotifier: Notifier {
+    private static let sessionVariables = ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"]
+
+    private let tool: FilePath
+    private let program: NoticeProgram
+
+    /// `nil` where there is no desktop, or no notify-send on PATH.
+    init?(environment: [String: String], pool: BlockingPool) {
+        guard Self.sessionVariables.contains(where: { environment[$0]?.isEmpty == false }),
+            let tool = Self.tool(in: environment["PATH"] ?? "")
+        else { return nil }
+        self.tool = tool
+        program = NoticeProgram(name: "the desktop", environment: environment, pool: pool, timeout: .seconds(10))
+    }
+
+    func tell(_ notice: Notice) async throws {
+        try await program.run([tool.string] + Self.arguments(for: notice))
+    }
+
+    /// After `--`, a title that begins with a dash is no option.
+    static func arguments(for notice: Notice) -> [String] {
+        ["--app-name=sync-agent", "--", notice.title.escapingControls, body(notice.message)]
+    }
+
+    private static func tool(in path: String) -> FilePath? {
+        path.split(separator: ":").map { FilePath(String($0)).appending("notify-send") }.first { candidate in
+            candidate.isAbsolute && access(candidate.string, X_OK) == 0
+        }
+    }
+
+    /// A body may hold markup, with images and links (Desktop Notifications Specification, "Markup"), and notify-send
+    /// decodes escapes of C in it. Scalars count here: `<` with a combining mark is a tag all the same.
+    private static func body(_ message: String) -> String {
+        message.escapingControls.escaping({ "&<>\\".unicodeScalars.contains($0) }) { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: #"\\"#
+            }
+        }
+    }
+}
+
+extension Notifiers {
+    /// All ways that the configuration names, and the desktop where there is one.
+    init(
+        _ settings: NotifySettings, environment: [String: String], pool: BlockingPool, time: TimeSource, logger: Logger
+    ) {
+        var ways: [any Notifier] = []
+        if !settings.command.isEmpty {
+            ways.append(CommandNotifier(words: settings.command, environment: environment, pool: pool))
+        }
+        if let webhook = settings.webhook { ways.append(WebhookNotifier(webhook, time: time)) }
+        if let desktop = DesktopNotifier(environment: environment, pool: pool) { ways.append(desktop) }
+        self.init(ways, logger: logger)
     }
 }

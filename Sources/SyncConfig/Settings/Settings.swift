@@ -1,5 +1,6 @@
+package import FoundationEssentials
 package import SyncCore
-import SystemPackage
+package import SystemPackage
 
 /// A whole configuration, checked. docs/design.md, section 6, names the keys; `config reference` explains them.
 package struct Settings: Hashable, Sendable {
@@ -61,5 +62,121 @@ extension Settings {
             reader.add(message, at: SettingsReader.path(ConfigKeys.watchPath.path, entry: entry))
         }
         return watched
+    }
+}
+
+/// Where the copies go.
+package enum StoreSettings: Hashable, Sendable {
+    case directory(DirectoryStoreSettings)
+    case s3(S3StoreSettings)
+}
+
+package enum StoreType: String, Hashable, Sendable, CaseIterable {
+    case directory, s3
+}
+
+/// The embedded store.
+package struct DirectoryStoreSettings: Hashable, Sendable {
+    /// Absolute, lexically normalised.
+    package var path: FilePath
+    /// How long it pretends that a restore takes.
+    package var restoreDuration: Duration
+
+    package init(path: FilePath, restoreDuration: Duration = .seconds(5)) {
+        self.path = path
+        self.restoreDuration = restoreDuration
+    }
+}
+
+/// A bucket. What is `nil` is left to the environment and the shared AWS files.
+package struct S3StoreSettings: Hashable, Sendable {
+    package enum Addressing: String, Hashable, Sendable, CaseIterable {
+        case auto, path, virtual
+    }
+
+    package enum Encryption: String, Hashable, Sendable, CaseIterable {
+        case none
+        case ownKeys = "sse-s3"
+        case keyService = "sse-kms"
+    }
+
+    package enum Switch: String, Hashable, Sendable, CaseIterable {
+        case auto, on, off
+
+        /// `nil` for auto.
+        package var isOn: Bool? { self == .auto ? nil : self == .on }
+    }
+
+    package var bucket: String
+    package var region: String?
+    package var endpoint: URL?
+    package var addressing: Addressing
+    /// Without `/` at its ends; empty for none.
+    package var prefix: String
+    /// Of the shared AWS files.
+    package var profile: String?
+    package var encryption: Encryption
+    /// Only with ``Encryption/keyService``.
+    package var encryptionKey: String?
+    package var checksums: Switch
+    package var conditionalWrites: Switch
+
+    package init(
+        bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
+        prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
+        checksums: Switch = .auto, conditionalWrites: Switch = .auto
+    ) {
+        self.bucket = bucket
+        self.region = region
+        self.endpoint = endpoint
+        self.addressing = addressing
+        self.prefix = prefix
+        self.profile = profile
+        self.encryption = encryption
+        self.encryptionKey = encryptionKey
+        self.checksums = checksums
+        self.conditionalWrites = conditionalWrites
+    }
+}
+
+extension StoreSettings {
+    init(from reader: inout SettingsReader) {
+        let knownProblems = reader.problems.count
+        let type = reader.value(ConfigKeys.storeType)
+        // When the type itself is wrong, which keys go with it is anybody's guess.
+        if reader.problems.count == knownProblems {
+            for key in ConfigKeys.all where key.traits.store != nil && key.traits.store != type {
+                guard let other = key.traits.store, reader.isSet(key.path) else { continue }
+                let origin = reader.isSet(ConfigKeys.storeType.path) ? "" : " (the default)"
+                reader.add(
+                    "belongs to a store of type \(other.rawValue); this one is of type \(type.rawValue)\(origin)",
+                    at: key.path)
+            }
+        }
+        let restoreDuration = reader.value(ConfigKeys.restoreSeconds)
+        let s3 = S3StoreSettings(
+            bucket: reader.value(ConfigKeys.bucket) ?? "", region: reader.value(ConfigKeys.region),
+            endpoint: reader.value(ConfigKeys.endpoint), addressing: reader.value(ConfigKeys.addressing),
+            prefix: reader.value(ConfigKeys.prefix), profile: reader.value(ConfigKeys.awsProfile),
+            encryption: reader.value(ConfigKeys.encryption), encryptionKey: reader.value(ConfigKeys.encryptionKey),
+            checksums: reader.value(ConfigKeys.checksums),
+            conditionalWrites: reader.value(ConfigKeys.conditionalWrites))
+        switch type {
+        case .directory:
+            let path = reader.path(ConfigKeys.storePath) ?? ""
+            self = .directory(DirectoryStoreSettings(path: path, restoreDuration: restoreDuration))
+        case .s3:
+            if !reader.isSet(ConfigKeys.bucket.path) {
+                reader.add(
+                    "is missing; a store of type s3 needs the bucket's name", at: ConfigKeys.bucket.path,
+                    line: reader.line(of: ConfigKeys.storeType.path))
+            }
+            if s3.encryptionKey != nil, s3.encryption != .keyService {
+                reader.add(
+                    "goes with encryption: \(S3StoreSettings.Encryption.keyService.rawValue); this one is "
+                        + s3.encryption.rawValue, at: ConfigKeys.encryptionKey.path)
+            }
+            self = .s3(s3)
+        }
     }
 }

@@ -123,3 +123,133 @@ package struct ConfigTemplate: Sendable {
         Paragraph.lines(text, prefix: indent + "# ")
     }
 }
+
+/// What `config reference` prints: every key there is.
+package enum ConfigReference {
+    /// One key, for JSON.
+    package struct Entry: Hashable, Sendable, Encodable {
+        /// `upload.batch_size`; `watch[].path` for a key of each entry of a list.
+        package let key: String
+        package let type: String
+        /// As YAML, `null` where the key is optional and has no value of its own; `nil` when the key is required.
+        package let `default`: String?
+        package let accepted: String
+        package let meaning: String
+
+        private enum CodingKeys: CodingKey {
+            case key, type, `default`, accepted, meaning
+        }
+
+        /// Writes `default` as null where there is none: the fields are always the same.
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(key, forKey: .key)
+            try container.encode(type, forKey: .type)
+            try container.encode(self.default, forKey: .default)
+            try container.encode(accepted, forKey: .accepted)
+            try container.encode(meaning, forKey: .meaning)
+        }
+    }
+
+    /// All keys, in the order of the file that `init` writes.
+    package static let entries: [Entry] = ConfigKeys.all.map { key in
+        Entry(
+            key: key.path, type: key.type, default: key.defaultText, accepted: key.accepted, meaning: meaning(of: key))
+    }
+
+    /// The same for people: 80 columns, with a newline at the end.
+    package static var text: String {
+        var lines = Paragraph.lines(
+            "The configuration is a YAML file: --config FILE, else SYNC_AGENT_CONFIG, else "
+                + "$XDG_CONFIG_HOME/sync-agent/config.yaml, else ~/.config/sync-agent/config.yaml. Unknown keys and "
+                + "values that are not accepted are errors. A key that is left out has its default.")
+        var section: Substring = ""
+        for key in ConfigKeys.all {
+            if key.section != section, let meaning = ConfigSections.meaning(of: key.section) {
+                section = key.section
+                lines += ["", "\(section.prefix { $0 != "[" }.uppercased()): \(meaning)"]
+            }
+            let fallback = key.defaultText.map { $0 == "null" ? "optional" : "default \($0)" } ?? "required"
+            lines += ["", key.path, "  \(key.type), \(fallback)"]
+            lines += Paragraph.lines("Accepted: \(key.accepted).", prefix: "  ")
+            lines += Paragraph.lines(meaning(of: key), prefix: "  ")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func meaning(of key: KeyDescription) -> String {
+        let store = key.traits.store.map { " Only for a store of type \($0.rawValue)." } ?? ""
+        return key.meaning + store
+    }
+}
+
+/// Breaks text into lines.
+enum Paragraph {
+    /// Lines of at most `width` columns, `prefix` included; a word that is longer stands alone on its line.
+    static func lines(_ text: String, prefix: String = "", width: Int = 80) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, prefix.count + line.count + 1 + word.count > width {
+                lines.append(prefix + line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return line.isEmpty ? lines : lines + [prefix + line]
+    }
+}
+
+/// Texts as YAML scalars.
+enum YAMLText {
+    /// The text such that any YAML reader gives it back: plain where nothing can be misread, else in double quotes
+    /// (YAML 1.2, section 5.7, for the escapes).
+    static func scalar(_ text: String) -> String {
+        isSafePlain(text) ? text : quoted(text)
+    }
+
+    /// Letters and a few harmless marks, not one of YAML 1.1's words for true, false and null, and no number.
+    private static func isSafePlain(_ text: String) -> Bool {
+        let words = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
+        guard let first = text.unicodeScalars.first, !words.contains(text.lowercased()) else { return false }
+        let mayBegin = first.isASCIILetter || (text.hasPrefix("~/") || text.hasPrefix("/"))
+        let marks = "_./-~"
+        return mayBegin
+            && text.unicodeScalars.allSatisfy {
+                $0.isASCIILetter || ("0"..."9").contains($0) || marks.unicodeScalars.contains($0)
+                    || ($0 == ":" && !text.hasSuffix(":"))
+            }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            default: result += isPrintable(scalar) ? String(scalar) : escaped(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// What may stand unescaped (YAML 1.2, rule `c-printable`), without the line separators and the byte order mark.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x20...0x7E, 0xA0...0x2027, 0x202A...0xFEFE, 0xFF00...0xFFFD, 0x1_0000...0x10_FFFF: true
+        default: false
+        }
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        let padding = String(repeating: "0", count: 4 - min(digits.count, 4))
+        return "\\u\(padding)\(digits)"
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isASCIILetter: Bool { ("a"..."z").contains(self) || ("A"..."Z").contains(self) }
+}

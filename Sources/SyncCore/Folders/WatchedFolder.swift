@@ -18,3 +18,27 @@ package struct WatchedFolder: Hashable, Sendable {
         self.profile = profile
     }
 }
+
+/// Names that are never photos: what editors, browsers and copy programs leave behind while they work.
+package enum IgnoredNames {
+    private static let suffixes = [".tmp", ".part", ".partial", ".crdownload", ".download", ".swp", "~"]
+    /// What devices and desktops make of photos that stand elsewhere, and what was thrown away.
+    private static let byproducts: Set<String> = [
+        "@eadir", "thumbs.db", ".thumbnails", ".@__thumb", ".trash", ".trashes",
+    ]
+    /// With the number of a user behind it (freedesktop.org, "Trash specification").
+    private static let trash = ".trash-"
+
+    /// Whether a file or folder of this name is left out. A name is one path component, as the directory holds it.
+    package static func contains(_ name: some StringProtocol) -> Bool {
+        if name.utf8.first == UInt8(ascii: ".") || name.utf8.first == UInt8(ascii: "~") { return true }
+        let lowered = name.lowercased()
+        return suffixes.contains { lowered.hasSuffix($0) } || byproducts.contains(lowered)
+    }
+
+    /// Whether nobody misses what is under an ignored name: previews that devices make, the trash.
+    package static func areByproducts(_ name: some StringProtocol) -> Bool {
+        let lowered = name.lowercased()
+        return byproducts.contains(lowered) || lowered.hasPrefix(trash)
+    }
+}

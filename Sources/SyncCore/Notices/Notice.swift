@@ -30,3 +30,22 @@ package struct Notice: Hashable, Sendable, Codable {
         self.at = at
     }
 }
+
+/// A way to tell people what happened. What stands in a notice is data: no adapter lets any of it be taken for a command,
+/// an option or markup.
+package protocol Notifier: Sendable {
+    /// Tells it once, and returns when it was handed over.
+    /// - Throws: an error that says what to do and holds no secret; `CancellationError`.
+    func tell(_ notice: Notice) async throws
+}
+
+extension Int {
+    /// The one place that counts words: `1 photo`, `3 photos`. A verb that goes with the number belongs to both forms:
+    /// `counted("photo is", "photos are")`.
+    /// - Parameters:
+    ///   - many: `nil` for what gets an "s".
+    ///   - digits: the number as it is shown; `nil` for its plain digits.
+    package func counted(_ one: String, _ many: String? = nil, as digits: String? = nil) -> String {
+        "\(digits ?? "\(self)") \(self == 1 ? one : many ?? one + "s")"
+    }
+}

@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// A place for objects. Every adapter passes one contract suite (`ObjectStoreContract` in SyncTestSupport).
 ///
 /// Promises, for every store:
@@ -102,5 +104,105 @@ extension ObjectStore {
         StoreError(
             .unsupported, operation: operation, key: key?.rawValue,
             message: "a store of type \(identity.type) has no \(what)")
+    }
+}
+
+/// Objects that can be read, each by its key: a store, or the photos of somebody else's share.
+///
+/// All functions throw ``StoreError``, or `CancellationError` when the task was cancelled. None retries by itself.
+package protocol ObjectSource: Sendable {
+    /// What `status` shows: the type and place.
+    var identity: StoreIdentity { get }
+
+    /// What is stored under `key`, or `nil` when nothing is.
+    func head(_ key: ObjectKey) async throws -> ObjectInfo?
+
+    /// Reads an object, whole or a part of it, into `sink`.
+    /// - Parameters:
+    ///   - range: bytes to read; `nil` for all. A range that begins past the end throws `.invalidRange`; one that ends
+    ///     past it is cut there (RFC 9110, 14.1.2).
+    ///   - sink: gets the bytes in order, never concurrently, on a thread of the store's; what it throws ends the read.
+    /// - Throws: `.notFound`, `.archived` (not restored), `.badDigest` (the store's copy is damaged).
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo
+}
+
+/// A store as those see it who only look: what takes one cannot change what is stored.
+package protocol ReadableStore: ObjectSource {
+    /// What is known of the store by now; it may learn more with every answer.
+    var capabilities: StoreCapabilities { get }
+
+    /// One page of the objects whose key begins with `prefix`, in byte order.
+    /// - Parameter limit: at most so many, 1 to 1,000.
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage
+}
+
+extension ReadableStore {
+    package var capabilities: StoreCapabilities { StoreCapabilities() }
+}
+
+/// What a store is and where, as `status` prints it.
+package struct StoreIdentity: Hashable, Sendable {
+    /// `directory` or `s3`, as in the configuration.
+    package var type: String
+    /// A folder's path, or `s3://bucket/prefix` and the endpoint where it is not Amazon's.
+    package var location: String
+
+    package init(type: String, location: String) {
+        self.type = type
+        self.location = location
+    }
+}
+
+/// What a store can do, as far as it is known.
+package struct StoreCapabilities: Hashable, Sendable {
+    /// Who carries lifecycle rules out.
+    package enum Lifecycle: Hashable, Sendable {
+        /// The store does, by rules that are kept in it.
+        case byRules
+        /// Whoever uses the store: it keeps no rules (the embedded store).
+        case byAgent
+    }
+
+    package var lifecycle: Lifecycle
+    /// Whether listings tell of restores: `true` once one did, `nil` as long as none has.
+    package var restoresInLists: Bool?
+    /// Whether listings tell a digest of every object that is whole: one without is in doubt.
+    package var digestsInLists: Bool
+    /// Whether ``ObjectStore/link(to:lasting:)`` gives links.
+    package var links: Bool
+    /// How long every restore takes, where the store fixes that itself; `nil` where class and tier decide.
+    package var restoreDuration: Duration?
+
+    package init(
+        lifecycle: Lifecycle = .byAgent, restoresInLists: Bool? = nil, digestsInLists: Bool = false,
+        links: Bool = false,
+        restoreDuration: Duration? = nil
+    ) {
+        self.lifecycle = lifecycle
+        self.restoresInLists = restoresInLists
+        self.digestsInLists = digestsInLists
+        self.links = links
+        self.restoreDuration = restoreDuration
+    }
+}
+
+/// An address that lets whoever has it read one object.
+package struct StoreLink: Hashable, Sendable {
+    /// Absolute, percent-encoded. It is a secret while it lasts.
+    package var url: String
+    /// When it stops to work; where nobody knows (``isEndKnown``), until when it is relied on.
+    package var endsAt: Date
+    /// `false` where it was signed by credentials that are temporary and do not tell their end.
+    package var isEndKnown: Bool
+    /// Why it ends earlier than was asked for, in plain words; `nil` when it does not.
+    package var limit: String?
+
+    package init(url: String, endsAt: Date, limit: String? = nil, isEndKnown: Bool = true) {
+        self.url = url
+        self.isEndKnown = isEndKnown
+        self.endsAt = endsAt
+        self.limit = limit
     }
 }

@@ -118,3 +118,96 @@ package struct StoredCopy: Hashable, Sendable {
         self.note = note
     }
 }
+
+/// Makes what may leave for others: copies of photos that tell nothing but the picture. Its calls block and burn CPU: the
+/// caller gives them a thread.
+///
+/// Promise, for every copy: no GPS, maker note, serial number, name of a person, text, embedded preview, XMP, IPTC or
+/// comment is in it, and nothing behind the picture's end; colours (ICC profile, colour space), orientation and times are
+/// as they were. A copy was decoded to its end: a damaged photo is an error. The same photo gives the same bytes.
+package protocol SharedCopyMaker: Sendable {
+    /// The copy of a JPEG that is shared.
+    ///
+    /// A photo beyond the policy's size gives the same bytes from its file and from its stored copy. A photo that is
+    /// shared as it is stored, because it tells nothing and is small enough, gives the stored copy's bytes.
+    /// - Returns: a copy whose content is `.reduced`, also when nothing had to be changed; width and height as it is seen.
+    /// - Throws: ``PhotoError``; `.notAPhoto` for other types, of which nothing could be left out; `.changed` when the
+    ///   file was written to meanwhile.
+    func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy
+
+    /// A small upright JPEG for pages, without any metadata but its ICC profile. It is never enlarged.
+    /// - Parameter side: the longer side at most, in pixels.
+    func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy
+}
+
+/// Where the bytes of a photo are.
+package enum PhotoSource: Hashable, Sendable {
+    case file(FilePath)
+    /// A whole file's bytes, in memory.
+    case bytes([UInt8])
+}
+
+/// What a recipient gets.
+package enum SharedSize: Hashable, Sendable {
+    /// Reduced as ``ReducePolicy`` says. A JPEG that is within the limit, and that encoding anew would not make clearly
+    /// smaller, keeps its picture's data.
+    case reduced(ReducePolicy)
+    /// The picture's data byte for byte, with what must not leave cut out around it.
+    case full(PhotoLimits)
+}
+
+/// Why a file could not become a stored copy.
+package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Hashable, Sendable {
+        /// The file ends before the picture does, or is empty.
+        case truncated
+        /// The picture's data is damaged.
+        case corrupt
+        /// A format or variant that the codec does not know (12 bit, lossless). What is stored of it is the file itself.
+        case unsupported
+        /// Beyond ``PhotoLimits``.
+        case overLimit
+        /// The name says photo, the bytes do not.
+        case notAPhoto
+        /// It tells where it was taken, or that cannot be ruled out, and `strip_location` keeps that here.
+        case tellsPlace
+        /// Neither photo nor video: nothing that this folder stores.
+        case notStored
+        /// The file was written to while it was read, or is open for writing.
+        case changed
+        /// It is gone.
+        case missing
+        /// open(2) or read(2) failed: permission, I/O.
+        case unreadable
+        /// The machine is out of memory or descriptors.
+        case outOfResources
+        /// Its decoding did not end (`StepWatch`).
+        case tooSlow
+        /// Whoever asked for it does not wait any longer: the agent stops.
+        case stopped
+    }
+
+    package var code: Code
+    /// The reason in plain words; the codec's own words where it has any.
+    package var message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Whether the same bytes would fail again. A failed photo is tried again only when its file changes.
+    package var isPermanent: Bool {
+        switch code {
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .notStored, .tooSlow: true
+        case .changed, .missing, .unreadable, .outOfResources, .stopped: false
+        }
+    }
+
+    package var description: String { message }
+
+    package static let tooSlow = PhotoError(
+        .tooSlow,
+        "its picture or metadata could not be read within a minute, and it was set aside; look at the file, and ask for "
+            + "another try with sync-agent retry")
+}

@@ -18,3 +18,68 @@ package enum PhotoState: String, Hashable, Sendable, CaseIterable {
     /// Whether the file is there, as far as is known.
     package var isOnDisk: Bool { self != .missing && self != .lost }
 }
+
+/// Why an image, a video or a JSON file is not stored on purpose. It is counted and named beside what is safe, since
+/// its owner may not know that it is left out. The ledger and `status --json` know it by these names.
+package enum LeftOut: String, Hashable, Sendable, CaseIterable {
+    /// The image of a project that is another one's duplicate.
+    case duplicate
+    /// The image of a project that has been in the making for too long.
+    case dropped
+    /// The image of a project that failed.
+    case failed
+    /// An image of which `projects.json` has no record that can be used.
+    case unrecorded
+    /// Of a kind that its folder does not store: a video among projects.
+    case unfit
+    /// A JSON file of a gallery that cannot be read: it may hold events.
+    case unreadable
+}
+
+/// What a photo's file has and its stored copy has not. The ledger and `status --json` know them by these names.
+package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
+    /// XMP: ratings, edits, captions.
+    case xmp
+    /// EXIF that is too damaged to be corrected.
+    case exif
+    case makerNote
+    /// IPTC: captions, credits, names of places.
+    case iptc
+    /// A comment or another text beside the picture.
+    case comment
+    /// The brightness of an HDR picture.
+    case gainMap
+    /// Another picture behind the first one: a depth map, the other eye, the picture before an effect.
+    case secondPicture
+    /// A film behind the picture.
+    case motion
+    /// What cameras and programs write beside the picture, in segments or chunks of their own: signed credentials, edits,
+    /// data of the lens.
+    case applicationData
+    /// Bytes behind the picture's end that are none of these: a text, another file.
+    case trailer
+    /// Where it was taken; with `strip_location`.
+    case position
+
+    /// In plain words, for people.
+    package var words: String {
+        switch self {
+        case .xmp: "XMP"
+        case .exif: "EXIF"
+        case .makerNote: "maker note"
+        case .iptc: "IPTC"
+        case .comment: "comment"
+        case .gainMap: "gain map"
+        case .secondPicture: "second picture"
+        case .motion: "motion"
+        case .applicationData: "application data"
+        case .trailer: "data behind its end"
+        case .position: "position"
+        }
+    }
+}
+
+extension Set<DroppedPart> {
+    /// In the order in which they are told.
+    package var inOrder: [DroppedPart] { DroppedPart.allCases.filter(contains) }
+}

@@ -48,3 +48,65 @@ package enum ShareReference: Hashable, Sendable {
         }
     }
 }
+
+/// The name of a share, and all that protects it where everybody can read it: a version 4 UUID (RFC 9562, 5.4), 122
+/// random bits, in lower case.
+package struct ShareID: Hashable, Sendable, LosslessStringConvertible {
+    package let description: String
+
+    /// `nil` unless the text is a UUID in its usual form, in either case.
+    package init?(_ description: String) {
+        let groups = description.split(separator: "-", omittingEmptySubsequences: false)
+        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12],
+            groups.allSatisfy({ $0.unicodeScalars.allSatisfy { $0.isASCII && $0.properties.isASCIIHexDigit } })
+        else { return nil }
+        self.description = description.lowercased()
+    }
+
+    /// A new one.
+    /// - Parameter generator: has to be fit for secrets, as the system's is (getrandom(2)).
+    package init(using generator: inout some RandomNumberGenerator) {
+        var bytes = (0..<2).flatMap { _ in
+            withUnsafeBytes(of: generator.next() as UInt64) { Array($0) }
+        }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        var text = ""
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text += "-" }
+            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        description = text
+    }
+}
+
+/// Where the objects of one share live. They stand beside the users' folders, so that one rule and one policy fit them.
+package struct ShareKeys: Hashable, Sendable {
+    package static let prefix = "shares/"
+
+    package let id: ShareID
+
+    package init(_ id: ShareID) {
+        self.id = id
+    }
+
+    /// The beginning of all keys of this share.
+    package var folder: String { "\(Self.prefix)\(id)/" }
+    /// Written last, so that a share is there when this is.
+    package var manifest: ObjectKey { key("vacation.json") }
+    package var page: ObjectKey { key("index.html") }
+
+    /// - Parameter orderIndex: from 0.
+    package func photo(_ orderIndex: Int) -> ObjectKey { key(Self.photoName(id, orderIndex)) }
+    package func thumbnail(_ orderIndex: Int) -> ObjectKey { key(Self.thumbnailName(orderIndex)) }
+
+    /// Names below ``folder``, as the page and the manifest's readers put them together.
+    package static func photoName(_ id: ShareID, _ orderIndex: Int) -> String { "\(id)_\(orderIndex).jpg" }
+    package static func thumbnailName(_ orderIndex: Int) -> String { "thumbnails/\(orderIndex).jpg" }
+
+    private func key(_ name: String) -> ObjectKey {
+        // A UUID and our own names always make a key.
+        guard let key = try? ObjectKey(folder + name) else { preconditionFailure("\(folder + name) is no key") }
+        return key
+    }
+}

@@ -116,3 +116,65 @@ package enum ExpectedClass: Hashable, Sendable {
         }
     }
 }
+
+/// The smallest object that is archived, and why.
+package struct ArchiveFloor: Hashable, Sendable {
+    /// What archiving costs has to come back within so many months.
+    package static let months = 24
+
+    /// `tiers.minimum_archive_bytes`.
+    package var configured: Int64
+    /// By the prices; `unknown` also where there are none, because the store is not billed.
+    package var breakEven: ArchiveBreakEven
+
+    /// - Parameter prices: `nil` for a store that does not bill as Amazon does; then only `configured` counts.
+    package init(configured: Int64, prices: PriceTable?) {
+        self.configured = configured
+        breakEven =
+            prices.map { ArchiveBreakEven(of: TierPolicy.archive, months: Self.months, prices: $0) } ?? .unknown
+    }
+
+    /// Objects of so many bytes and more are archived; `nil` when it pays for none.
+    package var bytes: Int64? {
+        switch breakEven {
+        case .from(let size): max(configured, size)
+        case .never: nil
+        case .unknown: configured
+        }
+    }
+}
+
+/// Who moves old photos to the archive.
+package enum TierMode: String, Hashable, Sendable, CaseIterable {
+    /// Rules that the bucket keeps and carries out.
+    case bucket
+    /// The agent, by copying objects onto themselves.
+    case agent
+    case off
+}
+
+extension TierRule: CustomStringConvertible {
+    /// One line for people: `users/ana/photos/: to DEEP_ARCHIVE after 180 days, of 128 KiB or more`.
+    package var description: String {
+        var parts: [String] = []
+        if let transition { parts.append("to \(transition.storageClass) after \(Self.days(transition.afterDays))") }
+        if let expireAfterDays { parts.append("removed after \(Self.days(expireAfterDays))") }
+        if let expireEarlierAfterDays {
+            parts.append("earlier versions removed after \(Self.days(expireEarlierAfterDays))")
+        }
+        if let abortUploadsAfterDays {
+            parts.append("unfinished uploads taken back after \(Self.days(abortUploadsAfterDays))")
+        }
+        if let largerThan { parts.append(Self.size(above: largerThan)) }
+        return (prefix.isEmpty ? "all keys" : prefix.escapingControls) + ": " + parts.joined(separator: ", ")
+    }
+
+    private static func days(_ count: Int) -> String { count.counted("day") }
+
+    /// A round number of KiB where one of both ways to say it gives one.
+    private static func size(above limit: Int64) -> String {
+        if limit < .max, (limit + 1).isMultiple(of: 1_024) { return "of \((limit + 1) / 1_024) KiB or more" }
+        if limit > 0, limit.isMultiple(of: 1_024) { return "larger than \(limit / 1_024) KiB" }
+        return "larger than \(limit) bytes"
+    }
+}

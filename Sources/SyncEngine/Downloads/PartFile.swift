@@ -158,8 +158,8 @@ enum FileDigest {
         var offset: Int64 = 0
         while true {
             try flag.check()
-            let count = try file.read(fromAbsoluteOffset: offset, into: buffer)
-            if count == 0 { return try file.requireEnd(at: offset) }
+            let count = try file.read(at: offset, into: buffer)
+            if count == 0 { return }
             body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
             offset += Int64(count)
         }

@@ -115,14 +115,14 @@ package struct ProjectRemover: Sendable {
         // Listed again: an image may have been stored since somebody was asked.
         let keys = try await objects(of: target.id)
         guard !keys.isEmpty else { return [] }
+        // First: nothing is called stored that is not there, whenever this ends. What the store keeps is in its listing.
+        try await ledger.finish { try $0.forgetProjectObjects(keys) }
         let failures: [ObjectKey: StoreError]
         do {
             failures = try await store.delete(keys)
         } catch let error as StoreError {
             return ["\(error)"]
         }
-        let removed = keys.filter { failures[$0] == nil }
-        try await ledger.finish { try $0.forgetProjectObjects(removed) }
         return failures.sorted { $0.key < $1.key }.map { "\($0.value)" }
     }
 

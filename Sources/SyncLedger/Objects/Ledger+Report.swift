@@ -121,3 +121,140 @@ extension Database {
         return item?.requestedAt.map { $0.milliseconds >= time.milliseconds } ?? false
     }
 }
+
+/// The objects of one storage class below one prefix.
+package struct TierShare: Hashable, Sendable {
+    /// What a lifecycle rule would be made for: `users/ana/photos/`, `gallery-archive/ana/`, `shares/`; empty for objects
+    /// without a folder.
+    package let prefix: String
+    package let storageClass: StorageClass
+    package var objects: Int
+    /// Stored bytes.
+    package var bytes: Int64
+    /// Of these, what is in the class for less than its minimum of days.
+    package var youngObjects: Int
+    package var youngBytes: Int64
+}
+
+extension Ledger {
+    /// What is stored where, by prefix, then by class. It is read from counts that are kept for each day, however many
+    /// objects there are.
+    /// - Parameter minimumDays: for how long a class bills at least. Days are those of UTC, and an object counts from the
+    ///   one in which it was put, or was first reported to be in the class.
+    package func tierReport(
+        at time: Date, minimumDays: (StorageClass) -> Int
+    ) throws(LedgerError) -> [TierShare] {
+        try read("sum up the objects") { db in
+            let today = Int(time.timeIntervalSince1970 / 86_400)
+            var shares: [TierShare] = []
+            try db.forEachRow(LedgerQuery.objectAges, []) { (age: ObjectAge) in
+                if shares.last?.prefix != age.prefix || shares.last?.storageClass != age.storageClass {
+                    shares.append(
+                        TierShare(
+                            prefix: age.prefix, storageClass: age.storageClass, objects: 0, bytes: 0, youngObjects: 0,
+                            youngBytes: 0))
+                }
+                let minimum = minimumDays(age.storageClass)
+                // To the end of the day on which the minimum is over: at which hour of it an object came is not known.
+                shares[shares.count - 1].add(age, isYoung: minimum > 0 && age.day + minimum >= today)
+            }
+            return shares
+        }
+    }
+}
+
+/// What came into one class on one day.
+private struct ObjectAge: FetchableRecord {
+    let prefix: String
+    let storageClass: StorageClass
+    /// Days since 1970, UTC.
+    let day: Int
+    let objects: Int
+    let bytes: Int64
+
+    init(row: Row) {
+        prefix = row[0]
+        storageClass = StorageClass(rawValue: row[1])
+        day = row[2]
+        objects = row[3]
+        bytes = row[4]
+    }
+}
+
+extension TierShare {
+    fileprivate mutating func add(_ age: ObjectAge, isYoung: Bool) {
+        objects += age.objects
+        bytes += age.bytes
+        guard isYoung else { return }
+        youngObjects += age.objects
+        youngBytes += age.bytes
+    }
+}
+
+/// Objects in STANDARD that rules for old objects are about.
+package struct ArchiveBacklog: Hashable, Sendable {
+    /// Their time has come, and they are not moved yet.
+    package var due: Int
+    /// They will never be moved.
+    package var tooSmall: Int
+
+    package init(due: Int = 0, tooSmall: Int = 0) {
+        self.due = due
+        self.tooSmall = tooSmall
+    }
+}
+
+extension Ledger {
+    /// What waits to be archived, from counts that are kept for each day. They are kept for one smallest size: with
+    /// another than the last time, they are made anew by a walk over all objects, a second for a million; each time, as long
+    /// as they cannot be kept: whoever asks what there is must get an answer on a full disk, too.
+    /// - Parameters:
+    ///   - prefixes: as ``TierShare/prefix``.
+    ///   - minimumBytes: smaller objects are not archived.
+    ///   - days: the age at which objects are archived. At which hour of a day an object came is not known: it is due when
+    ///     it surely is, for 0 at once.
+    package func archiveBacklog(
+        below prefixes: [String], minimumBytes: Int64, afterDays days: Int, at time: Date
+    ) throws(LedgerError) -> ArchiveBacklog {
+        let operation = "count what is to be archived"
+        let isKept = try read(operation) { try $0.number(Self.archiveFloor) == minimumBytes }
+        let today = Int(time.timeIntervalSince1970 / 86_400)
+        let lastDay = days == 0 ? today : today - days - 1
+        if !isKept {
+            do {
+                try write(operation) { try $0.keepAges(smallBelow: minimumBytes) }
+            } catch {
+                guard error.mayPass else { throw error }
+                return try read(operation) { db in
+                    try db.backlog(below: prefixes, LedgerQuery.uncountedArchiveBacklog, [lastDay, minimumBytes])
+                }
+            }
+        }
+        return try read(operation) { try $0.backlog(below: prefixes, LedgerQuery.archiveBacklog, [lastDay]) }
+    }
+
+    fileprivate static let archiveFloor = "SELECT archive_floor FROM agent"
+}
+
+extension Database {
+    /// - Parameter query: takes a prefix after the arguments.
+    fileprivate func backlog(
+        below prefixes: [String], _ query: String, _ arguments: StatementArguments
+    ) throws -> ArchiveBacklog {
+        try prefixes.reduce(into: ArchiveBacklog()) { backlog, prefix in
+            let row = try Row.fetchOne(cachedStatement(sql: query), arguments: arguments + [prefix])
+            backlog.due += row?[0] ?? 0
+            backlog.tooSmall += row?[1] ?? 0
+        }
+    }
+
+    fileprivate func keepAges(smallBelow bytes: Int64) throws {
+        try run("UPDATE agent SET archive_floor = ?", [bytes])
+        try run("DELETE FROM object_ages")
+        try run(
+            """
+            INSERT INTO object_ages
+                SELECT family, storage_class, since_day, size < ?, COUNT(*), SUM(size) FROM objects GROUP BY 1, 2, 3, 4
+            """, [bytes])
+    }
+}

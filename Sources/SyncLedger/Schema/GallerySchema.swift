@@ -1,3 +1,6 @@
+import FoundationEssentials
+import GRDB
+
 /// A migration: gallery events, profiles and what was signed off. It has shipped when you read this: see ``Schema``.
 ///
 /// Nothing in here may hold text of an event, in no column: ids, names of files, times and digests only.
@@ -158,4 +161,44 @@ enum GallerySchema {
             finished_at INTEGER NOT NULL
         ) STRICT;
         """
+}
+
+/// A migration: the key of pseudonyms. It has shipped when you read this: see ``Schema``.
+enum PseudonymSchema {
+    static let name = "the key of pseudonyms"
+
+    /// Bytes.
+    private static let length = 32
+
+    static func migrate(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE pseudonym_key (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    key BLOB NOT NULL CHECK (length(key) = 32)
+                ) STRICT;
+                """)
+        var random = SystemRandomNumberGenerator()
+        let key = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        try db.execute(sql: "INSERT INTO pseudonym_key VALUES (1, ?)", arguments: [Data(key)])
+    }
+}
+
+/// A migration: of files of events, the one photo that was decoded when the agent ended. It has shipped when you read
+/// this: see ``Schema``.
+enum EventPhotoSuspectSchema {
+    static let name = "photos of events in hand at unclean ends"
+
+    // `photo`: which of the file's photos a library has. They go by their bytes: the file may grow, and an id may stand
+    // twice in it.
+    static let all = [
+        "ALTER TABLE suspects ADD COLUMN photo BLOB",
+        """
+        CREATE TABLE event_photos_set_aside (
+            photo_id INTEGER NOT NULL REFERENCES photos (id) ON DELETE CASCADE,
+            md5 BLOB NOT NULL,
+            PRIMARY KEY (photo_id, md5)
+        ) STRICT, WITHOUT ROWID
+        """,
+    ]
 }

@@ -1,7 +1,7 @@
 import Glibc
-import SyncCore
+package import SyncCore
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// An open file descriptor, closed with its last reference.
 final class OpenFile {
@@ -114,5 +114,122 @@ final class OpenFile {
 
     private func failure(_ call: String) -> FileError {
         FileError(call: call, path: path, errno: Errno(rawValue: errno))
+    }
+}
+
+/// A file whose bytes are put into the store.
+enum SourceFile {
+    /// Reads a file that must be the one that `stamp` was taken of, and stay it until the end.
+    /// - Returns: the digests of what was read.
+    /// - Throws: ``StoreError``: `.sourceChanged`, or `.sourceUnreadable` when it cannot be read now: a source's trouble is
+    ///   not the store's. What `body` throws.
+    static func read(
+        _ path: FilePath, stamp: FileStamp, for key: ObjectKey, into body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> ContentDigest {
+        // Not to hang where a pipe has taken the file's place.
+        let file = try told(key) { () throws(FileError) in try OpenFile(path, .read) }
+        guard try told(key, { () throws(FileError) in try file.stamp() }) == stamp else { throw changed(path, key) }
+        // Where the file is cut meanwhile, the read ends early with an I/O error; the stamp tells that from a bad disk.
+        var bodyError: (any Error)?
+        let digest: ContentDigest
+        do {
+            digest = try file.read(0..<stamp.size) { bytes in
+                do {
+                    try body(bytes)
+                } catch {
+                    bodyError = error
+                    throw error
+                }
+            }
+        } catch {
+            if let bodyError { throw bodyError }
+            if try told(key, { () throws(FileError) in try file.stamp() }) != stamp { throw changed(path, key) }
+            throw unreadable(path, key, error)
+        }
+        guard try told(key, { () throws(FileError) in try file.stamp() }) == stamp else { throw changed(path, key) }
+        return digest
+    }
+
+    private static func told<Value>(
+        _ key: ObjectKey, _ body: () throws(FileError) -> Value
+    ) throws(StoreError) -> Value {
+        do {
+            return try body()
+        } catch {
+            if error.isMissing { throw changed(error.path, key) }
+            throw unreadable(error.path, key, error)
+        }
+    }
+
+    private static func changed(_ path: FilePath, _ key: ObjectKey) -> StoreError {
+        StoreError(
+            .sourceChanged, operation: "put", key: key.rawValue,
+            message: "\(path.string.escapingControls) was changed or removed while it was read; nothing was stored")
+    }
+
+    private static func step(_ error: any Error) -> String {
+        switch (error as? FileError)?.errno {
+        case .permissionDenied, .notPermitted: "give the user that runs sync-agent access to it"
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem: "too many files are open; raise the limit (ulimit -n)"
+        case .noMemory: "the machine is short of memory"
+        default: "check its disk"
+        }
+    }
+
+    private static func unreadable(_ path: FilePath, _ key: ObjectKey, _ error: any Error) -> StoreError {
+        let reason = (error as? FileError).map { "\($0.call): \($0.errno)" } ?? "\(error)"
+        return StoreError(
+            .sourceUnreadable, operation: "put", key: key.rawValue,
+            message: "\(path.string.escapingControls) cannot be read now: \(step(error))", detail: reason)
+    }
+}
+
+/// A failed file call: which one, on what, and why. Every errno becomes a ``StoreError`` in this file.
+package struct FileError: Error {
+    package var call: String
+    package var path: FilePath
+    package var errno: Errno
+
+    package init(call: String, path: FilePath, errno: Errno) {
+        self.call = call
+        self.path = path
+        self.errno = errno
+    }
+
+    /// Nothing is there, or not where the path says.
+    var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+
+    /// Too little of what the process or the machine has: it is not about the file.
+    var isOfThisProcess: Bool {
+        [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(errno)
+    }
+
+    var isReadOnly: Bool {
+        errno == .readOnlyFileSystem || errno == .permissionDenied || errno == .notPermitted
+    }
+}
+
+extension StoreError {
+    package init(_ error: FileError, operation: String, key: String?) {
+        let fault = FileFault(error.errno, or: "move the store to a larger disk")
+        let (code, step): (StoreError.Code, String) =
+            switch error.errno {
+            case .noSpace, .diskQuotaExceeded: (.noSpace, fault.message)
+            case .fileTooLarge: (.tooLarge, fault.message)
+            case .permissionDenied, .notPermitted:
+                (.accessDenied, "no permission: give the user that runs sync-agent access to it")
+            case .readOnlyFileSystem:
+                (.accessDenied, "the disk is mounted read-only: look for disk errors in dmesg, then remount it")
+            case .fileNameTooLong:
+                (.invalidRequest, "the name is too long for this file system")
+            case .noSuchFileOrDirectory, .notDirectory:
+                (.storeMissing, "it is gone: mount the disk that holds the store, or correct store.path")
+            case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+                (.serverFailed, "too many files are open: raise the limit (ulimit -n)")
+            default: (.serverFailed, fault.message)
+            }
+        self.init(
+            code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",
+            detail: "\(error.call): \(error.errno.description.lowercased())")
     }
 }

@@ -37,3 +37,174 @@ struct StoreLayout: Sendable {
         objects.pushing(FilePath(record.file))
     }
 }
+
+/// Names below `objects/`, made for people: the key itself wherever a file system lets it be.
+///
+/// `%` and `~` are percent-encoded, so that a plain name never looks like a substitute and belongs to one key only.
+enum ContentName {
+    /// Bytes of one name that every file system takes (NAME_MAX).
+    private static let maximumLength = 255
+
+    /// The plain name of a segment; `nil` when it is too long.
+    static func plain(_ segment: some StringProtocol) -> String? {
+        let name = escaped(segment)
+        return name.utf8.count <= maximumLength ? name : nil
+    }
+
+    /// The name of a folder whose plain name is too long or taken by a file. The same for every key below it.
+    static func folderSubstitute(_ segment: some StringProtocol) -> String {
+        let digest = SHA256Digest(of: segment.utf8).description.prefix(16)
+        return "\(shortened(escaped(segment), to: 200))~\(digest)"
+    }
+
+    /// A name for a file whose plain name is too long or taken. It keeps the extension, by which programs know pictures.
+    /// - Parameter id: hexadecimal digits; the first 8 are used.
+    static func fileSubstitute(_ segment: some StringProtocol, id: String) -> String {
+        let name = escaped(segment)
+        var stem = name[...]
+        var ending = ""[...]
+        if let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 {
+            stem = name[..<dot]
+            ending = name[dot...]
+        }
+        return "\(shortened(stem, to: 200))~\(id.prefix(8))\(ending)"
+    }
+
+    /// Whether a path below `objects/` is one that the bytes of a key may have.
+    static func isPath(_ path: FilePath, of key: ObjectKey) -> Bool {
+        let segments = key.rawValue.split(separator: "/")
+        let names = path.components.map(\.string)
+        guard names.count == segments.count, let name = names.last, let segment = segments.last else { return false }
+        let folders = zip(names, segments).dropLast().allSatisfy { name, segment in
+            isSame(name, plain(segment)) || isSame(name, folderSubstitute(segment))
+        }
+        return folders && (isSame(name, plain(segment)) || isFileSubstitute(name, of: segment))
+    }
+
+    /// By bytes: two names that read alike are two files.
+    private static func isSame(_ name: String, _ other: String?) -> Bool {
+        other.map { name.utf8.elementsEqual($0.utf8) } ?? false
+    }
+
+    private static func isFileSubstitute(_ name: String, of segment: some StringProtocol) -> Bool {
+        guard let mark = name.lastIndex(of: "~") else { return false }
+        return isSame(name, fileSubstitute(segment, id: String(name[name.index(after: mark)...].prefix(8))))
+    }
+
+    private static func escaped(_ segment: some StringProtocol) -> String {
+        var name = ""
+        for scalar in segment.unicodeScalars {
+            switch scalar {
+            case "%": name += "%25"
+            case "~": name += "%7E"
+            default: name.unicodeScalars.append(scalar)
+            }
+        }
+        return name
+    }
+
+    /// Cut between characters.
+    private static func shortened(_ name: some StringProtocol, to length: Int) -> String {
+        var result = ""
+        var used = 0
+        for character in name {
+            used += character.utf8.count
+            if used > length { break }
+            result.append(character)
+        }
+        return result
+    }
+}
+
+/// The path of a key's record below `records/`: a function of the key, and from a folder's entries back to keys in
+/// byte order.
+///
+/// - The segments of a key become folders, the last one the record `NAME~.json`. NAME keeps ASCII letters, digits, `-`,
+///   `_` and inner dots; every other byte is `%XX`. A folder's name holds no `~`, so `a` and `a/b` do not clash.
+/// - A segment of 80 bytes or more is cut: its first 80 bytes are a folder `NAME~`, in which the rest stands, and so on.
+///   Percent-encoded, 80 bytes stay below the 255 that file systems take. An empty rest is written `%`.
+enum RecordPath {
+    static let chunkLength = 80
+    private static let recordSuffix = "~.json"
+    private static let emptyName = "%"
+
+    /// What an entry of a folder in `records/` stands for.
+    enum Kind: Sendable {
+        case record, folder, chunk
+    }
+
+    static func path(of key: ObjectKey) -> String {
+        var path = ""
+        for segment in key.rawValue.utf8.split(separator: UInt8(ascii: "/")) {
+            if !path.isEmpty { path += "/" }
+            path += chunked(segment)
+        }
+        return path + recordSuffix
+    }
+
+    /// The folder that holds the records of keys that begin with `segments/`; `nil` when no key can.
+    static func folder(ofSegments segments: some Collection<String.UTF8View.SubSequence>) -> String? {
+        var names: [String] = []
+        for segment in segments {
+            if segment.isEmpty || segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8) { return nil }
+            names.append(chunked(segment))
+        }
+        return names.joined(separator: "/")
+    }
+
+    /// The bytes that an entry adds to the key, `/` after a folder included; `nil` when it is not one of ours.
+    ///
+    /// Sorted by these bytes, the entries of a folder are in the order of the keys below them: no entry's bytes begin
+    /// with those of a folder or chunk beside it.
+    static func piece(ofEntry name: String) -> (bytes: [UInt8], kind: Kind)? {
+        if name.hasSuffix(recordSuffix) {
+            return decoded(name.dropLast(recordSuffix.count)).map { ($0, .record) }
+        }
+        if name.utf8.last == UInt8(ascii: "~") {
+            return decoded(name.dropLast()).map { ($0, .chunk) }
+        }
+        return decoded(Substring(name)).map { ($0 + [UInt8(ascii: "/")], .folder) }
+    }
+
+    private static func chunked(_ segment: Substring.UTF8View) -> String {
+        var rest = segment[...]
+        var path = ""
+        while rest.count >= chunkLength {
+            path += encoded(rest.prefix(chunkLength)) + "~/"
+            rest = rest.dropFirst(chunkLength)
+        }
+        return path + (rest.isEmpty ? emptyName : encoded(rest))
+    }
+
+    private static func encoded(_ bytes: some Collection<UInt8>) -> String {
+        var name = ""
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: ".") where index > 0:
+                name.append(".")
+            default:
+                name += "%" + [byte].hexadecimal
+            }
+        }
+        return name
+    }
+
+    private static func decoded(_ name: Substring) -> [UInt8]? {
+        if name == emptyName { return [] }
+        var bytes: [UInt8] = []
+        var rest = name.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let code = [UInt8](hexadecimal: Substring(rest.prefix(2))), code.count == 1 else { return nil }
+            bytes += code
+            rest = rest.dropFirst(2)
+        }
+        return bytes.isEmpty ? nil : bytes
+    }
+}

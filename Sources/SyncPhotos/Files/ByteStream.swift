@@ -104,12 +104,9 @@ struct ByteStream {
     ) throws(PhotoError) -> [UInt8] {
         do {
             return try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-                guard limit > 0 else { return }
                 count = try descriptor.read(
-                    fromAbsoluteOffset: offset,
-                    into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<limit]),
-                    retryOnInterrupt: true)
-                if count == 0 { try descriptor.requireEnd(at: offset) }
+                    at: offset,
+                    into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<limit]))
             }
         } catch let error as Errno {
             throw PhotoError(error, "read")

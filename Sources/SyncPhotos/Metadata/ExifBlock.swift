@@ -64,3 +64,141 @@ extension ExifTime {
         withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
+
+extension ExifBlock.Summary {
+    /// A new block that tells the times, the colour space and what a reader needs to show the picture, and nothing else.
+    ///
+    /// Nothing of the photo's own block is copied but numbers and the digits of times: a text could say anything.
+    /// - Parameters:
+    ///   - size: of the pixels as they lie in the file.
+    ///   - orientation: of those pixels.
+    /// - Returns: `nil` when there is nothing to tell.
+    func sharedBlock(size: PixelSize, orientation: Int) -> ExifBlock? {
+        guard taken ?? digitized ?? changed != nil || orientation > 1 || colourSpace != nil || isAdobeRGB else {
+            return nil
+        }
+        func text(_ text: String?) -> TIFFDirectory.Value? { text.map { .text($0) } }
+        // EXIF 2.32, 4.6: the tags in ascending order.
+        let exif = TIFFDirectory([
+            0x9000: .bytes(Array("0232".utf8)),
+            0x9003: text(taken?.text),
+            0x9004: text(digitized?.text),
+            0x9010: text(changed?.offset),
+            0x9011: text(taken?.offset),
+            0x9012: text(digitized?.offset),
+            0x9290: text(changed?.fraction),
+            0x9291: text(taken?.fraction),
+            0x9292: text(digitized?.fraction),
+            0xA001: colourSpace.map { .short($0) },
+            0xA002: .long(size.width),
+            0xA003: .long(size.height),
+            0xA005: isAdobeRGB ? .directory(TIFFDirectory([0x0001: .text("R03")])) : nil,
+        ])
+        let image = TIFFDirectory([
+            0x0112: orientation > 1 ? .short(orientation) : nil,
+            0x0132: text(changed?.text),
+            0x8769: .directory(exif),
+        ])
+        return ExifBlock(bytes: image.block)
+    }
+}
+
+/// A time as EXIF writes it (EXIF 2.32, 4.6.5: DateTimeOriginal, OffsetTimeOriginal, SubSecTimeOriginal).
+struct ExifTime {
+    let captured: CaptureTime
+    /// Digits behind the second's decimal point, at most nine.
+    let fraction: String?
+
+    /// `nil` unless `time` begins with a date of the calendar and a time of day. Some cameras and editors write fraction
+    /// and offset into it; those count before the fields of their own.
+    /// - Parameters:
+    ///   - offset: "+HH:MM"; anything else counts as none.
+    ///   - fraction: digits behind the second's decimal point; anything else counts as none.
+    init?(time: String, offset: String = "", fraction: String = "") {
+        // Whatever some writers put behind the time is none of it.
+        guard let read = CaptureTime(time) ?? CaptureTime(String(time.prefix(19))), time.utf8.count > 10 else {
+            return nil
+        }
+        let digits = fraction.prefix { $0 != " " && $0 != "\0" }.prefix(9)
+        let isFraction = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) }
+        self.fraction = isFraction ? String(digits) : nil
+        let isWhole = read.clock.quotientAndRemainder(dividingBy: 1_000).remainder == 0
+        let added = isFraction && isWhole ? Int64((String(digits.prefix(3)) + "00").prefix(3)) ?? 0 : 0
+        captured = CaptureTime(clock: read.clock + added, offset: read.offset ?? CaptureTime.offset(of: offset))
+    }
+
+    init(_ captured: CaptureTime, fraction: String? = nil) {
+        self.captured = captured
+        self.fraction = fraction
+    }
+
+    /// "YYYY:MM:DD HH:MM:SS", the digits of the camera's clock.
+    var text: String {
+        let text = captured.description.prefix(19)
+        return text.prefix(10).replacing("-", with: ":") + " " + text.suffix(8)
+    }
+
+    /// "+HH:MM".
+    var offset: String? { captured.offset.map(CaptureTime.text(ofOffset:)) }
+}
+
+/// A directory of a TIFF block while it is written, big-endian (TIFF 6.0, section 2).
+struct TIFFDirectory {
+    enum Value {
+        case short(Int)
+        case long(Int)
+        /// ASCII, without its final NUL.
+        case text(String)
+        case bytes([UInt8])
+        case directory(TIFFDirectory)
+    }
+
+    private let entries: [(tag: Int, value: Value)]
+
+    /// Entries without a value are left out. They are given in the order of their tags.
+    init(_ entries: KeyValuePairs<Int, Value?>) {
+        self.entries = entries.compactMap { entry in entry.value.map { (entry.key, $0) } }
+    }
+
+    /// A whole block: header and directories.
+    var block: [UInt8] {
+        let header = Array("MM\0*".utf8) + Self.number(8, 4)
+        return header + bytes(at: header.count)
+    }
+
+    func bytes(at start: Int) -> [UInt8] {
+        var directory = Self.number(entries.count, 2)
+        var data: [UInt8] = []
+        let dataStart = start + 2 + entries.count * 12 + 4
+        for (tag, value) in entries {
+            let (type, count, content) = value.encoded(at: dataStart + data.count)
+            directory += Self.number(tag, 2) + Self.number(type, 2) + Self.number(count, 4)
+            if content.count <= 4 {
+                directory += content + [UInt8](repeating: 0, count: 4 - content.count)
+            } else {
+                directory += Self.number(dataStart + data.count, 4)
+                data += content
+            }
+            // Values begin at even offsets.
+            data += data.count.isMultiple(of: 2) ? [] : [0]
+        }
+        return directory + Self.number(0, 4) + data
+    }
+
+    fileprivate static func number(_ value: Int, _ size: Int) -> [UInt8] {
+        (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}
+
+extension TIFFDirectory.Value {
+    /// Type, count and bytes of the value; a directory's bytes are for this offset.
+    fileprivate func encoded(at offset: Int) -> (type: Int, count: Int, bytes: [UInt8]) {
+        switch self {
+        case .short(let value): (3, 1, TIFFDirectory.number(value, 2))
+        case .long(let value): (4, 1, TIFFDirectory.number(value, 4))
+        case .text(let text): (2, text.utf8.count + 1, Array(text.utf8) + [0])
+        case .bytes(let bytes): (7, bytes.count, bytes)
+        case .directory(let directory): (4, 1, directory.bytes(at: offset))
+        }
+    }
+}

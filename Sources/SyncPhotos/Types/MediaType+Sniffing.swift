@@ -1,4 +1,5 @@
 import SyncCore
+import SystemPackage
 
 extension MediaType {
     /// What a file's first bytes (4 KiB are enough) say that it is; `nil` when they are no photo or video.
@@ -128,5 +129,85 @@ extension [UInt8] {
     /// Whether the bytes at an offset are those of the text.
     func has(_ text: String, at offset: Int = 0) -> Bool {
         count >= offset + text.utf8.count && self[offset...].starts(with: text.utf8)
+    }
+}
+
+/// What a file's name promises. The bytes decide; the name refines, and makes a broken promise an error.
+struct FileName {
+    private let `extension`: String
+
+    init(_ path: FilePath) {
+        self.extension = path.extension?.lowercased() ?? ""
+    }
+
+    var isJSON: Bool { ["json", "jsonl", "ndjson"].contains(self.extension) }
+
+    /// Whether people and cameras give this name to photos and videos only.
+    var promisesMedia: Bool {
+        Self.mediaExtensions.contains(self.extension) || Self.rawTypes[self.extension] != nil
+    }
+
+    /// Most cameras' raw files are TIFF by their bytes; only the name tells whose.
+    func refined(_ type: MediaType) -> MediaType {
+        guard type.name == "image/tiff", let name = Self.rawTypes[self.extension] else { return type }
+        return MediaType(.image, name)
+    }
+
+    private static let mediaExtensions: Set<String> = [
+        "jpg", "jpeg", "jpe", "jfif", "png", "gif", "webp", "heic", "heif", "hif", "avif", "tif", "tiff", "bmp", "jxl",
+        "jp2", "j2k", "crw", "cr2", "cr3", "raf", "orf", "rw2", "x3f", "mrw",
+        "mp4", "m4v", "mov", "avi", "mkv", "webm", "mts", "m2ts", "mpg", "mpeg", "3gp", "3g2", "wmv",
+    ]
+
+    private static let rawTypes = [
+        "dng": "image/x-adobe-dng", "nef": "image/x-nikon-nef", "nrw": "image/x-nikon-nrw", "arw": "image/x-sony-arw",
+        "srf": "image/x-sony-srf", "sr2": "image/x-sony-sr2", "pef": "image/x-pentax-pef", "srw": "image/x-samsung-srw",
+        "3fr": "image/x-hasselblad-3fr", "fff": "image/x-hasselblad-fff", "iiq": "image/x-phaseone-iiq",
+        "dcr": "image/x-kodak-dcr", "kdc": "image/x-kodak-kdc", "rwl": "image/x-leica-rwl",
+    ]
+}
+
+/// The first bytes of a file that is no photo or video, in words for people.
+struct UnknownBytes: CustomStringConvertible {
+    private let head: [UInt8]
+
+    init(_ head: [UInt8]) {
+        self.head = head
+    }
+
+    var looksLikeJSON: Bool {
+        // Behind the mark of UTF-8, or that of UTF-16, in which every other byte is zero.
+        let text = head.drop { [0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        return text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
+    }
+
+    var description: String {
+        if head.isEmpty { return "empty" }
+        if head.allSatisfy({ $0 == 0 }) { return "all zeros" }
+        if let known = Self.magics.first(where: { head.has($0.text) }) { return known.name }
+        if looksLikeText { return "text" }
+        return "unknown (it begins with \(head.prefix(8).map(hexadecimal).joined(separator: " ")))"
+    }
+
+    private static let magics = [
+        (text: "%PDF-", name: "a PDF document"),
+        (text: "PK\u{3}\u{4}", name: "a ZIP archive"),
+        (text: "<!DOCTYPE html", name: "an HTML page"),
+        (text: "<!doctype html", name: "an HTML page"),
+        (text: "<html", name: "an HTML page"),
+        (text: "<?xml", name: "an XML document"),
+        (text: "<svg", name: "an SVG drawing"),
+        (text: "\u{7F}ELF", name: "a program"),
+        (text: "SQLite format 3", name: "a database"),
+    ]
+
+    private var looksLikeText: Bool {
+        // A character may be cut at the end of the bytes that were looked at.
+        let text = String(decoding: head.prefix(max(0, head.count - 3)), as: UTF8.self)
+        return !head.contains(0) && !text.isEmpty && !text.unicodeScalars.contains("\u{FFFD}")
+    }
+
+    private func hexadecimal(_ byte: UInt8) -> String {
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 }

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 
 /// Reads what links lead to, as a stranger: nothing is signed, no credentials are sent, and no redirect leads away from
 /// the origin of the link that was given.
@@ -92,5 +93,140 @@ extension HTTPResponse {
             return nil
         }
         return String(coding.prefix(20)).escapingControls
+    }
+}
+
+/// One reading of a photo of known size: hands on the bytes that were asked for, and ends whatever goes on beyond.
+final class LinkedRead: Sendable {
+    private struct State {
+        /// Of the next byte that comes.
+        var position: Int64 = 0
+        var delivered: Int64 = 0
+        var failure: StoreError?
+    }
+
+    private let key: ObjectKey
+    private let size: Int64
+    private let wanted: Range<Int64>
+    private let isWhole: Bool
+    private let sink: @Sendable (UnsafeRawBufferPointer) throws -> Void
+    private let state = Mutex(State())
+
+    init(
+        _ key: ObjectKey, size: Int64, range: Range<Int64>?,
+        into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) {
+        self.key = key
+        self.size = size
+        wanted = range.map { $0.lowerBound..<min($0.upperBound, size) } ?? 0..<size
+        isWhole = range == nil
+        self.sink = sink
+    }
+
+    /// Whether the body of this reply is the photo's. A server may send all of it where a part was asked for (RFC 9110,
+    /// 14.2): what is before the part is skipped then.
+    func begin(_ head: HTTPResponse) -> Bool {
+        switch head.status {
+        case 200:
+            if let length = head.headers["Content-Length"].flatMap({ Int64($0) }), length != size {
+                fail(.badDigest, "it has \(length) bytes there, and the manifest says \(size)")
+            }
+            return true
+        case 206 where !isWhole:
+            state.withLock { $0.position = wanted.lowerBound }
+            let range = head.headers["Content-Range"] ?? ""
+            if !range.hasPrefix("bytes \(wanted.lowerBound)-")
+                || !(range.hasSuffix("/\(size)") || range.hasSuffix("/*"))
+            {
+                fail(.invalidRange, "another part of it came than was asked for")
+            }
+            return true
+        default: return false
+        }
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        let start = state.withLock { state in
+            defer { state.position += Int64(bytes.count) }
+            return state.position
+        }
+        let end = start + Int64(bytes.count)
+        if end > size { fail(.badDigest, "it goes on after the \(size) bytes that the manifest tells") }
+        try check()
+        let piece = max(start, wanted.lowerBound)..<max(min(end, wanted.upperBound), max(start, wanted.lowerBound))
+        guard !piece.isEmpty else { return }
+        try sink(
+            UnsafeRawBufferPointer(rebasing: bytes[Int(piece.lowerBound - start)..<Int(piece.upperBound - start)]))
+        state.withLock { $0.delivered += Int64(piece.count) }
+    }
+
+    /// - Throws: `StoreError` when the reply was not the photo, or not all of it.
+    func end() throws {
+        try check()
+        let delivered = state.withLock { $0.delivered }
+        guard delivered == Int64(wanted.count) else {
+            throw StoreError(
+                .connectionLost, operation: "get", key: key.rawValue,
+                message: "\(delivered) of \(wanted.count) bytes arrived")
+        }
+    }
+
+    private func check() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func fail(_ code: StoreError.Code, _ message: String) {
+        state.withLock { state in
+            state.failure =
+                state.failure ?? StoreError(code, operation: "get", key: key.rawValue, message: message)
+        }
+    }
+}
+
+/// What goes wrong with a link, in the words of somebody who has nothing but that link. Of the link itself only the origin
+/// is told: the rest may be a secret.
+extension StoreError {
+    static let endedShare =
+        "there is no such share any more: it was revoked or has expired, or the link to it has ended"
+
+    init(_ response: HTTPResponse, from link: WebLink, key: ObjectKey?) {
+        let (code, message): (Code, String) =
+            switch response.status {
+            // A link of its own ends before the share does; S3 says 403 then, and the photo is still there.
+            case 403 where key != nil: (.linkEnded, "the link to this photo has ended, or \(link.origin) blocks it")
+            case 403, 404, 410: (.notFound, Self.endedShare)
+            case 401: (.accessDenied, "\(link.origin) asks for a user and password; ask for a link that works without")
+            case 407:
+                (.unreachable, "the proxy asks for a user and password; write them into https_proxy or http_proxy")
+            case 408: (.timedOut, "\(link.origin) waited too long")
+            case 416: (.invalidRange, "the photo ends before the bytes that were asked for")
+            case 429, 503: (.throttled, "\(link.origin) asks to slow down")
+            case 500...: (.serverFailed, "\(link.origin) failed")
+            case 200..<300: (.invalidResponse, "\(link.origin) sent a reply that makes no sense here")
+            default: (.invalidRequest, "\(link.origin) does not accept the request")
+            }
+        self.init(code, operation: "get", key: key?.rawValue, message: message, detail: "\(response.status)")
+    }
+
+    init(_ error: TransportError, from link: WebLink, key: ObjectKey?) {
+        let place = link.origin
+        let (code, message): (Code, String) =
+            switch error.code {
+            case .unreachable: (.unreachable, "cannot reach \(place): \(error.message); check the network and the link")
+            case .proxyFailed:
+                (
+                    .unreachable,
+                    "the proxy on the way to \(place) fails: \(error.message); correct https_proxy or http_proxy"
+                )
+            case .insecure: (.unreachable, "no secure connection to \(place): \(error.message)")
+            case .untrusted: (.unreachable, "the certificate of \(place) is not trusted: \(error.message)")
+            case .timedOut: (.timedOut, "\(place) takes too long: \(error.message)")
+            case .connectionLost: (.connectionLost, "the connection to \(place) broke: \(error.message)")
+            case .notHTTP: (.unreachable, "what answers at \(place) speaks no HTTP: \(error.message)")
+            case .invalidReply: (.unsupported, "\(place) sends no share: \(error.message)")
+            case .sourceChanged, .digestMismatch, .failed, .closed:
+                (.invalidRequest, "the request cannot be sent: \(error.message)")
+            }
+        self.init(code, operation: "get", key: key?.rawValue, message: message)
     }
 }

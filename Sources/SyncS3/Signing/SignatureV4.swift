@@ -101,3 +101,133 @@ package struct SigningTime: Hashable, Sendable {
     /// `20130524`, for the credential scope.
     package var day: Substring { timestamp.prefix(8) }
 }
+
+/// A request in the one form that both sides sign (AWS SigV4, "Create a canonical request", with the rules of S3: the
+/// path is encoded once and never normalised).
+package struct CanonicalRequest: Hashable, Sendable {
+    /// What stands for the body: its SHA-256, or a word that says that it is not signed.
+    package enum Payload: Hashable, Sendable {
+        /// 64 hexadecimal digits.
+        case sha256(String)
+        case unsigned
+
+        package static let empty = Payload.sha256("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+
+        package var text: String {
+            switch self {
+            case .sha256(let digits): digits
+            case .unsigned: "UNSIGNED-PAYLOAD"
+            }
+        }
+    }
+
+    /// Headers that proxies and HTTP stacks add or alter on the way (botocore's list, and the two that curl owns).
+    private static let unsignedHeaders: Set<String> = [
+        "accept-encoding", "authorization", "connection", "content-length", "expect", "keep-alive", "te", "trailer",
+        "transfer-encoding", "upgrade", "user-agent", "x-amzn-trace-id", "proxy-authenticate", "proxy-authorization",
+        "proxy-connection",
+    ]
+
+    package let text: String
+    /// Lower-case names, sorted, joined by `;`.
+    package let signedHeaders: String
+
+    /// - Parameters:
+    ///   - path: percent-encoded as it will be sent.
+    ///   - headers: all that will be sent; those that must not be signed are left out here.
+    package init(method: String, path: String, query: [HTTPQueryItem], headers: HTTPHeaders, payload: Payload) {
+        var values: [String: [String]] = [:]
+        for field in headers.fields {
+            let name = field.name.lowercased()
+            if Self.unsignedHeaders.contains(name) { continue }
+            values[name, default: []].append(Self.canonicalValue(field.value))
+        }
+        let names = values.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        signedHeaders = names.joined(separator: ";")
+
+        var lines = [method, path.isEmpty ? "/" : path, Self.canonicalQuery(query)]
+        lines += names.map { "\($0):\(values[$0, default: []].joined(separator: ","))" }
+        lines += ["", signedHeaders, payload.text]
+        text = lines.joined(separator: "\n")
+    }
+
+    /// Encoded, sorted by name and then by value; a name without a value gets its `=`. S3 takes the same text in the URL.
+    package static func canonicalQuery(_ items: [HTTPQueryItem]) -> String {
+        items
+            .map { (name: $0.name.uriEncoded(), value: $0.value.uriEncoded()) }
+            .sorted { left, right in
+                left.name == right.name
+                    ? left.value.utf8.lexicographicallyPrecedes(right.value.utf8)
+                    : left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+            }
+            .map { "\($0.name)=\($0.value)" }
+            .joined(separator: "&")
+    }
+
+    /// Trimmed, and each run of spaces inside as one.
+    private static func canonicalValue(_ value: String) -> String {
+        value.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+    }
+}
+
+extension StringProtocol {
+    /// The UTF-8 bytes with all but RFC 3986's unreserved ones as `%XX`, the way SigV4 wants it ("UriEncode").
+    /// - Parameter keepingSlashes: for a path: `/` stays.
+    package func uriEncoded(keepingSlashes: Bool = false) -> String {
+        percentEncoded { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+                UInt8(ascii: "~"):
+                true
+            case UInt8(ascii: "/"): keepingSlashes
+            default: false
+            }
+        }
+    }
+
+    /// The UTF-8 bytes as `%XX`, upper case, where `isKept` says no.
+    package func percentEncoded(isKept: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(utf8.count)
+        for byte in utf8 {
+            if isKept(byte) {
+                encoded.append(byte)
+            } else {
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// The text with each `%XX` as its byte; `nil` when a `%` has no two digits or the bytes are not UTF-8.
+    /// - Parameter plusIsSpace: for form encoding, which S3 uses for the keys of a listing.
+    package func percentDecoded(plusIsSpace: Bool = false) -> String? {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(utf8.count)
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
+                    return nil
+                }
+                decoded.append(high << 4 | low)
+            } else {
+                decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -19,17 +19,26 @@ extension FileDescriptor {
         try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-                let length = try self.read(fromAbsoluteOffset: Int64(count), into: rest)
-                if length == 0 { return try requireEnd(at: Int64(count)) }
+                let length = try read(at: Int64(count), into: rest)
+                if length == 0 { return }
                 count += length
             }
         }
     }
 
-    /// That a read which gave nothing has met the end of the file, and not a drive or mount that gives no more of it.
-    /// - Throws: `Errno`; `.ioError` when the file goes on behind `offset`.
-    package func requireEnd(at offset: Int64) throws(Errno) {
-        guard try FileStatus(of: self).stamp.size <= offset else { throw .ioError }
+    /// pread(2), by which nothing is read only at the end of the file: a drive that fails, or a mount that went away, may
+    /// give nothing before. Then, and where the file has just become longer, it is read once more.
+    /// - Parameter offset: bytes from the beginning of a regular file.
+    /// - Returns: how many bytes were read; 0 at the end.
+    /// - Throws: `Errno`; `.ioError` when there are more bytes, and none came.
+    package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        for _ in 0..<2 {
+            let read = Result { try self.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true) }
+            let count = try read.mapError { $0 as? Errno ?? .ioError }.get()
+            if count > 0 || buffer.isEmpty { return count }
+            if try FileStatus(of: self).stamp.size <= offset { return 0 }
+        }
+        throw .ioError
     }
 
     /// Takes all bytes out of the file.
@@ -91,5 +100,28 @@ extension FileDescriptor {
         let code = CSyncLinux_AreBytesLocked(rawValue, start, length, &isLocked)
         guard code == 0 else { throw Errno(rawValue: code) }
         return isLocked
+    }
+}
+
+/// Finds out whether a file is open for writing, with a read lease that is given back at once (fcntl(2), "Leases"):
+/// the kernel refuses one with EAGAIN while any process has the file open for writing.
+package enum WriteLease {
+    /// Someone who opens the file for writing while we hold the lease, for those few microseconds, makes the kernel send
+    /// us SIGIO, and its default action ends the process. The program has no other use for SIGIO.
+    private static let ignoresLeaseBreaks: Bool = {
+        signal(SIGIO, SIG_IGN)
+        return true
+    }()
+
+    /// `false` also where leases do not exist or are not ours to take: another user's file, network file systems.
+    package static func isRefused(for path: FilePath) -> Bool {
+        guard ignoresLeaseBreaks,
+            // Neither a FIFO nor someone else's lease may hold us up.
+            let file = try? FileDescriptor.opened(path, .readOnly, [.nonBlocking, .noFollow, .closeOnExec])
+        else { return false }
+        defer { try? file.close() }
+        let code = CSyncLinux_TakeReadLease(file.rawValue)
+        if code == 0 { CSyncLinux_DropLease(file.rawValue) }
+        return code == EAGAIN
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 package import SystemPackage
 
 /// Folders on the disk: the one place that makes them, and that puts their names on the disk for good. All functions block.
@@ -110,5 +111,164 @@ package enum Folder {
     private static func parent(of path: FilePath) -> FilePath {
         let parent = path.removingLastComponent()
         return parent.isEmpty ? (path.isAbsolute ? path : ".") : parent
+    }
+}
+
+/// The names in a folder, one at a time and in no order (readdir(3)), `.` and `..` left out. Memory does not grow with the
+/// folder.
+package struct FolderReader: ~Copyable {
+    /// What the folder says of an entry, without a look at it.
+    package enum Kind: Sendable {
+        case file, folder, other, unknown
+    }
+
+    private let stream: OpaquePointer
+
+    /// Valid as long as this lives.
+    package var descriptor: Int32 { dirfd(stream) }
+
+    /// Links are followed.
+    /// - Throws: `Errno`.
+    package init(_ folder: FilePath) throws(Errno) {
+        guard let stream = folder.withPlatformString({ opendir($0) }) else { throw Errno(rawValue: errno) }
+        self.stream = stream
+    }
+
+    /// Takes over a descriptor of a folder, which is closed also when this fails.
+    /// - Throws: `Errno`.
+    package init(taking descriptor: Int32) throws(Errno) {
+        guard let stream = fdopendir(descriptor) else {
+            let reason = Errno(rawValue: errno)
+            close(descriptor)
+            throw reason
+        }
+        self.stream = stream
+    }
+
+    deinit {
+        closedir(stream)
+    }
+
+    /// Calls `body` with the next entry.
+    /// - Returns: what it returns; `nil` at the end.
+    /// - Throws: `Errno`, and what `body` throws: a folder that cannot be read to its end has not been read.
+    package func next<Value>(
+        _ body: (UnsafePointer<CChar>, Kind) throws(Errno) -> Value
+    ) throws(Errno) -> Value? {
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno == 0 { return nil }
+                throw Errno(rawValue: errno)
+            }
+            let name = UnsafeRawPointer(entry).advanced(by: Self.nameOffset).assumingMemoryBound(to: CChar.self)
+            if name[0] == Self.dot, name[1] == 0 || (name[1] == Self.dot && name[2] == 0) { continue }
+            let kind: Kind =
+                switch Int(entry.pointee.d_type) {
+                case DT_REG: .file
+                case DT_DIR: .folder
+                case DT_UNKNOWN: .unknown
+                default: .other
+                }
+            return try body(name, kind)
+        }
+    }
+
+    private static let dot = CChar(UInt8(ascii: "."))
+    private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
+}
+
+extension Folder {
+    /// All names in a folder, in no order; `nil` when there is no such folder.
+    /// - Throws: `Errno`.
+    package static func names(
+        in folder: FilePath, where isWanted: (FolderReader.Kind) -> Bool = { _ in true }
+    ) throws(Errno) -> [FilePath.Component]? {
+        do {
+            let reader = try FolderReader(folder)
+            var names: [FilePath.Component] = []
+            while let name = try reader.next({ (name, kind) throws(Errno) in
+                isWanted(kind) ? FilePath.Component(platformString: name) : nil
+            }) {
+                if let name { names.append(name) }
+            }
+            return names
+        } catch {
+            guard error == .noSuchFileOrDirectory || error == .notDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// The folders in a folder, in no order; links to folders are none of them.
+    /// - Throws: `Errno`.
+    package static func folders(in folder: FilePath) throws(Errno) -> [FilePath] {
+        try names(in: folder) { $0 == .folder || $0 == .unknown }?.map { folder.appending($0) }
+            .filter { (try? FileStatus(at: $0))?.kind == .folder } ?? []
+    }
+}
+
+/// Why a folder cannot be made.
+package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        case notAllowed, readOnly, noSpace, ioFailed
+        /// Something that is no folder has the name of it, or of one above it.
+        case taken
+        /// A link to what is not there, or in a circle.
+        case deadLink
+        case nameTooLong
+        /// A file system that takes no folders, as /proc.
+        case unsupported
+    }
+
+    package var code: Code
+    /// The folder that was asked for.
+    package var path: FilePath
+    /// What was in the way: the folder itself, or something above it.
+    package var obstacle: FilePath
+    /// The reason, and the next step.
+    package var message: String
+
+    package init(_ code: Code, _ path: FilePath, at obstacle: FilePath, _ message: String) {
+        self.code = code
+        self.path = path
+        self.obstacle = obstacle
+        self.message = message
+    }
+
+    /// What an errno means for a new folder; the rest is as for any file.
+    package init(_ errno: Errno, _ path: FilePath, at obstacle: FilePath) {
+        let (code, message): (Code, String) =
+            switch errno {
+            case .permissionDenied, .notPermitted:
+                (.notAllowed, "no permission; change the owner or mode of the folder above it, or name another folder")
+            case .readOnlyFileSystem:
+                (.readOnly, "the disk is mounted read-only; mount it writable, or name another folder")
+            case .notDirectory, .fileExists:
+                (.taken, "something that is no folder has this name; move it away, or name another folder")
+            case .tooManySymbolicLinkLevels:
+                (.deadLink, "the link leads in a circle; remove it, or name another folder")
+            case .fileNameTooLong:
+                (.nameTooLong, "the name is too long (255 bytes, the whole path 4095); name another folder")
+            case .noSuchFileOrDirectory, .notSupported, .noFunction:
+                (.unsupported, "this file system takes no new folders; name a folder on another one")
+            default:
+                Self.fault(errno)
+            }
+        self.init(code, path, at: obstacle, message)
+    }
+
+    private static func fault(_ errno: Errno) -> (Code, String) {
+        let fault = FileFault(errno, or: "name another folder")
+        return (fault.code == .noSpace ? .noSpace : .ioFailed, fault.message)
+    }
+
+    /// Whether the next folder on the same disk would meet the same.
+    package var concernsAll: Bool { code == .noSpace }
+
+    package var description: String {
+        let name = path.string.escapingControls
+        return obstacle == path
+            ? "\(name): the folder cannot be made: \(message)"
+            : "\(name): the folder cannot be made: \(obstacle.string.escapingControls): \(message)"
     }
 }

@@ -116,3 +116,11 @@ extension HintMailbox.State {
         return hints
     }
 }
+
+extension ChangeHint {
+    var path: FilePath {
+        switch self {
+        case .file(let path), .writing(let path), .tree(let path), .gone(let path): path
+        }
+    }
+}

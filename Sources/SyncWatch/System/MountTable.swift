@@ -1,3 +1,6 @@
+import Glibc
+package import SystemPackage
+
 /// Which file system a device number stands for, from proc(5), `/proc/self/mountinfo`.
 ///
 /// Unlike statfs(2) it does not wait for a server that is gone, and it names the type.
@@ -30,4 +33,132 @@ enum MountTable {
         "virtiofs",
         "vboxsf", "prl_fs", "acfs", "gpfs",
     ]
+}
+
+/// One line of proc(5), `/proc/self/mountinfo`: a file system, and where it is mounted.
+struct MountPoint: Hashable {
+    /// The kernel's number of this mount; another one as soon as something is mounted anew.
+    let id: Int
+    /// Absolute, without symbolic links.
+    let path: FilePath
+
+    /// All mounts, in the order of the table: a later one covers an earlier one of the same path.
+    static func all(in table: [UInt8]) -> [MountPoint] {
+        table.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count > 4, let id = Int(String(decoding: fields[0], as: UTF8.self)) else { return nil }
+            let path = unescaped(fields[4]).map { CChar(bitPattern: $0) } + [0]
+            return MountPoint(id: id, path: FilePath(platformString: path))
+        }
+    }
+
+    /// Those that decide what is seen below a folder: at it, below it, and on the way to it.
+    static func around(_ folder: FilePath, in table: [UInt8]) -> [MountPoint] {
+        all(in: table).filter { $0.path.starts(with: folder) || folder.starts(with: $0.path) }
+    }
+
+    /// Mount points below a folder, relative to it, each once; those below ignored names left out.
+    static func below(_ folder: FilePath, in table: [UInt8]) -> [FilePath] {
+        let paths = all(in: table).compactMap { mount -> RelativePath? in
+            guard let path = RelativePath(mount.path, below: folder), !path.isEmpty else { return nil }
+            return path.names.contains(where: \.isIgnored) ? nil : path
+        }
+        return Set(paths).map(\.filePath).sorted { $0.string < $1.string }
+    }
+
+    /// Blanks, tabs, newlines and backslashes are written as three octal digits.
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = field
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            let isEscape = byte == UInt8(ascii: "\\") && digits.count == 3 && digits.allSatisfy { 0x30...0x37 ~= $0 }
+            guard isEscape else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(digits.reduce(0) { $0 &* 8 &+ ($1 - 0x30) })
+            rest = rest.dropFirst(3)
+        }
+        return bytes
+    }
+}
+
+extension FilePath {
+    /// The path without symbolic links (realpath(3)); as it is where that cannot be told.
+    var resolved: FilePath {
+        guard let resolved = withPlatformString({ realpath($0, nil) }) else { return self }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+}
+
+/// Tells when something was mounted or unmounted. `/proc/self/mountinfo` is to be polled for POLLPRI: the kernel reports
+/// each change since the poll before (proc(5)).
+final class MountEvents {
+    let descriptor: Int32
+
+    /// `nil` where the system has no such file: then nothing is ever told.
+    init?() {
+        descriptor = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { return nil }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+}
+
+/// Small files of proc(5).
+enum ProcFile {
+    /// The text; `nil` where the file cannot be read.
+    static func text(_ path: FilePath) -> String? {
+        bytes(path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes; `nil` where the file cannot be read.
+    static func bytes(_ path: FilePath) -> [UInt8]? {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
+        return try? file.closeAfter {
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 16_384)
+            while true {
+                let count = try buffer.withUnsafeMutableBytes { try file.read(into: $0) }
+                guard count > 0 else { return bytes }
+                bytes.append(contentsOf: buffer[..<count])
+            }
+        }
+    }
+
+    /// The number that the file holds.
+    static func number(_ path: FilePath) -> Int? {
+        text(path)?.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }
+    }
+}
+
+/// What file system a path is on, and how full it is. Blocks, on a network file system for as long as its server does.
+package struct FileSystemFacts: Hashable, Sendable {
+    /// As `mount` shows it; `nil` where the system does not tell.
+    package let type: String?
+    /// Whether others can change it without this machine noticing.
+    package let isRemote: Bool
+    /// Bytes that this user may still write (statvfs(3), `f_bavail`).
+    package let freeBytes: Int64
+    package let totalBytes: Int64
+    /// The same for two paths on one file system.
+    package let device: UInt64
+
+    package init(at path: FilePath) throws(Errno) {
+        var status = stat()
+        var volume = statvfs()
+        guard path.withPlatformString({ stat($0, &status) }) == 0,
+            path.withPlatformString({ statvfs($0, &volume) }) == 0
+        else { throw Errno(rawValue: errno) }
+        device = UInt64(status.st_dev)
+        type = ProcFile.text("/proc/self/mountinfo").flatMap { [device] in MountTable.type(ofDevice: device, in: $0) }
+        isRemote = type.map(MountTable.isRemote) ?? false
+        freeBytes = Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
+        totalBytes = Int64(clamping: UInt64(volume.f_blocks) * UInt64(volume.f_frsize))
+    }
 }

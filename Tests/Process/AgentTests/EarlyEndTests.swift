@@ -5,28 +5,25 @@ import Testing
 /// A read(2) that gives nothing before the end of the file, as failing drives and network mounts that went away do: what
 /// came until then is no file, and its digest that of another one.
 @Suite(.enabled(if: !Tool.strace.isMissing, "needs strace")) struct EarlyEndTests {
-    /// Runs a command whose first call of a kind on each of some files gives nothing.
-    private func run(_ home: AgentHome, cutting call: String, of paths: [FilePath], _ words: String...) async throws
-        -> Finished
-    {
+    /// Runs a command to which reads of some files give nothing.
+    private func run(_ home: AgentHome, cutting paths: [FilePath], _ words: String...) async throws -> Finished {
         let files = paths.flatMap { ["-P", $0.string] }
         let options =
             ["-f", "-qq"] + files + [
-                "-e", "trace=\(call)", "-e", "inject=\(call):retval=0:when=1", "-o", home.tree.path("trace").string,
+                "-e", "trace=pread64", "-e", "inject=pread64:retval=0:when=1+", "-o", home.tree.path("trace").string,
                 "--",
                 AgentBinary.path.string,
             ] + words
         return try await ChildProcess(FilePath(Tool.strace.rawValue), options, environment: home.environment).finished()
     }
 
-    @Test(arguments: ["read", "pread64"])
-    func `no photo is called stored whose bytes were not read to their end, and the next pass stores it`(call: String)
+    @Test func `no photo is called stored whose bytes were not read to their end, and the next pass stores it`()
         async throws
     {
         let home = try AgentHome()
         let photos = ["x.jpg", "y.jpg"].map { home.gallery.appending($0) }
         for (number, photo) in photos.enumerated() { try photo.create(SamplePhoto.unique(number)) }
-        let cut = try await run(home, cutting: call, of: photos, "sync")
+        let cut = try await run(home, cutting: photos, "sync")
         #expect(cut.code == 3, "\(cut)")
         #expect(try await home.overview().totals.uploaded < 2)
         _ = try await home.run("retry")
@@ -43,7 +40,7 @@ import Testing
         try image.create(bytes)
         let new = home.tree.path("New")
         let cut = try await run(
-            home, cutting: "pread64", of: [image], "projects", "migrate", home.projects.string, new.string)
+            home, cutting: [image], "projects", "migrate", home.projects.string, new.string)
         #expect(cut.code != 0, "\(cut)")
         #expect(try image.bytes == bytes)
         let whole = try await home.run("projects", "migrate", home.projects.string, new.string)
@@ -57,7 +54,7 @@ import Testing
         let home = try AgentHome()
         let list = home.projects.appending("projects.json")
         try list.create(Array("[]".utf8))
-        let cut = try await run(home, cutting: "pread64", of: [list], "sync")
+        let cut = try await run(home, cutting: [list], "sync")
         #expect(cut.code == 3, "\(cut)")
         #expect(try await home.photo(list)?.state == "pending")
         _ = try await home.run("retry")
