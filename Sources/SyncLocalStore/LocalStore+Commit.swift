@@ -283,7 +283,7 @@ extension LocalStore {
         do {
             try locked(key) { try settle(key) }
             return true
-        } catch let error as FileError where error.errno == .readOnlyFileSystem || error.call == "unlink" {
+        } catch let error as FileError where error.errno == .readOnlyFileSystem || error.isOfRemoval {
             // Nobody can change anything there, or bytes that are nobody's any more cannot be removed now: to readers that
             // is nothing. What was not written before the disk became read-only fails here.
             try syncFolders(above: layout.record(for: key), below: layout.records)
@@ -314,6 +314,9 @@ extension LocalStore {
 }
 
 extension FileError {
+    /// What is nobody's any more stays where it is.
+    fileprivate var isOfRemoval: Bool { call == "unlink" }
+
     /// The file system has no hard links, or this file has as many as it may have.
     fileprivate var meansNoLinks: Bool {
         call == "link"

@@ -41,6 +41,8 @@ class Workflow:
     touches_projects = False
     # The folders below the home whose files are whole or not there, other than the pictures.
     outputs = ()
+    # Whether a second run finds out by itself whatever a power cut has left, so that no missing sync can break it.
+    reads_all_again = False
     # What it ends with when nothing goes wrong.
     code = 0
 
@@ -469,6 +471,7 @@ class Verify(Workflow):
     """One object has rotted, one is gone; both are stored again from their files. Of a third only the store has it."""
 
     name = "verify"
+    reads_all_again = True
     rotten, missing, alone = "Gallery/one.jpg", f"Vacations/{TRIP}/three.jpg", "Gallery/two.jpg"
     # Something was damaged.
     code = 3

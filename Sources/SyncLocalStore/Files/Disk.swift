@@ -98,17 +98,7 @@ enum Disk {
     /// A whole small file; `nil` when it is not there.
     static func read(_ path: FilePath) throws(FileError) -> [UInt8]? {
         do throws(FileError) {
-            let file = try OpenFile(path, .read)
-            let size = Int(try file.size())
-            var bytes = [UInt8](repeating: 0, count: size + 1)
-            var length = 0
-            while true {
-                if length == bytes.count { bytes += [UInt8](repeating: 0, count: length) }
-                let count = try file.read(into: &bytes, at: length)
-                if count == 0, length < size { throw FileError(call: "read", path: path, errno: .ioError) }
-                if count == 0 { return Array(bytes.prefix(length)) }
-                length += count
-            }
+            return try OpenFile(path, .read).bytes()
         } catch  where error.isMissing {
             return nil
         }

@@ -64,14 +64,14 @@ final class OpenFile {
         }
     }
 
-    /// Fills `bytes` from `start` on.
-    /// - Returns: how many bytes came; 0 at the end of the file.
-    func read(into bytes: inout [UInt8], at start: Int) throws(FileError) -> Int {
-        try bytes.withUnsafeMutableBytes { buffer in
-            Result { () throws(FileError) in
-                try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
-            }
-        }.get()
+    /// All bytes of a small file.
+    func bytes() throws(FileError) -> [UInt8] {
+        let size = Int(try size())
+        do {
+            return try FileDescriptor(rawValue: descriptor).bytes(atMost: size)
+        } catch {
+            throw FileError(call: "read", path: path, errno: error as? Errno ?? .ioError)
+        }
     }
 
     func seek(to offset: Int64) throws(FileError) {
