@@ -63,7 +63,10 @@ def same(one, other):
 
 
 class Home:
-    """A home folder with a configuration, a store, and a copy of all of it to begin each trial with."""
+    """A home folder with a configuration, the embedded store, and a copy of all of it to begin each trial with."""
+
+    # How the store is told of in the names of trials.
+    mark = ""
 
     def __init__(self, slot, binary, more=""):
         self.slot, self.binary = Path(slot), str(binary)
@@ -73,6 +76,10 @@ class Home:
         self.environment = {
             "PATH": os.environ["PATH"], "HOME": str(self.folder), "XDG_STATE_HOME": str(self.folder / "state"),
             "SYNC_AGENT_CONFIG": str(self.folder / "config.yaml"), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+    def store_settings(self):
+        """The key `store` of the configuration."""
+        return f"{{type: directory, path: {self.store}, restore_seconds: 0}}"
 
     def grow(self):
         """Writes the files of a home where nothing was stored yet."""
@@ -96,7 +103,7 @@ class Home:
         watch = "".join(f"  - {{kind: {name.lower()}, path: {self.pictures}/{name}}}\n"
                         for name in ("Gallery", "Vacations", "Projects"))
         (self.folder / "config.yaml").write_text(
-            f"user: ana\nstore: {{type: directory, path: {self.store}, restore_seconds: 0}}\nwatch:\n{watch}"
+            f"user: ana\nstore: {self.store_settings()}\nwatch:\n{watch}"
             f"upload: {{batch_size: 3, settle_seconds: 0}}\n{self.more}")
         os.chmod(self.folder / "config.yaml", 0o600)
 
@@ -145,6 +152,35 @@ class Home:
             except (ValueError, KeyError, FileNotFoundError):
                 continue
         return found
+
+    def has(self, keys):
+        """Whether bytes have come for all of them."""
+        return all((self.store / "objects" / key).exists() for key in keys)
+
+    def traces(self, key):
+        """What is left of an object: of its bytes, of its record."""
+        return [str(path.relative_to(self.store)) for path in
+                (self.store / "objects" / key, self.store / f"records/{key}~.json") if path.exists()]
+
+    def shared(self):
+        """{key: bytes} of what a web server would hand out."""
+        root = self.store / "objects"
+        return {str(path.relative_to(root)): path.read_bytes() for path in (root / "shares").rglob("*") if path.is_file()}
+
+    def rot(self, key):
+        """One bit of an object is another one, and nobody has written to it."""
+        path = self.store / "objects" / key
+        stamp, data = path.stat(), bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 255
+        path.write_bytes(data)
+        os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+    def lose(self, key):
+        """The bytes of an object are gone."""
+        (self.store / "objects" / key).unlink()
+
+    def freeze(self):
+        """What the store archives by itself, it has archived."""
 
     def texts(self):
         """Which words of events are still in their file."""

@@ -6,12 +6,18 @@ only calls on the paths that a faultless run has touched count (`strace -P`), an
 whose names are new each time. Which number to take is read from the trace of a faultless run.
 """
 
+import atexit
 import re
+import shutil
+import subprocess
+import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
-# What is broken, and how. EINTR only where Linux has it for files; a short count only of reads, as an early end: to
-# claim bytes that were not written would be a lie of strace's, not of a disk. Short writes are the work of FILE_SIZES.
+# What is broken, and how. EINTR only where Linux has it for files; "short" is the early end of a read. strace cannot cut
+# a write short, only claim bytes that were not written: "half" is the work of short-writes.c.
 OPENS = {"openat": ("EIO", "ENOSPC", "EMFILE", "EINTR", "KILL")}
 READS = {name: ("EIO", "EINTR", "short", "KILL") for name in ("read", "pread64")}
 WRITES = {name: ("EIO", "ENOSPC", "EINTR", "KILL") for name in ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")}
@@ -23,8 +29,9 @@ LOOKS = {"newfstatat": ("EIO",), "statx": ("EIO",), "getdents64": ("EIO", "KILL"
          "utimensat": ("EIO",), "fchmod": ("EIO",)}
 COPIES = {"copy_file_range": ("EIO", "ENOSPC", "EINTR", "KILL"), "ioctl": ("EIO", "ENOSPC")}
 WATCHES = {"inotify_init1": ("EMFILE",), "inotify_add_watch": ("ENOSPC", "EIO", "KILL")}
-NETWORK = {"socket": ("EMFILE",), "connect": ("EINTR", "KILL"), "sendto": ("EIO", "KILL"),
-           "recvfrom": ("EIO", "short", "KILL")}
+NETWORK = {"socket": ("EMFILE",), "connect": ("ETIMEDOUT", "KILL"), "sendto": ("ECONNRESET", "KILL"),
+           "recvfrom": ("ECONNRESET", "short", "KILL")}
+HALVES = ("write", "pwrite64")
 FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **REMOVALS, **LOOKS, **COPIES, **WATCHES, **NETWORK}
 # These last for the whole run: a quota on the size of files (KiB; writes come out short and then fail), descriptors.
 FILE_SIZES = (0, 1, 2, 3, 4, 8, 16, 32, 64, 128)
@@ -53,8 +60,11 @@ class Point:
     def __str__(self):
         return f"{self.call}:{self.fault}:{self.when}" + (":named" if self.named else "")
 
-    def wrap(self, command, log, paths):
-        """The command line that runs `command` with this fault."""
+    def wrap(self, command, log, paths, home):
+        """The command line that runs `command` with this fault, in the home folder `home`."""
+        if self.fault == "half":
+            return ["env", f"LD_PRELOAD={short_writes()}", f"SHORT_WRITE_BELOW={home}/", f"SHORT_WRITE_AT={self.when}",
+                    f"SHORT_WRITE_LOG={log}", *command]
         if self.call == "prlimit":
             limit = f"--fsize={self.when * 1024}" if self.fault == "size" else f"--nofile={self.when}"
             return ["prlimit", limit, *command]
@@ -69,6 +79,8 @@ class Point:
         """The calls that failed so, by the log. A limit needs no hit: it is there all the time."""
         if self.call == "prlimit":
             return [f"{self.fault} limit {self.when}"]
+        if self.fault == "half":
+            return [f'{self.call}("{path}")' for path in log.read_text().splitlines()] if log.exists() else []
         with open(log, errors="replace") as file:
             lines = file.read().splitlines()
         if self.fault == "KILL" and code == -9:
@@ -85,6 +97,15 @@ class Point:
         return found
 
 
+@cache
+def short_writes():
+    """The library of short-writes.c, compiled."""
+    source, folder = Path(__file__).parent / "short-writes.c", tempfile.mkdtemp(prefix="short-writes.")
+    atexit.register(shutil.rmtree, folder)
+    subprocess.run(["clang", "-shared", "-fPIC", "-o", f"{folder}/short-writes.so", source], check=True)
+    return f"{folder}/short-writes.so"
+
+
 def told(hits, home):
     """The calls that failed, in few words: which, and on what."""
     words = []
@@ -97,7 +118,7 @@ def told(hits, home):
 
 def tracing(command, log):
     """The command line that runs `command` and notes all that FAULTS is about."""
-    return ["strace", "-D", "-f", "-y", "--seccomp-bpf", "-o", log, "-e", f"trace={','.join(FAULTS)}", *command]
+    return ["strace", "-D", "-f", "-yy", "--seccomp-bpf", "-o", log, "-e", f"trace={','.join(FAULTS)}", *command]
 
 
 def kind_of(path, home):
@@ -121,7 +142,8 @@ class Trace:
                     calls.append((match[1], match[2], ours, network))
                     self.paths.update(path for path in ours if not HEX.search(path.removeprefix(self.folders[0])))
         self.kinds = {False: defaultdict(set), True: defaultdict(set)}
-        self.count = 0
+        self.halves = defaultdict(set)
+        self.count = writes = 0
         foreign, main = set(), calls[0][0] if calls else None
         plain, named = defaultdict(int), defaultdict(int)
         for thread, call, ours, network in calls:
@@ -133,6 +155,9 @@ class Trace:
             elif thread == main:
                 # The loader's: to break it tells nothing of us.
                 foreign.add((call, number))
+            if call in HALVES and ours:
+                writes += 1
+                self.halves[call, kind_of(ours[0], self.folders[0])].add(writes)
             if any(path in self.paths for path in ours):
                 named[thread, call] += 1
                 self.kinds[True][call, named[thread, call]].add(kind_of(ours[0], self.folders[0]))
@@ -147,6 +172,8 @@ class Trace:
                 for path in paths:
                     for fault in FAULTS.get(call, ()):
                         found[call, path, fault].append(Point(call, fault, number, named))
+        for (call, path), numbers in self.halves.items():
+            found[call, path, "half"] = [Point(call, "half", number) for number in sorted(numbers)]
         for size in FILE_SIZES:
             found["prlimit", "", "size"].append(Point("prlimit", "size", size))
         for number in DESCRIPTORS:

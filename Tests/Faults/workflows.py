@@ -43,6 +43,8 @@ class Workflow:
     outputs = ()
     # Whether a second run finds out by itself whatever a power cut has left, so that no missing sync can break it.
     reads_all_again = False
+    # Whether it has to do with a store at all.
+    asks_store = True
     # What it ends with when nothing goes wrong.
     code = 0
 
@@ -51,8 +53,8 @@ class Workflow:
         self.originals = {}
         self.expected = {}
 
-    def home(self, slot, binary):
-        return Home(slot, binary, self.more)
+    def home(self, slot, binary, kind=Home):
+        return kind(slot, binary, self.more)
 
     def prepare(self, home):
         """What is done before the trials."""
@@ -181,8 +183,7 @@ class Run(Workflow):
             shutil.copyfile(FIXTURES / fixture, home.folder / "coming.jpg")
             (home.folder / "coming.jpg").rename(home.pictures / name)
             wanted = wanted | {key_of(fixture)}
-            goals = [home.store / "objects" / key for key in wanted]
-            wait_until(lambda: process.poll() is not None or all(goal.exists() for goal in goals), patience)
+            wait_until(lambda: process.poll() is not None or home.has(wanted), patience)
             # The last outcome is on its way to the ledger, and the cleanup of the day to its end.
             left = len(YOUNG_EVENTS)
             wait_until(lambda: process.poll() is not None or len(home.texts_or_none()) == left, patience / 4)
@@ -216,6 +217,7 @@ class Restore(Workflow):
 
     def prepare(self, home):
         home.ask("sync")
+        home.freeze()
 
     def words(self, home):
         folders = [home.pictures / "Gallery", home.pictures / "Vacations"]
@@ -255,36 +257,39 @@ class Share(Workflow):
         return ["share", TRIP, "--yes", "--json"]
 
     @staticmethod
-    def manifests(home):
-        return list((home.store / "objects/shares").glob("*/vacation.json"))
+    def manifests(shared):
+        """{id: text} of the shares that can be seen."""
+        return {key.split("/")[1]: data for key, data in shared.items() if key.endswith("/vacation.json")}
 
     def judge_more(self, home):
-        for path in self.manifests(home):
+        shared = home.shared()
+        for share, data in self.manifests(shared).items():
             try:
-                manifest = json.loads(path.read_text())
+                manifest = json.loads(data)
             except ValueError as error:
                 raise Broken(f"a manifest of a share is no JSON: {error}") from error
-            self.judge_manifest(path.parent, manifest)
+            self.judge_manifest(shared, share, manifest)
 
     @staticmethod
-    def judge_manifest(folder, manifest):
+    def judge_manifest(shared, share, manifest):
         for photo in manifest["photos"]:
-            path = folder / f"{folder.name}_{photo['orderIndex']}.jpg"
-            if not path.exists():
+            data = shared.get(f"shares/{share}/{share}_{photo['orderIndex']}.jpg")
+            if data is None:
                 raise Broken(f"a share can be seen, and its photo {photo['orderIndex']} is not there")
-            if sha256(path) != photo["sha256"]:
+            if hashlib.sha256(data).hexdigest() != photo["sha256"]:
                 raise Broken(f"a share can be seen, and its photo {photo['orderIndex']} has other bytes")
-        if not (folder / "index.html").exists():
+        if f"shares/{share}/index.html" not in shared:
             raise Broken("a share can be seen, and has no page")
 
     def done(self, home):
-        manifests = self.manifests(home)
+        manifests = self.manifests(home.shared())
         if len(manifests) != 1:
             raise Broken(f"{len(manifests)} shares can be seen")
-        if len(json.loads(manifests[0].read_text())["photos"]) != 2:
+        (share, data), = manifests.items()
+        if len(json.loads(data)["photos"]) != 2:
             raise Broken("the share has not both photos")
-        live = [share for share in json.loads(home.ask("shares", "--json"))["shares"] if share["state"] == "live"]
-        if [share["shareId"] for share in live] != [manifests[0].parent.name]:
+        live = [row["shareId"] for row in json.loads(home.ask("shares", "--json"))["shares"] if row["state"] == "live"]
+        if live != [share]:
             raise Broken(f"the ledger has {len(live)} live shares, and the store another one")
 
 
@@ -295,7 +300,9 @@ class Revoke(Share):
 
     def prepare(self, home):
         super().prepare(home)
-        home.share = json.loads(home.ask("share", TRIP, "--yes", "--json"))["shareId"]
+        home.ask("share", TRIP, "--yes")
+        share, = self.manifests(home.shared())
+        home.share = share
 
     def words(self, home):
         return ["shares", "--revoke", home.share, "--yes"]
@@ -306,12 +313,12 @@ class Revoke(Share):
 
     def judge_more(self, home):
         states = [share["state"] for share in json.loads(home.ask("shares", "--json"))["shares"]]
-        left = files_below(home.store / "objects/shares") if (home.store / "objects/shares").exists() else {}
+        left = home.shared()
         if states == ["revoked"] and left:
             raise Broken(f"the share is called revoked, and {len(left)} files of it are there")
 
     def done(self, home):
-        if left := [str(path) for path in (home.store / "objects/shares").rglob("*") if path.is_file()]:
+        if left := home.shared():
             raise Broken(f"{len(left)} files of the share are there")
 
 
@@ -319,6 +326,7 @@ class Mirror(Workflow):
     """A share from a web server on the loopback interface."""
 
     name = "mirror"
+    asks_store = False
     outputs = ("out",)
 
     def __init__(self, source=None):
@@ -326,10 +334,10 @@ class Mirror(Workflow):
         self.server = self.link = None
         self.source = source
 
-    def home(self, slot, binary):
+    def home(self, slot, binary, kind=Home):
         if self.server is None:
             self.serve(Path(slot).parent / "shared", binary)
-        return Home(slot, binary, self.more)
+        return super().home(slot, binary, kind)
 
     def serve(self, slot, binary):
         class Quiet(SimpleHTTPRequestHandler):
@@ -407,16 +415,16 @@ class ProjectsDelete(Workflow):
             raise Broken("the image of p1 is another one")
 
     def done(self, home):
-        places = ("Pictures/Projects/p1.jpg", "Pictures/Projects/p1-metadata.json",
-                  "store/objects/users/ana/projects/p1.jpg", "store/objects/users/ana/projects/p1-metadata.json",
-                  "store/records/users/ana/projects/p1.jpg~.json")
-        left = [place for place in places if (home.folder / place).exists()]
+        names = ("p1.jpg", "p1-metadata.json")
+        left = [name for name in names if (home.pictures / "Projects" / name).exists()]
+        left += [trace for name in names for trace in home.traces(f"users/ana/projects/{name}")]
         if left or "p1" in home.projects():
             raise Broken(f"of p1 there is still {', '.join(left) or 'its record'}")
 
 
 class ProjectsMigrate(Workflow):
     name = "projects-migrate"
+    asks_store = False
     touches_projects = True
 
     def prepare(self, home):
@@ -455,6 +463,7 @@ class ProjectsMigrate(Workflow):
 
 class ProjectsExport(Workflow):
     name = "projects-export"
+    asks_store = False
     outputs = ("out",)
 
     def prepare(self, home):
@@ -478,13 +487,8 @@ class Verify(Workflow):
 
     def prepare(self, home):
         home.ask("sync")
-        self.before = home.objects()
-        path = home.store / "objects" / key_of(PHOTOS[self.rotten])
-        stamp, data = path.stat(), bytearray(path.read_bytes())
-        data[len(data) // 2] ^= 255
-        path.write_bytes(data)
-        os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-        (home.store / "objects" / key_of(PHOTOS[self.missing])).unlink()
+        home.rot(key_of(PHOTOS[self.rotten]))
+        home.lose(key_of(PHOTOS[self.missing]))
         (home.pictures / self.alone).unlink()
 
     def words(self, home):

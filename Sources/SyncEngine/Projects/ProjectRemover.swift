@@ -46,7 +46,7 @@ package struct ProjectRemover: Sendable {
     }
 
     /// What there is of a project; nothing when nobody knows it.
-    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError``, ``LedgerError``, ``ScanError``, `CancellationError`.
     package func find(_ id: String, in folders: [FilePath]) async throws -> [Target] {
         // What cannot be in a key is no project's id.
         guard (try? ObjectKey(segments: [id])) != nil else { return [] }
@@ -60,7 +60,7 @@ package struct ProjectRemover: Sendable {
                     try ledger.projectsBeingDeleted(in: folder).contains { $0.inBytes == id.inBytes }
                 )
             }
-            let files = Self.files(of: id, in: folder)
+            let files = try Self.files(of: id, in: folder)
             if known != nil || isLeft || !files.isEmpty {
                 targets.append(Target(id: id, folder: folder, record: known?.record, files: files, keys: objects))
             }
@@ -141,7 +141,12 @@ package struct ProjectRemover: Sendable {
     }
 
     private func finish(_ target: Target) async throws -> [String] {
-        let files = Self.files(of: target.id, in: target.folder)
+        let files: [FilePath]
+        do throws(ScanError) {
+            files = try Self.files(of: target.id, in: target.folder)
+        } catch {
+            return ["\(error)"]
+        }
         let now = time.now()
         return try await ledger.finish { ledger in
             var failures: [String] = []
@@ -178,8 +183,14 @@ package struct ProjectRemover: Sendable {
         ProjectFileName(name).id?.inBytes == id.inBytes
     }
 
-    private static func files(of id: String, in folder: FilePath) -> [FilePath] {
-        let names = (try? Folder.names(in: folder)) ?? []
-        return names.filter { isFile($0.string, of: id) }.sorted { $0.string < $1.string }.map { folder.appending($0) }
+    /// - Throws: ``ScanError`` of a folder that cannot be listed: nobody knows then what is in it.
+    private static func files(of id: String, in folder: FilePath) throws(ScanError) -> [FilePath] {
+        do throws(Errno) {
+            let names = try Folder.names(in: folder) ?? []
+            return names.filter { isFile($0.string, of: id) }.sorted { $0.string < $1.string }.map { folder.appending($0) }
+        } catch {
+            let fault = FileFault(error, or: "look after its disk")
+            throw ScanError(.failed, path: folder, message: "cannot be listed: \(fault.message)")
+        }
     }
 }

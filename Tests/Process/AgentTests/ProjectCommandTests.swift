@@ -151,6 +151,26 @@ import Testing
         #expect(try await home.run("projects", "migrate", home.projects.string, new).code == 0)
     }
 
+    @Test(.enabled(if: !Tool.strace.isMissing, "needs strace"), arguments: 1...5)
+    func `a project is called deleted only when its folder could be listed`(number: Int) async throws {
+        try write([Self.record("aa")])
+        _ = try await home.pass()
+        let image = home.projects.appending("aa.jpg")
+        let options =
+            [
+                "-f", "-qq", "-P", home.projects.string, "-e", "trace=getdents64",
+                "-e", "inject=getdents64:error=EIO:when=\(number)+", "-o", home.tree.path("trace").string, "--",
+                AgentBinary.path.string,
+            ] + ["projects", "delete", "aa", "--yes"]
+        let deletion = try await ChildProcess(
+            FilePath(Tool.strace.rawValue), options, environment: home.environment
+        ).finished()
+        let isGone = access(image.string, F_OK) != 0
+        #expect(deletion.code != 0 || isGone, "\(deletion)")
+        #expect([0, 66].contains(try await home.run("projects", "delete", "aa", "--yes").code))
+        #expect(access(image.string, F_OK) != 0)
+    }
+
     @Test func `an image whose project is still processing is no failure`() async throws {
         try home.projects.appending("aa.jpg").create(try SamplePhoto.truncated(1))
         try write([Self.record("aa", "Processing"), Self.record("bb"), Self.record("cc")])
