@@ -187,7 +187,9 @@ package struct ProjectRemover: Sendable {
     private static func files(of id: String, in folder: FilePath) throws(ScanError) -> [FilePath] {
         do throws(Errno) {
             let names = try Folder.names(in: folder) ?? []
-            return names.filter { isFile($0.string, of: id) }.sorted { $0.string < $1.string }.map { folder.appending($0) }
+            return names.filter { isFile($0.string, of: id) }.sorted { $0.string < $1.string }.map {
+                folder.appending($0)
+            }
         } catch {
             let fault = FileFault(error, or: "look after its disk")
             throw ScanError(.failed, path: folder, message: "cannot be listed: \(fault.message)")
