@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -34,7 +34,18 @@ faults: ## each system call of each workflow made to fail, and what is left judg
 
 power-cut: ## what the disk may hold after a power cut at any moment of each workflow, gone on from (30 min)
 	@scripts/build
+	@scripts/setup test
 	@scripts/power-cut
+
+crash-images: ## the same on ext4, xfs and btrfs, on a disk that notes what was flushed; as root (30 min)
+	@scripts/build
+	@scripts/setup images
+	@scripts/crash-images
+
+trials: ## the trials in a short form with the program that the tests have built, as CI runs them (5 min)
+	@scripts/setup build test
+	@scripts/fault-sweep --short
+	@scripts/power-cut --short
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

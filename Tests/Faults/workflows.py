@@ -231,7 +231,7 @@ class Restore(Workflow):
         return True
 
     def mend(self, home):
-        # A job that was killed is free after half a minute; `--wait` looks again after `restore.poll_minutes` only.
+        # `--wait` looks again after `restore.poll_minutes` only.
         words = [word for word in self.words(home) if word != "--wait"]
         home.ask(*words, accept=(0, 3))
         for _ in range(60):

@@ -56,7 +56,8 @@ struct Installation: Sendable {
 
     var lockFile: FilePath { location.stateFolder.appending("agent.lock") }
     /// In which processes that hold shares are told from those that have ended.
-    var sharesLockFile: FilePath { location.stateFolder.appending("shares.lock") }
+    /// What processes lock while they hold shares or send restores.
+    var claimsLockFile: FilePath { location.stateFolder.appending("shares.lock") }
     var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
 
     /// Opens the ledger, and makes it and the state folder when they are not there yet.

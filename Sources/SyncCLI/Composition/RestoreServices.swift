@@ -1,3 +1,4 @@
+import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -10,6 +11,8 @@ import SyncSystem
 struct RestoreServices: Sendable {
     let store: any ObjectStore
     let ledger: LedgerQueue
+    /// This process, as the ledger knows it.
+    let owner: ClaimOwner
     let desk: RestorePlanner
     let sender: RestoreSender
     let changer: RestoreUpgrader
@@ -31,10 +34,12 @@ struct RestoreServices: Sendable {
         desk = RestorePlanner(
             store: store, ledger: ledger, prices: try installation.prices(),
             pool: workspace.threads.disk, time: time)
-        sender = RestoreSender(store: store, ledger: ledger, time: time)
+        owner = ClaimOwner(OwnerLock(at: installation.claimsLockFile, pid: getpid()))
+        sender = RestoreSender(store: store, ledger: ledger, owner: owner, time: time)
         changer = RestoreUpgrader(store: store, ledger: ledger, time: time)
         service = RestoreService(
-            follower: RestorePoller(store: store, ledger: ledger, interval: settings.restore.poll, time: time),
+            follower: RestorePoller(
+                store: store, ledger: ledger, sender: sender, interval: settings.restore.poll, time: time),
             delivery: RestoreDownloader(
                 store: downloads, ledger: ledger, pool: workspace.threads.disk, time: time),
             announcer: RestoreAnnouncer(

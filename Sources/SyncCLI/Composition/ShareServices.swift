@@ -24,9 +24,7 @@ struct ShareServices: Sendable {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
-        let owners = ShareOwners(
-            at: installation.sharesLockFile, pid: getpid(), number: .random(in: 1...ShareOwners.largestNumber))
-        let lease = ShareLease(ledger: ledger, owner: owners.name, hasEnded: owners.hasEnded, time: time)
+        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
         let reducer = PhotoFileReducer()
         self.restores = restores
         finder = VacationFinder(

@@ -15,10 +15,12 @@ package struct RestorePoller: Sendable {
     private let time: TimeSource
 
     /// - Parameter interval: of the looks near the end of a restore.
-    package init(store: any ObjectStore, ledger: LedgerQueue, interval: Duration, time: TimeSource) {
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, sender: RestoreSender, interval: Duration, time: TimeSource
+    ) {
         self.store = store
         self.ledger = ledger
-        sender = RestoreSender(store: store, ledger: ledger, time: time)
+        self.sender = sender
         self.interval = interval
         self.time = time
     }

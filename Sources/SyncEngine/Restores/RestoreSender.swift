@@ -6,7 +6,7 @@ import SyncSystem
 /// Sends the requests of restore jobs that were not sent yet.
 ///
 /// A job is in the ledger before its first request, and each answer is noted when it is there: killed at any point, a
-/// later run sends what is left. What was sent and not noted is sent again, and the store says "already retrieving".
+/// later run sends what is left, at once. What was sent and not noted is sent again, and the store says "already retrieving".
 package struct RestoreSender: Sendable {
     private static let requestsInFlight = 8
     private static let pageSize = 200
@@ -15,11 +15,13 @@ package struct RestoreSender: Sendable {
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
+    private let owner: ClaimOwner
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, time: TimeSource) {
+    package init(store: any ObjectStore, ledger: LedgerQueue, owner: ClaimOwner, time: TimeSource) {
         self.store = store
         self.ledger = ledger
+        self.owner = owner
         self.time = time
     }
 
@@ -34,9 +36,12 @@ package struct RestoreSender: Sendable {
         job: RestoreJobID? = nil, onAnswers: (Int) -> Void = { _ in }
     ) async throws -> Set<StoreError.Code> {
         var failures: Set<StoreError.Code> = []
+        try await ledger { [owner] in try $0.releaseRestoreClaims(of: owner.hasEnded) }
         while true {
             let now = time.now()
-            let items = try await ledger { try $0.claimPlannedItems(of: job, limit: Self.pageSize, at: now) }
+            let items = try await ledger { [owner] in
+                try $0.claimPlannedItems(of: job, limit: Self.pageSize, by: owner.name, at: now)
+            }
             guard !items.isEmpty else { return failures }
             let (answers, outage) = try await send(items)
             let answered = try await note(answers, of: items)

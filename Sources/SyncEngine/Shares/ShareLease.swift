@@ -1,8 +1,6 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
-import SyncSystem
-package import SystemPackage
 
 /// Holds a share while something is done with it, so that one process at a time does. What may be noted of a share by
 /// nobody but its holder is noted here.
@@ -10,20 +8,15 @@ package struct ShareLease: Sendable {
     private static let renewEvery = Duration.seconds(3)
 
     private let ledger: LedgerQueue
-    /// Of this process, and of no other.
     private let owner: String
     private let hasEnded: @Sendable (String) -> Bool
     private let time: TimeSource
 
-    /// - Parameter hasEnded: whether an owner is known to be no more. Where nobody knows, its claims end by themselves
-    ///   (``Ledger/shareClaimSeconds``).
-    package init(
-        ledger: LedgerQueue, owner: String, hasEnded: @escaping @Sendable (String) -> Bool = { _ in false },
-        time: TimeSource
-    ) {
+    /// - Parameter owner: whose claims do not end with its process end by themselves (``Ledger/shareClaimSeconds``).
+    package init(ledger: LedgerQueue, owner: ClaimOwner, time: TimeSource) {
         self.ledger = ledger
-        self.owner = owner
-        self.hasEnded = hasEnded
+        self.owner = owner.name
+        self.hasEnded = owner.hasEnded
         self.time = time
     }
 
@@ -172,49 +165,5 @@ package struct ShareLease: Sendable {
 extension Result where Failure == any Error {
     fileprivate init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}
-
-/// The names under which processes hold shares, and which of them are still there: each process locks one byte of a
-/// file, the one that its name tells, for as long as it lives (an open file description lock, fcntl(2)). The kernel drops
-/// the lock with the process, however it ends, so that nobody has to wait for one that was killed.
-package final class ShareOwners: Sendable {
-    /// Bytes of a file are numbered with 63 bits.
-    package static let largestNumber: Int64 = 1 << 62
-
-    /// Of this process, and of no other: process ids are used again, the number is not.
-    package let name: String
-    private let descriptor: FileDescriptor?
-
-    /// - Parameters:
-    ///   - path: the file, the same for all processes of a ledger. Where it cannot be locked, nobody is known to have
-    ///     ended.
-    ///   - number: random, 1 to ``largestNumber``.
-    package init(at path: FilePath, pid: Int32, number: Int64) {
-        descriptor = Self.lock(number, of: path)
-        // Whoever holds no lock must not be taken for one that has lost it.
-        name = "\(pid)\(descriptor == nil ? "?" : "-")\(String(number, radix: 16))"
-    }
-
-    deinit {
-        try? descriptor?.close()
-    }
-
-    /// Whether a process of this name is known to be no more.
-    package func hasEnded(_ name: String) -> Bool {
-        guard let descriptor, name != self.name, let dash = name.firstIndex(of: "-"),
-            let number = Int64(name[name.index(after: dash)...], radix: 16), (1...Self.largestNumber).contains(number)
-        else { return false }
-        return (try? descriptor.areBytesLocked(from: number, 1)) == false
-    }
-
-    private static func lock(_ number: Int64, of path: FilePath) -> FileDescriptor? {
-        guard
-            let descriptor = try? FileDescriptor.open(
-                path, .readWrite, options: [.create, .noFollow, .closeOnExec], permissions: [.ownerReadWrite])
-        else { return nil }
-        if (try? descriptor.tryLockBytes(from: number, 1)) == true { return descriptor }
-        try? descriptor.close()
-        return nil
     }
 }

@@ -3,16 +3,18 @@ import GRDB
 package import SyncCore
 
 extension Ledger {
-    /// For how long nobody else is given what was claimed. Whoever claims and dies holds it up by no more; whoever is
-    /// slower shares the work with another, and the store answers that it is "already retrieving".
+    /// For how long nobody else is given what was claimed, where nobody knows whether who claimed it is still there.
+    /// Whoever is slower shares the work with another, and the store answers that it is "already retrieving".
     package static let restoreClaimSeconds = 30.0
 
     /// Takes planned items to be asked of the store, the oldest first. An item is given to one caller, until it is noted,
     /// released, or ``restoreClaimSeconds`` have passed.
-    /// - Parameter job: only its items; `nil` for those of every job.
+    /// - Parameters:
+    ///   - job: only its items; `nil` for those of every job.
+    ///   - owner: who has them in hand then.
     /// - Returns: at most `limit`; none when nothing is planned, or others have it in hand.
     package func claimPlannedItems(
-        of job: RestoreJobID?, limit: Int, at time: Date
+        of job: RestoreJobID?, limit: Int, by owner: String, at time: Date
     ) throws(LedgerError) -> [RestoreItem] {
         let operation = "claim restores"
         let jobs = (job?.rawValue ?? 0)...(job?.rawValue ?? .max)
@@ -25,7 +27,9 @@ extension Ledger {
         return try write(operation) { db in
             let items = try db.rows(LedgerQuery.claimableItems, arguments + [limit], as: RestoreItem.self)
             for item in items {
-                try db.run("UPDATE restore_items SET claimed_at = ? WHERE id = ?", [time.milliseconds, item.id])
+                try db.run(
+                    "UPDATE restore_items SET claimed_at = ?, claimed_by = ? WHERE id = ?",
+                    [time.milliseconds, owner, item.id])
             }
             return items
         }
@@ -34,8 +38,22 @@ extension Ledger {
     /// Gives back an item that was claimed and not asked for.
     package func releaseClaim(of item: Int64) throws(LedgerError) {
         try write("release a restore") { db in
-            try db.run("UPDATE restore_items SET claimed_at = NULL WHERE id = ?", [item])
+            try db.run("UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE id = ?", [item])
             return
+        }
+    }
+
+    /// Gives back what those had in hand who are no more.
+    /// - Parameter hasEnded: asked of everybody who has something in hand.
+    package func releaseRestoreClaims(of hasEnded: (String) -> Bool) throws(LedgerError) {
+        let operation = "release restores of processes that ended"
+        let ended = try read(operation) { db in try db.texts(LedgerQuery.restoreClaimOwners) }.filter(hasEnded)
+        guard !ended.isEmpty else { return }
+        try write(operation) { db in
+            for owner in ended {
+                try db.run(
+                    "UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE claimed_by = ?", [owner])
+            }
         }
     }
 
@@ -111,7 +129,7 @@ extension Database {
     fileprivate func note(_ outcome: RestoreOutcome, of item: Int64, at time: Date) throws -> Bool {
         try run(
             """
-            UPDATE restore_items SET state = ?1, claimed_at = NULL, attempts = attempts + (state = 'planned'),
+            UPDATE restore_items SET state = ?1, claimed_at = NULL, claimed_by = NULL, attempts = attempts + (state = 'planned'),
                 requested_at = IIF(
                     state = 'planned' AND ?1 IN ('retrieving', 'restored') OR ?1 = 'retrieving' AND tier <> COALESCE(?5, tier),
                     ?2, requested_at),

@@ -289,6 +289,8 @@ extension LedgerQuery {
         AND (items.claimed_at IS NULL OR items.claimed_at <= ? OR items.claimed_at > ?)
         ORDER BY items.job_id, items.id LIMIT ?
         """
+    package static let restoreClaimOwners =
+        "SELECT DISTINCT claimed_by FROM restore_items INDEXED BY restore_items_claimed WHERE claimed_by IS NOT NULL"
     package static let restoreTallies = "SELECT state, items FROM restore_tallies WHERE items > 0"
     /// A job's items have their ids one after the other, so that the order is that of the ids.
     package static let unsavedItems = """
@@ -303,7 +305,7 @@ extension LedgerQuery {
 
     static let ofRestores = [
         job, newestJobs, progressOfJob, itemsOfJob, openItemOfKey, retrievingItemsOfJob,
-        claimableItems, restoreTallies, unsavedItems, endedItem, endedObject,
+        claimableItems, restoreClaimOwners, restoreTallies, unsavedItems, endedItem, endedObject,
     ]
 
     private static let items =

@@ -107,6 +107,10 @@ extension Database {
         try Int64.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    func texts(_ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
+        try String.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
     func numbers(_ sql: String, _ arguments: StatementArguments = []) throws -> [Int64] {
         try Int64.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }

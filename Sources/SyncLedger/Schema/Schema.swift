@@ -36,6 +36,7 @@ enum Schema {
         (EarlierVersionSchema.name, running(EarlierVersionSchema.all)),
         (PseudonymSchema.name, PseudonymSchema.migrate),
         (EventPhotoSuspectSchema.name, running(EventPhotoSuspectSchema.all)),
+        (RestoreClaimSchema.name, running(RestoreClaimSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

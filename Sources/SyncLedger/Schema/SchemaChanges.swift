@@ -226,3 +226,12 @@ enum EarlierVersionSchema {
         ) STRICT, WITHOUT ROWID;
         """
 }
+
+/// A migration: who has the request of a restore in hand. It has shipped when you read this: see ``Schema``.
+enum RestoreClaimSchema {
+    static let name = "owners of restores that are being sent"
+    static let all = [
+        "ALTER TABLE restore_items ADD COLUMN claimed_by TEXT",
+        "CREATE INDEX restore_items_claimed ON restore_items (claimed_by) WHERE claimed_by IS NOT NULL",
+    ]
+}

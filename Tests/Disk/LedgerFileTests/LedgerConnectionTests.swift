@@ -133,7 +133,9 @@ import Testing
                 let draft = RestoreJobDraft(
                     requestedBy: "ana", tier: .bulk, days: 1, items: Array(items[(index * 40)...].prefix(80)))
                 _ = try ledger.addRestoreJob(draft, at: now)
-                while case let taken = try ledger.claimPlannedItems(of: nil, limit: 7, at: now), !taken.isEmpty {
+                while case let taken = try ledger.claimPlannedItems(of: nil, limit: 7, by: "one", at: now),
+                    !taken.isEmpty
+                {
                     claimed.withLock { $0 += taken.map(\.key) }
                     try ledger.note(RestoreOutcome(state: .retrieving), of: taken.map(\.id), at: now)
                 }

@@ -18,7 +18,8 @@ struct ShareWorkshop: Sendable {
 
     /// All other owners have ended.
     private var lease: ShareLease {
-        ShareLease(ledger: ledger, owner: owner, hasEnded: { [owner] in $0 != owner }, time: time.source)
+        ShareLease(
+            ledger: ledger, owner: ClaimOwner(name: owner, hasEnded: { [owner] in $0 != owner }), time: time.source)
     }
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
     var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, lease: lease) }

@@ -4,8 +4,8 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-/// kill -9 in exactly one state of a restore, held there by a store that does not go on. Not one after the other: what
-/// was in hand, and not answered, is given to nobody else for half a minute.
+/// kill -9 in exactly one state of a restore, held there by a store that does not go on. What was in hand, and not
+/// answered, is free with the process.
 @Suite struct RestoreKillStateTests {
     private static let photos = 10
     /// Requests of one process that are under way at once.

@@ -116,7 +116,7 @@ import Testing
         #expect(try archive.ledger.openRestoreJobs().map(\.claimableAt) == [nil, .distantPast])
         #expect(try archive.ledger.openRestoreJobs().map(\.requestedAt) == [made, made])
 
-        #expect(try archive.ledger.claimPlannedItems(of: id, limit: 5, at: archive.now).count == 2)
+        #expect(try archive.ledger.claimPlannedItems(of: id, limit: 5, by: "me", at: archive.now).count == 2)
         let lapse = archive.now + Ledger.restoreClaimSeconds
         #expect(try archive.ledger.openRestoreJobs().map(\.claimableAt) == [nil, lapse])
         // The second item was answered to be faster to have than the first.

@@ -87,7 +87,7 @@ import Testing
         _ = try archive.ask(for: [archive.keys[2]])
         let claim = { (job: Int64?, limit: Int, time: Date) in
             try archive.ledger.claimPlannedItems(
-                of: job.map(RestoreJobID.init), limit: limit, at: time
+                of: job.map(RestoreJobID.init), limit: limit, by: "me", at: time
             ).map(\.id)
         }
         let now = archive.now

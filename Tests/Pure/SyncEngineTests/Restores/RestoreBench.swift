@@ -146,10 +146,15 @@ final class RestoreBench: Sendable {
 
     // MARK: Parts
 
-    var sender: RestoreSender { RestoreSender(store: store, ledger: queue, time: time.source) }
+    /// How the names of processes begin that are no more.
+    static let ended = "ended"
+
+    let owner = ClaimOwner(name: "me", hasEnded: { $0.hasPrefix(RestoreBench.ended) })
+
+    var sender: RestoreSender { RestoreSender(store: store, ledger: queue, owner: owner, time: time.source) }
 
     var follower: RestorePoller {
-        RestorePoller(store: store, ledger: queue, interval: Self.interval, time: time.source)
+        RestorePoller(store: store, ledger: queue, sender: sender, interval: Self.interval, time: time.source)
     }
 
     var announcer: RestoreAnnouncer {

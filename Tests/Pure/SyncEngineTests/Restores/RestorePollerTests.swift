@@ -150,7 +150,10 @@ import Testing
                 bench.store,
                 faults: [StoreOperation.restore, .head, .list].map { StoreFault($0, numbers: 3...(.max), .hold(gate)) })
             let follower = RestorePoller(
-                store: store, ledger: bench.queue, interval: RestoreBench.interval, time: bench.time.source)
+                store: store, ledger: bench.queue,
+                sender: RestoreSender(
+                    store: store, ledger: bench.queue, owner: bench.owner, time: bench.time.source),
+                interval: RestoreBench.interval, time: bench.time.source)
             await withThrowingTaskGroup(of: Void.self) { group in
                 let ended = Wakeup()
                 group.addTask {
@@ -198,7 +201,9 @@ import Testing
             random: late.random)
         await bench.time.advance(by: .seconds(60))
         _ = try await RestorePoller(
-            store: bench.store, ledger: bench.queue, interval: RestoreBench.interval, time: early
+            store: bench.store, ledger: bench.queue,
+            sender: RestoreSender(store: bench.store, ledger: bench.queue, owner: bench.owner, time: early),
+            interval: RestoreBench.interval, time: early
         ).step()
         #expect(try bench.states() == [.restored])
     }

@@ -88,7 +88,7 @@ import Testing
         let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true)
         let job = try #require(try bench.ask(for: await bench.add(1)))
         // Whoever claimed it was killed, and others have looked since.
-        _ = try bench.ledger.claimPlannedItems(of: job, limit: 1, at: bench.time.now)
+        _ = try bench.ledger.claimPlannedItems(of: job, limit: 1, by: "another", at: bench.time.now)
         await bench.time.advance(by: .seconds(Int(Ledger.restoreClaimSeconds) + 1))
         try bench.ledger.noteLook(at: job, bench.time.now)
         // A request takes its time.
@@ -102,7 +102,7 @@ import Testing
                     })
             }, monotonic: bench.time.source.monotonic, sleep: bench.time.source.sleep, random: { 0.5 })
         let poller = RestorePoller(
-            store: bench.store, ledger: bench.queue, interval: RestoreBench.interval, time: time)
+            store: bench.store, ledger: bench.queue, sender: bench.sender, interval: RestoreBench.interval, time: time)
         let due = try #require(try await poller.step(job: job))
         #expect(try bench.states() == [.retrieving])
         #expect(due.timeIntervalSince(bench.time.now) < 61)

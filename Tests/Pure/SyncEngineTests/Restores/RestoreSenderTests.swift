@@ -88,7 +88,9 @@ import Testing
         // A store that is away is not asked for each of the others.
         #expect(bench.store.count(.restore) <= 19 + 8)
         // Nothing is held up: when it is back, all go out at once.
-        try await RestoreSender(store: bench.memory, ledger: bench.queue, time: bench.time.source).run()
+        try await RestoreSender(
+            store: bench.memory, ledger: bench.queue, owner: bench.owner, time: bench.time.source
+        ).run()
         #expect(Set(try bench.states()) == [.retrieving])
     }
 
@@ -133,7 +135,7 @@ import Testing
     {
         let keys = try await bench.add(1)
         try bench.ask(for: keys)
-        let claimed = try bench.ledger.claimPlannedItems(of: nil, limit: 9, at: bench.time.now)
+        let claimed = try bench.ledger.claimPlannedItems(of: nil, limit: 9, by: "another", at: bench.time.now)
         _ = try await bench.memory.restore(keys[0], RestoreRequest(days: 7, tier: .bulk))
         #expect(claimed.count == 1)
         try await bench.sender.run()
@@ -142,6 +144,15 @@ import Testing
         try await bench.sender.run()
         #expect(try bench.states() == [.retrieving])
         #expect(bench.store.count(.restore) == 1)
+    }
+
+    @Test func `what a process had in hand that was killed is sent at once`() async throws {
+        let keys = try await bench.add(3)
+        try bench.ask(for: keys)
+        _ = try bench.ledger.claimPlannedItems(of: nil, limit: 2, by: "\(RestoreBench.ended) 1", at: bench.time.now)
+        _ = try bench.ledger.claimPlannedItems(of: nil, limit: 1, by: "another", at: bench.time.now)
+        try await bench.sender.run()
+        #expect(try bench.states() == [.retrieving, .retrieving, .planned])
     }
 
     @Test func `what was answered before a cancellation is noted, and the rest can be sent at once`() async throws {
@@ -193,7 +204,8 @@ import Testing
     @Test func `a clock that was set back does not hold a claim for longer`() async throws {
         let keys = try await bench.add(1)
         try bench.ask(for: keys)
-        _ = try bench.ledger.claimPlannedItems(of: nil, limit: 9, at: bench.time.now.addingTimeInterval(86_400))
+        _ = try bench.ledger.claimPlannedItems(
+            of: nil, limit: 9, by: "another", at: bench.time.now.addingTimeInterval(86_400))
         try await bench.sender.run()
         #expect(try bench.states() == [.retrieving])
     }

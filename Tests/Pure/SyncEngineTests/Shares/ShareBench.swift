@@ -121,7 +121,8 @@ final class ShareBench: Sendable {
 
     /// An owner whose name begins with "late" has ended.
     func lease(_ owner: String = "me") -> ShareLease {
-        ShareLease(ledger: queue, owner: owner, hasEnded: { $0.hasPrefix("late") }, time: time.source)
+        ShareLease(
+            ledger: queue, owner: ClaimOwner(name: owner, hasEnded: { $0.hasPrefix("late") }), time: time.source)
     }
 
     func desk(_ owner: String = "me") -> SharePlanner {

@@ -75,8 +75,8 @@ package final class Observed<Value: Sendable>: Sendable {
 
 /// How long a test waits for what has to happen: for as long as there is progress. It is over when for ``limit`` nothing
 /// has changed, and nobody has had the processor for long enough to be at work rather than idle; on a busy machine that is
-/// later. It is long: a claim of a process that was killed lasts half a minute, and what hangs is seldom. A run in which no
-/// test ends for ten minutes is ended by `scripts/watch-tests`; before that, a test has to tell what it has seen.
+/// later. It is long: the next try of a photo that failed may be half a minute away, and what hangs is seldom. A run in
+/// which no test ends for ten minutes is ended by `scripts/watch-tests`; before that, a test has to tell what it has seen.
 package struct Patience {
     package static let limit = Duration.seconds(120)
     /// What changes for ever without getting anywhere ends here.

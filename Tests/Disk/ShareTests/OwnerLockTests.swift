@@ -3,22 +3,22 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite struct ShareOwnersTests {
+@Suite struct OwnerLockTests {
     private let tree: TemporaryTree
 
     init() throws {
         tree = try TemporaryTree()
     }
 
-    private func owners(_ number: Int64, at file: String = "shares.lock") -> ShareOwners {
-        ShareOwners(at: tree.path(file), pid: 12, number: number)
+    private func owners(_ number: Int64, at file: String = "shares.lock") -> OwnerLock {
+        OwnerLock(at: tree.path(file), pid: 12, number: number)
     }
 
     @Test func `who is there has not ended, and who was there has`() {
         let me = owners(1)
         let gone: String
         do {
-            let other = owners(ShareOwners.largestNumber)
+            let other = owners(OwnerLock.largestNumber)
             gone = other.name
             #expect(!me.hasEnded(other.name) && !other.hasEnded(me.name) && !me.hasEnded(me.name))
         }
