@@ -1,4 +1,3 @@
-import Glibc
 import SyncSystem
 import SystemPackage
 
@@ -37,7 +36,7 @@ struct FolderMaker {
             try write(text, to: file)
         } catch {
             // What somebody has put something into meanwhile is not empty, and stays.
-            for folder in made.reversed() { _ = folder.withPlatformString { rmdir($0) } }
+            for folder in made.reversed() { try? folder.removeFolder() }
             throw error
         }
     }

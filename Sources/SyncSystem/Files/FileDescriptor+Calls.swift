@@ -9,8 +9,7 @@ extension FileDescriptor {
     package static func opened(
         _ path: FilePath, _ mode: AccessMode, _ options: OpenOptions, _ permissions: FilePermissions? = nil
     ) throws(Errno) -> FileDescriptor {
-        let opened = Result { try FileDescriptor.open(path, mode, options: options, permissions: permissions) }
-        return try opened.mapError { $0 as? Errno ?? .ioError }.get()
+        try Errno.only { try FileDescriptor.open(path, mode, options: options, permissions: permissions) }
     }
 
     /// The bytes of a file from its beginning, at most `limit` of them.
@@ -33,8 +32,9 @@ extension FileDescriptor {
     /// - Throws: `Errno`; `.ioError` when there are more bytes, and none came.
     package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         for _ in 0..<2 {
-            let read = Result { try self.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true) }
-            let count = try read.mapError { $0 as? Errno ?? .ioError }.get()
+            let count = try Errno.only {
+                try self.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
+            }
             if count > 0 || buffer.isEmpty { return count }
             if try FileStatus(of: self).stamp.size <= offset { return 0 }
         }
@@ -60,6 +60,11 @@ extension FileDescriptor {
             case let code: throw Errno(rawValue: code)
             }
         }
+    }
+
+    /// fchmod(2).
+    package func setPermissions(_ permissions: FilePermissions) throws(Errno) {
+        guard fchmod(rawValue, permissions.rawValue) == 0 else { throw Errno(rawValue: errno) }
     }
 
     // MARK: Locks

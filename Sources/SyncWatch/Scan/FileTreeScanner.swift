@@ -17,7 +17,7 @@ package struct FileTreeScanner: TreeScanner {
     }
 
     package func mountPoints(below root: FilePath) -> [FilePath] {
-        MountPoint.below(root.resolved, in: mountTable())
+        MountPoint.below(root.resolved ?? root, in: mountTable())
     }
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
@@ -163,7 +163,7 @@ enum OtherEntry {
         else { return false }
         guard let target = realpath("/proc/self/fd/\(descriptor)", nil) else { return true }
         defer { free(target) }
-        return !FilePath(platformString: target).starts(with: root.resolved)
+        return !FilePath(platformString: target).starts(with: root.resolved ?? root)
     }
 
     static func holdsPictures(_ folder: FilePath) -> Bool {
