@@ -60,7 +60,7 @@ struct FolderMaker {
         } catch Errno.fileExists {
             throw Self.isTaken(path, by: try? FileStatus(at: path))
         } catch let error as Errno {
-            let isRefusal = error == .permissionDenied || error == .notPermitted || error == .readOnlyFileSystem
+            let isRefusal = error.isRefusal || error == .readOnlyFileSystem
             throw CommandFailure(
                 isRefusal ? .refused : .failed,
                 "\(path.string): cannot be made: \(FileFault(error, or: "name another file with --config").message)")

@@ -193,16 +193,12 @@ package struct FileError: Error {
     }
 
     /// Nothing is there, or not where the path says.
-    var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+    var isMissing: Bool { errno.isMissing }
 
     /// Too little of what the process or the machine has: it is not about the file.
-    var isOfThisProcess: Bool {
-        [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(errno)
-    }
+    var isOfThisProcess: Bool { errno.isShortage }
 
-    var isReadOnly: Bool {
-        errno == .readOnlyFileSystem || errno == .permissionDenied || errno == .notPermitted
-    }
+    var isReadOnly: Bool { errno == .readOnlyFileSystem || errno.isRefusal }
 }
 
 extension StoreError {

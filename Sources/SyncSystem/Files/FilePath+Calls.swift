@@ -103,4 +103,13 @@ extension Errno {
             throw error as? Errno ?? .ioError
         }
     }
+
+    /// Nothing is there, or not where the path says.
+    package var isMissing: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
+
+    /// This user may not.
+    package var isRefusal: Bool { self == .permissionDenied || self == .notPermitted }
+
+    /// Too little of what the process or the machine has: it is not about the file.
+    package var isShortage: Bool { [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(self) }
 }

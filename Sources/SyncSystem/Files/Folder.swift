@@ -193,7 +193,7 @@ extension Folder {
             }
             return names
         } catch {
-            guard error == .noSuchFileOrDirectory || error == .notDirectory else { throw error }
+            guard error.isMissing else { throw error }
             return nil
         }
     }
