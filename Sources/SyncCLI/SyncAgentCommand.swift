@@ -1,6 +1,7 @@
 package import ArgumentParser
 import Glibc
 import SyncCore
+import SyncSystem
 
 /// The program: `sync-agent COMMAND`.
 package struct SyncAgentCommand: AsyncParsableCommand {
@@ -62,6 +63,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
                     end(type(of: command), error)
                 }
             }
+            requireDescriptors()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -70,6 +72,19 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         } catch {
             end(Self.self, error)
         }
+    }
+
+    /// Below this, libraries end the process by a trap, in the middle of a pass: libdispatch for one, which follows signals.
+    private static let leastDescriptors = 64
+
+    private static func requireDescriptors() {
+        let limit = DescriptorLimit.raise()
+        guard limit < leastDescriptors else { return }
+        let text =
+            "sync-agent: this process may have only \(limit) files open at once, and needs \(leastDescriptors); raise the "
+            + "limit (ulimit -n 1024, or LimitNOFILE= of its service)"
+        Terminal.standardError(ProcessEnvironment.current).writeLine(text)
+        Glibc.exit(ExitStatus.failed.rawValue)
     }
 
     /// As `exit(withError:)`, but for the words of the command line that an error repeats: they may be names of files.

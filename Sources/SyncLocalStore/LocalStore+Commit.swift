@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage

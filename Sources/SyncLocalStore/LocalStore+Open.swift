@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage

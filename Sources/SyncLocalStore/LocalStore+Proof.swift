@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 import SyncDigest
 import SyncSystem

@@ -1,6 +1,4 @@
-import Glibc
 package import SyncCore
-import SyncDigest
 import SyncSystem
 import SystemPackage
 
@@ -142,30 +140,6 @@ struct OpenContent {
                 message: "bytes \(range.lowerBound)..<\(range.upperBound) of an object of \(record.size) bytes")
         }
         return range.clamped(to: 0..<record.size)
-    }
-}
-
-extension OpenFile {
-    /// Reads a part of the file, piece by piece.
-    /// - Returns: the digests of that part.
-    /// - Throws: ``FileError`` with `.ioError` when the file ends before the part does; what `body` throws.
-    func read(
-        _ range: Range<Int64>, pieceLength: Int = 256 << 10, body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> ContentDigest {
-        try seek(to: range.lowerBound)
-        var hasher = ContentHasher()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
-        defer { buffer.deallocate() }
-        var left = range.upperBound - range.lowerBound
-        while left > 0 {
-            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: left))))
-            guard count > 0 else { throw FileError(call: "read", path: path, errno: .ioError) }
-            let piece = UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
-            hasher.update(piece)
-            try body(piece)
-            left -= Int64(count)
-        }
-        return hasher.finalize()
     }
 }
 

@@ -142,7 +142,7 @@ struct SheetFile {
                 .failed, "\(path.string.escapingControls) is being written already; wait for it, or name another file")
         } catch let error as Errno {
             throw CommandFailure(
-                error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
+                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
                 "\(path.string.escapingControls): cannot be written: "
                     + FileFault(error, or: "name another file").message)
         }

@@ -86,16 +86,17 @@ struct InitCommand: AsyncParsableCommand {
                 workingFolder: ProcessEnvironment.workingFolder)
             let template = try template(for: location)
             let settings = try checked(template, at: location)
-            var lines = ["configuration  \(location.file.string)"]
+            let table = Table(.left(15), .rest)
+            var lines = [table.row("configuration", location.file.string)]
             var folders: [(path: FilePath, permissions: FilePermissions)] = []
             for folder in settings.watch {
                 folders.append(
                     (folder.path, .ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute])))
-                lines.append(TextLayout.fitted(folder.kind.rawValue, to: 15) + folder.path.string)
+                lines.append(table.row(folder.kind.rawValue, folder.path.string))
             }
             if case .directory(let directory) = settings.store {
                 folders.append((directory.path, .ownerReadWriteExecute))
-                lines.append("store          \(directory.path.string)")
+                lines.append(table.row("store", directory.path.string))
             }
             try FolderMaker().makeAll(folders, template.text, at: location.file)
             lines += ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"]

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -63,20 +62,10 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
 
     /// Links are followed: one of two names for a folder must not be removed.
     private static func requireApart(_ old: FilePath, _ new: FilePath) throws {
-        let (old, new) = (real(old), real(new))
+        let (old, new) = (old.resolvedAsFarAsThere ?? old, new.resolvedAsFarAsThere ?? new)
         guard !old.starts(with: new), !new.starts(with: old) else {
             throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
         }
-    }
-
-    /// The path without links, as far as it exists.
-    private static func real(_ path: FilePath) -> FilePath {
-        if let resolved = path.withPlatformString({ realpath($0, nil) }) {
-            defer { free(resolved) }
-            return FilePath(platformString: resolved)
-        }
-        guard let name = path.lastComponent else { return path }
-        return real(path.removingLastComponent()).appending(name)
     }
 }
 

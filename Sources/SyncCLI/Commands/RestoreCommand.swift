@@ -124,7 +124,7 @@ struct RestoreCommand: WorkspaceCommand {
 
     private func carryOut(_ proposal: RestoreProposal, _ restores: Restores) async throws -> Answer {
         let (console, view) = (restores.workspace.console, try restores.view())
-        let request = try await restores.change(try await restores.request(proposal))
+        let request = try await restores.request(proposal)
         let job = request.job
         var answer = try await restores.report(request)
         let comesLater = answer.items.contains { ["planned", "retrieving"].contains($0.state) }

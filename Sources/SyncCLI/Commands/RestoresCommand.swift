@@ -202,11 +202,16 @@ struct JobView {
     }
 
     func detail(_ job: JobReport) -> [String] {
+        let facts = Table(indent: 2, .left(9, gap: 2), .rest)
         var lines = [
             terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))",
-            "  requested  \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
-            "  photos     \(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
-                + Quantities.bytes(job.bytes),
+            facts.row(
+                "requested",
+                "\(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)"),
+            facts.row(
+                "photos",
+                "\(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
+                    + Quantities.bytes(job.bytes)),
         ]
         if terminal.isNarrow(for: 64) {
             lines = terminal.wrapped("Restore \(job.jobId): \(stateText(job))")
@@ -215,23 +220,22 @@ struct JobView {
                 indent: 2)
             lines += terminal.wrapped("\(job.done) of \(job.items) photos, \(Quantities.bytes(job.bytes))", indent: 2)
         }
-        if let cost = job.costUSD { lines.append("  cost       \(Quantities.aboutDollars(cost))") }
+        if let cost = job.costUSD { lines.append(facts.row("cost", Quantities.aboutDollars(cost))) }
         if let output = job.output {
             let text = "\(job.saved) of \(job.items) in \(output.escapingControls)"
             lines +=
-                terminal.isNarrow(for: 64) ? terminal.wrapped("saved \(text)", indent: 2) : ["  saved      \(text)"]
+                terminal.isNarrow(for: 64) ? terminal.wrapped("saved \(text)", indent: 2) : [facts.row("saved", text)]
         }
         lines.append("")
+        let items = Table(indent: 2, .left(terminal.hasStyle ? 3 : 11), .right(9, gap: 2), .rest)
         for item in job.itemList ?? [] {
             let name = (item.path ?? item.key).escapingControls
-            var line = "  " + TextLayout.fitted(symbol(item), to: terminal.hasStyle ? 3 : 11)
-            line += TextLayout.fitted(Quantities.bytes(item.bytes), to: 9, alignRight: true) + "  "
-            if terminal.isNarrow(for: 64) {
-                lines.append(line)
-                lines += terminal.wrapped(name, indent: 4)
-            } else {
-                lines.append(line + TextLayout.shortened(name, to: max(terminal.width - 26, 30)))
-            }
+            let isNarrow = terminal.isNarrow(for: 64)
+            lines.append(
+                items.row(
+                    symbol(item), Quantities.bytes(item.bytes),
+                    isNarrow ? "" : TextLayout.shortened(name, to: max(terminal.width - 26, 30))))
+            if isNarrow { lines += terminal.wrapped(name, indent: 4) }
             if let text = item.error ?? item.note {
                 lines += terminal.wrapped(text, indent: 6, .yellow)
             }

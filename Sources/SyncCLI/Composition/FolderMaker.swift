@@ -1,4 +1,3 @@
-import Glibc
 import SyncSystem
 import SystemPackage
 
@@ -37,7 +36,7 @@ struct FolderMaker {
             try write(text, to: file)
         } catch {
             // What somebody has put something into meanwhile is not empty, and stays.
-            for folder in made.reversed() { _ = folder.withPlatformString { rmdir($0) } }
+            for folder in made.reversed() { try? folder.removeFolder() }
             throw error
         }
     }
@@ -61,7 +60,7 @@ struct FolderMaker {
         } catch Errno.fileExists {
             throw Self.isTaken(path, by: try? FileStatus(at: path))
         } catch let error as Errno {
-            let isRefusal = error == .permissionDenied || error == .notPermitted || error == .readOnlyFileSystem
+            let isRefusal = error.isRefusal || error == .readOnlyFileSystem
             throw CommandFailure(
                 isRefusal ? .refused : .failed,
                 "\(path.string): cannot be made: \(FileFault(error, or: "name another file with --config").message)")

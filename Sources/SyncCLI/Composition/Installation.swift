@@ -82,7 +82,7 @@ struct Installation: Sendable {
         } catch let error as Errno {
             let fault = FileFault(error, or: "set XDG_STATE_HOME to another folder")
             throw CommandFailure(
-                error == .permissionDenied || error == .readOnlyFileSystem ? .refused : .failed,
+                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
                 "\(file): cannot lock: \(fault.message)")
         }
     }

@@ -1,5 +1,6 @@
 import SyncConfig
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Where a person wants files, held against the folders that this program looks into.
@@ -9,8 +10,8 @@ struct OutputPlace {
 
     /// - Throws: ``CommandFailure`` for the folders of this program: what is in them is its own.
     init(_ path: FilePath, _ installation: Installation) throws {
-        let place = PathLocator.resolved(path) ?? path
-        func holds(_ folder: FilePath) -> Bool { place.starts(with: PathLocator.resolved(folder) ?? folder) }
+        let place = path.resolvedAsFarAsThere ?? path
+        func holds(_ folder: FilePath) -> Bool { place.starts(with: folder.resolvedAsFarAsThere ?? folder) }
         var own = [("the state folder", installation.location.stateFolder)]
         if case .directory(let directory) = installation.settings.store { own.append(("the store", directory.path)) }
         for (what, folder) in own where holds(folder) {

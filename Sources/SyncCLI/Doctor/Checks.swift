@@ -51,10 +51,9 @@ struct DoctorReport: Encodable {
 struct DoctorView {
     let terminal: Terminal
 
-    private static let stateWidth = 9
-    private static let nameWidth = 18
+    private static let table = Table(.left(9), .left(18), .rest)
 
-    private var textWidth: Int { min(terminal.width, 100) - Self.stateWidth - Self.nameWidth }
+    private var textWidth: Int { terminal.textWidth - 27 }
 
     /// ```
     /// limited  conditional-puts  the server does not look at If-None-Match, and overwrites
@@ -65,12 +64,16 @@ struct DoctorView {
             TextLayout.wrapped(String($0).escapingControls, to: textWidth)
         }
         let remedy = finding.remedy.map { TextLayout.wrapped($0.escapingControls, to: textWidth - 3) } ?? []
-        let head = state(of: finding) + TextLayout.fitted(finding.name, to: Self.nameWidth)
-        let indent = String(repeating: " ", count: Self.stateWidth + Self.nameWidth)
-        var lines = [head + (words.first ?? "")]
-        lines += words.dropFirst().map { indent + $0 }
-        lines += remedy.enumerated().map { indent + ($0 == 0 ? "-> " : "   ") + $1 }
-        return lines
+        let style: Terminal.Style =
+            switch finding.state {
+            case .ok: .green
+            case .limited: .yellow
+            case .wrong: .red
+            }
+        return Self.table.rows(
+            Self.word(for: finding.state), finding.name, last: words.isEmpty ? [""] : words,
+            first: { terminal.styled($0, style) })
+            + remedy.enumerated().map { Self.table.row("", "", ($0 == 0 ? "-> " : "   ") + $1) }
     }
 
     func summary(_ findings: [Finding]) -> String {
@@ -78,15 +81,6 @@ struct DoctorView {
             "\(findings.count { $0.state == state }) \(Self.word(for: state))"
         }
         return counts.joined(separator: ", ")
-    }
-
-    private func state(of finding: Finding) -> String {
-        let word = TextLayout.fitted(Self.word(for: finding.state), to: Self.stateWidth)
-        return switch finding.state {
-        case .ok: terminal.styled(word, .green)
-        case .limited: terminal.styled(word, .yellow)
-        case .wrong: terminal.styled(word, .red)
-        }
     }
 
     private static func word(for state: Finding.State) -> String {

@@ -52,10 +52,9 @@ extension MachineExamination {
             case .permissionDenied, .notPermitted: "let this user read it, and all folders above it"
             default: "check the disk, or correct watch"
             }
-        let isRefusal = error == .permissionDenied || error == .notPermitted
         return .wrong(
             name, "\(path.string.escapingControls): \(error.description.lowercased())", remedy: remedy,
-            cause: isRefusal ? CommandFailure(.refused, name) : nil)
+            cause: error.isRefusal ? CommandFailure(.refused, name) : nil)
     }
 
     private static func notedReports(_ ledger: Ledger?) -> [WatchReport] {

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -28,28 +27,31 @@ struct MachineExamination: Sendable {
     func lookAtStateFolder() {
         let name = "state-folder"
         let folder = location.stateFolder
-        var status = stat()
-        guard folder.withPlatformString({ stat($0, &status) }) == 0 else {
-            if errno == ENOENT { return checks.add(.ok(name, "\(folder): not there yet, the first sync makes it")) }
-            let error = Errno(rawValue: errno)
+        let status: FileStatus
+        do {
+            guard let found = try FileStatus.find(folder, followsLinks: true) else {
+                return checks.add(.ok(name, "\(folder): not there yet, the first sync makes it"))
+            }
+            status = found
+        } catch {
             return checks.add(
                 .wrong(
                     name, "\(folder): \(error.description.lowercased())",
                     remedy: "check the owner and mode of its path",
                     cause: CommandFailure(.refused, name)))
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
+        guard status.kind == .folder else {
             return checks.add(
                 .wrong(name, "\(folder) is no folder", remedy: "move it away, or set XDG_STATE_HOME to another place"))
         }
-        guard folder.withPlatformString({ access($0, R_OK | W_OK | X_OK) }) == 0 else {
+        guard folder.allows([.read, .write, .execute]) else {
             return checks.add(
                 .wrong(
                     name, "\(folder) cannot be written",
                     remedy: "make it this user's: chown, then chmod 700 '\(folder)'",
                     cause: CommandFailure(.refused, name)))
         }
-        let othersMay = status.st_mode & 0o077
+        let othersMay = status.permissions.rawValue & 0o077
         checks.add(
             othersMay == 0
                 ? .ok(name, "\(folder), this user's alone")
@@ -60,8 +62,9 @@ struct MachineExamination: Sendable {
     /// - Returns: the ledger, when there is one that can be opened.
     func openLedger() -> Ledger? {
         let name = "ledger"
-        var status = stat()
-        guard ledgerFile.withPlatformString({ stat($0, &status) }) == 0 || errno != ENOENT else {
+        // What cannot be looked at may be there: opening it tells why.
+        let look = Result { () throws(Errno) in try ledgerFile.requireAccess([]) }
+        if case .failure(.noSuchFileOrDirectory) = look {
             checks.add(.ok(name, "there is none yet, the first sync makes it"))
             return nil
         }

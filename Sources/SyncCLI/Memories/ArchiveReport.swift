@@ -61,8 +61,9 @@ extension Badge {
 
 /// Archived photos for people: a line each.
 struct ArchiveView {
-    private static let table = Table(.left(18), .left(18), .right(10, gap: 2), .left(14), .rest)
-    private static let columnsOfTable = 76
+    private static let table = Table(.left(18), .left(18), .right(10, gap: 2), .left(14), .left(14, gap: 2), .rest)
+    /// Where a title begins.
+    private static let titleColumn = 78
 
     let terminal: Terminal
     /// Names of profiles, by what stands in keys.
@@ -84,14 +85,12 @@ struct ArchiveView {
     private func line(_ memory: ArchivedGalleryPhoto) -> String {
         let badge = Badge(memory).map { terminal.hasStyle ? "\($0.symbol) \($0.rawValue)" : $0.rawValue }
         let title = memory.title ?? ""
-        let room = terminal.width - Self.columnsOfTable - 4
-        let line = Self.table.row(
+        let room = terminal.width - Self.titleColumn - 2
+        return Self.table.row(
             Self.moment(memory.createdAt),
             (names[memory.place.profile.inBytes] ?? memory.place.profile).escapingControls,
-            Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "")
-        guard room >= 12, !title.isEmpty else { return line }
-        return TextLayout.fitted(line, to: Self.columnsOfTable) + "  "
-            + TextLayout.shortened(title.escapingControls, to: room)
+            Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "",
+            room >= 12 ? TextLayout.shortened(title.escapingControls, to: room) : "")
     }
 
     /// `2025-10-20 08:15`

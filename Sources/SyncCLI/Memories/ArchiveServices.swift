@@ -1,11 +1,11 @@
 import ArgumentParser
-import Glibc
 import Logging
 import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPhone
+import SyncSystem
 import SystemPackage
 
 /// What archived photos are listed and saved with. The store alone is needed: names of profiles come from the ledger where
@@ -67,7 +67,7 @@ struct ArchiveServices: Sendable {
 
 extension Installation {
     /// Whether anything was ever stored, or looked up, from this machine.
-    fileprivate var hasLedger: Bool { ledgerFile.withPlatformString { access($0, F_OK) } == 0 }
+    fileprivate var hasLedger: Bool { ledgerFile.allows([]) }
 }
 
 /// Which archived photos a command is about.

@@ -1,4 +1,3 @@
-import Glibc
 import Logging
 import SyncConfig
 import SyncCore
@@ -160,7 +159,7 @@ struct DesktopNotifier: Notifier {
 
     private static func tool(in path: String) -> FilePath? {
         path.split(separator: ":").map { FilePath(String($0)).appending("notify-send") }.first { candidate in
-            candidate.isAbsolute && access(candidate.string, X_OK) == 0
+            candidate.isAbsolute && candidate.allows(.execute)
         }
     }
 

@@ -93,15 +93,24 @@ struct Table {
         self.columns = columns
     }
 
-    func row(_ cells: String...) -> String { row(cells) }
+    func row(_ cells: String..., first: (String) -> String = { $0 }) -> String { row(cells, first: first) }
 
-    func row(_ cells: [String]) -> String {
-        let line = zip(cells, columns).map { cell, column in
+    /// - Parameter first: gives the first cell its style, once it is as wide as its column.
+    func row(_ cells: [String], first: (String) -> String = { $0 }) -> String {
+        let line = zip(cells, columns).enumerated().map { index, pair in
+            let (cell, column) = pair
             guard let width = column.width else { return cell }
-            return TextLayout.fitted(cell, to: width, alignRight: column.alignsRight)
-                + String(repeating: " ", count: column.gap)
+            let text = TextLayout.fitted(cell, to: width, alignRight: column.alignsRight)
+            return (index == 0 ? first(text) : text) + String(repeating: " ", count: column.gap)
         }
         return indent + String(line.joined().reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// A row whose last cell is these lines, one below the other.
+    func rows(_ cells: String..., last: [String], first: (String) -> String = { $0 }) -> [String] {
+        last.enumerated().map { index, text in
+            index == 0 ? row(cells + [text], first: first) : row(cells.map { _ in "" } + [text])
+        }
     }
 }
 

@@ -103,10 +103,10 @@ struct ProfileMigrationReport: Report {
         guard !orphans.isEmpty else { return lines }
         lines.append("Numbers without a profile:")
         lines += orphans.map { orphan in
-            var line = "  " + TextLayout.fitted(orphan.phone, to: 17) + Quantities.counted(orphan.events, "event")
-            if orphan.photos > 0 { line += ", \(Quantities.counted(orphan.photos, "archived photo"))" }
-            if orphan.profile != orphan.phone { line += ", written \(orphan.profile.escapingControls)" }
-            return line
+            var what = Quantities.counted(orphan.events, "event")
+            if orphan.photos > 0 { what += ", \(Quantities.counted(orphan.photos, "archived photo"))" }
+            if orphan.profile != orphan.phone { what += ", written \(orphan.profile.escapingControls)" }
+            return Table(indent: 2, .left(17), .rest).row(orphan.phone, what)
         }
         lines.append("Add their profiles with: sync-agent profiles add NUMBER")
         return lines
@@ -116,10 +116,9 @@ struct ProfileMigrationReport: Report {
         guard let reason = waiting.first?.reason else { return [] }
         return ["Profiles that wait:"]
             + waiting.map { profile in
-                var line = "  " + TextLayout.fitted(profile.profile.escapingControls, to: 24) + "  "
-                line += Quantities.counted(profile.events, "event")
-                if profile.photos > 0 { line += ", \(Quantities.counted(profile.photos, "archived photo"))" }
-                return line
+                var what = Quantities.counted(profile.events, "event")
+                if profile.photos > 0 { what += ", \(Quantities.counted(profile.photos, "archived photo"))" }
+                return Table(indent: 2, .left(24, gap: 2), .rest).row(profile.profile.escapingControls, what)
             } + terminal.wrapped("Of each, \(reason).")
     }
 }

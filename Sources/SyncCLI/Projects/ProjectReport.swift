@@ -118,11 +118,9 @@ struct ProjectView {
     }
 
     private func lines(_ project: ProjectReport) -> [String] {
-        let first =
-            TextLayout.fitted(project.id.escapingControls, to: 38)
-            + TextLayout.fitted(Quantities.time(project.createdAt), to: 18)
-            + TextLayout.fitted(project.status, to: 12)
-            + terminal.styled(project.state, style(of: project.state))
+        let first = Table(.left(38), .left(18), .left(12), .rest).row(
+            project.id.escapingControls, Quantities.time(project.createdAt), project.status,
+            terminal.styled(project.state, style(of: project.state)))
         var notes = [project.templateName.isEmpty ? project.templateId : project.templateName]
         if let bytes = project.bytes { notes.append(Quantities.bytes(bytes)) }
         if project.versions > 0 { notes.append(Quantities.counted(project.versions, "earlier image")) }
@@ -143,7 +141,7 @@ struct ProjectView {
         rows.append(("image", details.image ?? "not on this machine"))
         if let metadata = details.metadata { rows.append(("metadata", metadata)) }
         if let stored = details.stored { rows.append(("stored", description(of: stored))) }
-        var lines = rows.map { TextLayout.fitted($0.0, to: 11) + $0.1.escapingControls }
+        var lines = rows.map { Table(.left(11), .rest).row($0.0, $0.1.escapingControls) }
         if !details.history.isEmpty {
             lines += ["", terminal.styled("Earlier images", .bold)]
             lines += details.history.map { "  " + description(of: $0).escapingControls }

@@ -59,7 +59,7 @@ struct Restores: Sendable {
         let refusals: Set<StoreError.Code>
         /// How long it takes at most; `nil` when that is not known.
         let hours: Double?
-        var changes: [RestoreUpgrader.Change] = []
+        let changes: [RestoreUpgrader.Change]
     }
 
     let parts: RestoreServices
@@ -138,14 +138,17 @@ struct Restores: Sendable {
                 + (cheaper ?? ". Name fewer photos, or raise the limit"))
     }
 
-    /// Writes the job down and sends its requests. From here on it is carried out whatever happens to this process.
+    /// Writes the job down and sends all that the proposal has a price for. From here on the job is carried out whatever
+    /// happens to this process.
     /// - Throws: ``CommandFailure`` when the store is away: the job is kept.
     func request(_ proposal: RestoreProposal) async throws -> Request {
         let (job, taken) = try await parts.desk.accept(proposal)
         var refusals: Set<StoreError.Code> = []
         if let job { refusals = try await send(job.id) }
+        let changes = try await change(proposal, besides: job?.id)
         return Request(
-            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.desk.hours(of: proposal))
+            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.desk.hours(of: proposal),
+            changes: changes)
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.
@@ -167,13 +170,12 @@ struct Restores: Sendable {
     }
 
     /// Makes restores that are under way faster, and lets copies stay longer, as the proposal says.
-    func change(_ request: Request) async throws -> Request {
-        var request = request
+    /// - Parameter job: what was made of the rest of the proposal.
+    func change(_ proposal: RestoreProposal, besides job: RestoreJobID?) async throws -> [RestoreUpgrader.Change] {
         do {
-            request.changes = try await parts.changer.run(request.proposal)
-            return request
+            return try await parts.changer.run(proposal)
         } catch let error as StoreError {
-            let kept = request.job.map { ". Restore \($0.id) was made and goes on" } ?? ""
+            let kept = job.map { ". Restore \($0) was made and goes on" } ?? ""
             throw CommandFailure(
                 ExitStatus(error), "\(error); restores that are under way were not changed, ask again\(kept)")
         }

@@ -68,9 +68,12 @@ extension CleanupReport {
                 : "Archived \(photos), and deleted the text of \(texts)\(age)."
         ]
         let most = RetentionSummary.Issues.mostTold
-        lines += skippedEvents.prefix(most).map { terminal.styled("skipped", .yellow) + "  " + Self.line($0) }
+        let table = Table(.left(7, gap: 2), .rest)
+        lines += skippedEvents.prefix(most).map {
+            table.row("skipped", Self.line($0)) { terminal.styled($0, .yellow) }
+        }
         lines += Self.more(skipped - most, "skipped")
-        lines += errors.prefix(most).map { terminal.styled("error", .red) + "    " + Self.line($0) }
+        lines += errors.prefix(most).map { table.row("error", Self.line($0)) { terminal.styled($0, .red) } }
         lines += Self.more(failed - most, "failed")
         lines += waits
         if failed + skipped > 0 {

@@ -205,8 +205,8 @@ struct ShareView {
 
     private func photo(_ number: Int, _ photo: VacationPhoto) -> String {
         let when = photo.takenAt.map { "\($0.day) \($0.hourAndMinute)" } ?? ""
-        return TextLayout.fitted("\(number)", to: 6, alignRight: true) + "  " + TextLayout.fitted(when, to: 18)
-            + TextLayout.shortened(photo.name.escapingControls, to: max(terminal.width - 27, 30))
+        return Table(.right(6, gap: 2), .left(18), .rest).row(
+            "\(number)", when, TextLayout.shortened(photo.name.escapingControls, to: max(terminal.width - 27, 30)))
     }
 
     private func skipped(_ photos: [(name: String, reason: String)]) -> [String] {

@@ -170,9 +170,14 @@ struct ShareSession {
     }
 
     private func carryOut(_ restore: RestoreProposal, for id: ShareID) async throws {
-        let job = try await parts.restores.desk.accept(restore).job?.id ?? restore.runningJobs.last
-        guard let job else { return }
-        try await parts.ledger { try $0.noteRestore(job, of: id) }
-        try await restores.send(job)
+        if let job = try await parts.restores.desk.accept(restore).job?.id ?? restore.runningJobs.last {
+            try await parts.ledger { try $0.noteRestore(job, of: id) }
+            try await restores.send(job)
+        }
+        // Its price is in what was agreed to.
+        for change in try await restores.change(restore, besides: nil) {
+            guard let error = change.error else { continue }
+            terminal.writeLine("\(change.candidate.key.rawValue.escapingControls): \(error)".escapingControls)
+        }
     }
 }

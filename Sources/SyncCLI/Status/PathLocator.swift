@@ -1,4 +1,3 @@
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncLedger
@@ -10,36 +9,18 @@ struct PathLocator: Sendable {
     private let roots: [(configured: FilePath, real: FilePath)]
 
     init(roots: [FilePath]) {
-        self.roots = roots.map { ($0, Self.realPath($0) ?? $0) }
+        self.roots = roots.map { ($0, $0.resolved ?? $0) }
     }
 
     /// The path as it is, then the same place below a watched folder as it is configured.
     func candidates(for path: FilePath) -> [FilePath] {
-        guard let real = Self.resolved(path) else { return [path] }
+        guard let real = path.resolvedAsFarAsThere else { return [path] }
         let others = roots.compactMap { root -> FilePath? in
             var rest = real
             guard root.real != root.configured || real != path, rest.removePrefix(root.real) else { return nil }
             return root.configured.pushing(rest)
         }
         return [path] + others.filter { $0 != path }
-    }
-
-    /// The path without links, as far as there is anything: what was deleted, or lies in a folder that cannot be entered, is
-    /// found by the nearest folder above it.
-    static func resolved(_ path: FilePath) -> FilePath? {
-        var (folder, rest) = (path, [FilePath.Component]())
-        while true {
-            if let real = realPath(folder) { return real.appending(rest) }
-            guard let name = folder.lastComponent else { return nil }
-            rest.insert(name, at: 0)
-            folder.removeLastComponent()
-        }
-    }
-
-    private static func realPath(_ path: FilePath) -> FilePath? {
-        guard let resolved = path.withPlatformString({ realpath($0, nil) }) else { return nil }
-        defer { free(resolved) }
-        return FilePath(platformString: resolved)
     }
 }
 
@@ -99,13 +80,13 @@ struct UnreadableFolder: CustomStringConvertible {
         var folder = FilePath(root: path.root)
         for component in path.components {
             guard Self.isFolder(folder) else { return nil }
-            if !Self.isAllowed(X_OK, folder) {
+            if !Self.isAllowed(.execute, folder) {
                 self.folder = folder
                 return
             }
             folder.append(component)
         }
-        guard Self.isFolder(folder), !Self.isAllowed(R_OK | X_OK, folder) else { return nil }
+        guard Self.isFolder(folder), !Self.isAllowed([.read, .execute], folder) else { return nil }
         self.folder = folder
     }
 
@@ -118,8 +99,13 @@ struct UnreadableFolder: CustomStringConvertible {
         (try? FileStatus.find(path, followsLinks: true))?.kind == .folder
     }
 
-    private static func isAllowed(_ mode: Int32, _ path: FilePath) -> Bool {
-        path.withPlatformString { access($0, mode) == 0 || errno != EACCES }
+    private static func isAllowed(_ rights: AccessRights, _ path: FilePath) -> Bool {
+        do {
+            try path.requireAccess(rights)
+            return true
+        } catch {
+            return error != .permissionDenied
+        }
     }
 }
 

@@ -167,18 +167,23 @@ enum Badge: String, Encodable {
 struct PhotoListView {
     let terminal: Terminal
 
+    private static let table = Table(
+        .left(9, gap: 2), .right(9, gap: 1), .left(1, gap: 1), .left(9, gap: 2), .left(11, gap: 2), .rest)
+    /// What stands below a photo begins below its sizes.
+    private static let details = Table(.left(9, gap: 2), .rest)
+
     /// `uploaded   4.6 MiB → 512 KiB  2048×1536  archived  DEEP_ARCHIVE  ~/Pictures/a.jpg`
     func lines(_ standing: PhotoStatusText) -> [String] {
         let photo = standing.photo
-        var cells = [TextLayout.fitted(photo.state.rawValue, to: 9)]
-        let local = photo.bytesLocal.map(Quantities.bytes) ?? "–"
-        let stored = photo.bytesStored.map(Quantities.bytes) ?? "–"
-        cells.append(TextLayout.fitted(local, to: 9, alignRight: true) + " → " + TextLayout.fitted(stored, to: 9))
-        cells.append(TextLayout.fitted(pixels(of: photo), to: 11))
-        if let badge = standing.badge { cells.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
-        if let tier = photo.storageClass, tier != .standard { cells.append(tier.rawValue) }
-        if let until = photo.restoredUntil { cells.append("until \(Quantities.time(until))") }
-        if let expectation = standing.expectation { cells.append("(\(expectation))") }
+        let cells = [
+            photo.state.rawValue, photo.bytesLocal.map(Quantities.bytes) ?? "–", "→",
+            photo.bytesStored.map(Quantities.bytes) ?? "–", pixels(of: photo),
+        ]
+        var rest: [String] = []
+        if let badge = standing.badge { rest.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
+        if let tier = photo.storageClass, tier != .standard { rest.append(tier.rawValue) }
+        if let until = photo.restoredUntil { rest.append("until \(Quantities.time(until))") }
+        if let expectation = standing.expectation { rest.append("(\(expectation))") }
         let style: Terminal.Style? =
             switch photo.state {
             case .uploaded: .green
@@ -186,26 +191,29 @@ struct PhotoListView {
             case .pending, .uploading: .yellow
             case .skipped, .missing: .dim
             }
-        cells[0] = style.map { terminal.styled(cells[0], $0) } ?? cells[0]
-        cells.append(photo.path.text.escapingControls)
-        var lines = [cells.joined(separator: "  ")]
+        let path = photo.path.text.escapingControls
+        var lines = [
+            Self.table.row(cells + [(rest + [path]).joined(separator: "  ")]) { cell in
+                style.map { terminal.styled(cell, $0) } ?? cell
+            }
+        ]
         if terminal.isNarrow(for: 64) {
-            let details = cells.dropFirst().dropLast().flatMap { $0.split(separator: " ") }.joined(separator: " ")
-            lines = terminal.wrapped("\(photo.state.rawValue)  \(photo.path.text.escapingControls)", style)
-            lines += terminal.wrapped(details, indent: 2)
+            lines = terminal.wrapped("\(photo.state.rawValue)  \(path)", style)
+            lines += terminal.wrapped((cells.dropFirst() + rest).joined(separator: " "), indent: 2)
         }
         if let why = photo.why, photo.state != .pending || photo.error != nil {
-            lines += TextLayout.wrapped(why.escapingControls, to: max(terminal.width - 11, 20)).map {
-                "           " + terminal.styled($0, .yellow)
-            }
+            lines += below(why.escapingControls, .yellow)
         }
         if !photo.dropped.isEmpty {
             let parts = photo.dropped.map(\.words).joined(separator: ", ")
-            lines += TextLayout.wrapped("not in the stored copy: \(parts)", to: max(terminal.width - 11, 20)).map {
-                "           " + terminal.styled($0, .dim)
-            }
+            lines += below("not in the stored copy: \(parts)", .dim)
         }
         return lines
+    }
+
+    private func below(_ text: String, _ style: Terminal.Style) -> [String] {
+        let lines = TextLayout.wrapped(text, to: max(terminal.width - 11, 20))
+        return Self.details.rows("", last: lines.map { terminal.styled($0, style) })
     }
 
     /// What is stored of earlier contents of its file.
@@ -213,11 +221,12 @@ struct PhotoListView {
         versions.map { version in
             let storageClass = version.object.storageClass
             let tier = storageClass == .standard ? "" : ", \(storageClass.rawValue)"
-            return "           "
-                + terminal.styled(
+            return Self.details.row(
+                "",
+                terminal.styled(
                     "version \(version.number): \(Quantities.bytes(version.object.size))\(tier), stored "
                         + "\(Quantities.time(version.storedAt)), replaced \(Quantities.time(version.replacedAt)); "
-                        + "restore --version \(version.number) brings it back", .dim)
+                        + "restore --version \(version.number) brings it back", .dim))
         }
     }
 

@@ -40,22 +40,22 @@ struct StatusView {
             report.store.reachable
             ? terminal.styled("reachable", .green) : terminal.styled("not reachable\(since)", .red)
         let location = abbreviated(report.store.location)
-        var lines = ["Agent   \(agent.joined(separator: " "))", "Store   \(state), \(location)"]
+        let table = Table(.left(6, gap: 2), .rest)
+        var lines = [table.row("Agent", agent.joined(separator: " ")), table.row("Store", "\(state), \(location)")]
         if isNarrow {
-            lines = ["Agent   \(agent[0])"] + terminal.wrapped(agent[1], indent: 8)
-            lines += ["Store   \(state)"] + terminal.wrapped(location, indent: 8)
+            lines = [table.row("Agent", agent[0])] + terminal.wrapped(agent[1], indent: 8)
+            lines += [table.row("Store", state)] + terminal.wrapped(location, indent: 8)
         }
         if let error = report.store.error {
             lines += terminal.wrapped(error, indent: 8)
         }
         if let lastSyncAt = report.lastSyncAt {
             let when = TextLayout.wrapped("\(Quantities.ago(lastSyncAt, now: now)), the last whole pass", to: width - 8)
-            lines += when.enumerated().map { ($0.offset == 0 ? "Synced  " : "        ") + $0.element }
+            lines += table.rows("Synced", last: when)
         }
         if let knowledge {
-            lines += TextLayout.wrapped(knowledge, to: width - 8).enumerated().map { index, line in
-                (index == 0 ? "Files   " : "        ") + terminal.styled(line, .yellow)
-            }
+            lines += table.rows(
+                "Files", last: TextLayout.wrapped(knowledge, to: width - 8).map { terminal.styled($0, .yellow) })
         }
         return lines
     }

@@ -158,7 +158,11 @@ struct LifecycleView {
     func rules(_ report: LifecycleReport, of policy: TierPolicy, in store: StoreIdentity) -> [String] {
         var lines = who(report, in: store) + [""]
         for rule in report.rules {
-            lines.append(word(for: rule.state) + "  " + terminal.styled(rule.id.escapingControls, .bold))
+            let (word, style) = word(for: rule.state)
+            lines.append(
+                Table(.left(9, gap: 2), .rest).row(word, terminal.styled(rule.id.escapingControls, .bold)) {
+                    terminal.styled($0, style)
+                })
             lines += terminal.wrapped(rule.description, indent: 11)
         }
         if report.rules.isEmpty { lines.append("No rules.") }
@@ -211,15 +215,13 @@ struct LifecycleView {
         return terminal.wrapped(text)
     }
 
-    private func word(for state: LifecycleReport.Rule.State) -> String {
-        let (word, style): (String, Terminal.Style) =
-            switch state {
-            case .active: ("in store", .green)
-            case .missing: ("missing", .yellow)
-            case .different: ("different", .yellow)
-            case .unwanted: ("unwanted", .yellow)
-            case .byAgent: ("by agent", .green)
-            }
-        return terminal.styled(TextLayout.fitted(word, to: 9), style)
+    private func word(for state: LifecycleReport.Rule.State) -> (String, Terminal.Style) {
+        switch state {
+        case .active: ("in store", .green)
+        case .missing: ("missing", .yellow)
+        case .different: ("different", .yellow)
+        case .unwanted: ("unwanted", .yellow)
+        case .byAgent: ("by agent", .green)
+        }
     }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage
@@ -34,7 +33,11 @@ struct ZipDownload: Sendable {
         download = ObjectDownload(from: store, pool: pool, time: time)
         try await pool.run {
             try? FileManager.default.removeItem(atPath: scratch.string)
-            guard mkdir(scratch.string, 0o700) == 0 else { throw Self.failure(Errno(rawValue: errno), path) }
+            do throws(Errno) {
+                try scratch.makeFolder(.ownerReadWriteExecute)
+            } catch {
+                throw Self.failure(error, path)
+            }
         }
     }
 
@@ -68,7 +71,7 @@ struct ZipDownload: Sendable {
         }
         let file = task.destination
         try await pool.run { [archive, path] in
-            defer { unlink(file.string) }
+            defer { _ = try? file.unlink() }
             let size: Int64
             do throws(Errno) {
                 size = try FileStatus(at: file).stamp.size

@@ -235,22 +235,16 @@ package struct FileRewriteCalls: Sendable {
         return try NewFile.make($0, at: $1) { file in
             // Another owner is kept where that is allowed; the mode always is.
             _ = fchown(file.rawValue, status.user, status.group)
-            guard fchmod(file.rawValue, status.permissions.rawValue) == 0 else { throw Errno(rawValue: errno) }
+            try file.setPermissions(status.permissions)
         }
     }
     /// Gives each of two files the name of the other (renameat2(2), RENAME_EXCHANGE).
     /// - Returns: `false` where the file system cannot.
     package var exchange: @Sendable (FilePath, FilePath) throws -> Bool = { try NewFile.exchange($0, $1) }
     /// rename(2)
-    package var rename: @Sendable (FilePath, FilePath) throws -> Void = {
-        // By their bytes: by way of `String`, a name that is no UTF-8 is that of another file.
-        let code = $0.withPlatformString { [other = $1] one in other.withPlatformString { Glibc.rename(one, $0) } }
-        guard code == 0 else { throw Errno(rawValue: errno) }
-    }
+    package var rename: @Sendable (FilePath, FilePath) throws -> Void = { try $0.rename(to: $1) }
     /// unlink(2)
-    package var remove: @Sendable (FilePath) throws -> Void = {
-        guard $0.withPlatformString({ Glibc.unlink($0) }) == 0 || errno == ENOENT else { throw Errno(rawValue: errno) }
-    }
+    package var remove: @Sendable (FilePath) throws -> Void = { try $0.unlink() }
     /// fsync(2)
     package var syncFolder: @Sendable (FilePath) throws -> Void = { try Folder.sync($0) }
 

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -39,11 +38,11 @@ final class MirrorFolder: Sendable {
                 code: .inUse, folder: path, message: "another sync-agent mirrors into this folder just now")
         }
         let held = FilePath("/proc/self/fd/\(descriptor.rawValue)")
-        self.held = access(held.string, F_OK) == 0 ? held : path
+        self.held = held.allows([]) ? held : path
     }
 
     /// Whether anything at all can be written into it, as far as rights go.
-    var isWritable: Bool { access(held.string, W_OK) == 0 }
+    var isWritable: Bool { held.allows(.write) }
 
     /// For the next, at once: a thread that has just done its work may still hold this for a moment.
     func unlock() {

@@ -1,4 +1,3 @@
-import Glibc
 import SyncCore
 package import SyncSystem
 package import SystemPackage
@@ -104,17 +103,19 @@ package struct ProjectMigration: Sendable {
                     Conflict(path: path, reason: "it changed while the folder was removed; run it again"))
                 continue
             }
-            if path.withPlatformString({ unlink($0) }) == 0 {
-                result.removed += 1
-            } else if errno != ENOENT {
-                result.conflicts.append(
-                    Conflict(path: path, reason: "cannot be removed: \(Errno(rawValue: errno))"))
+            do {
+                if try path.unlink() { result.removed += 1 }
+            } catch {
+                result.conflicts.append(Conflict(path: path, reason: "cannot be removed: \(error)"))
             }
         }
-        for folder in tree.folders.reversed() { _ = old.pushing(folder).withPlatformString { rmdir($0) } }
-        if old.withPlatformString({ rmdir($0) }) != 0, result.conflicts.isEmpty, errno != ENOENT {
+        for folder in tree.folders.reversed() { try? old.pushing(folder).removeFolder() }
+        do {
+            try old.removeFolder()
+        } catch {
+            guard result.conflicts.isEmpty, error != .noSuchFileOrDirectory else { return }
             result.conflicts.append(
-                Conflict(path: old, reason: "the emptied folder cannot be removed: \(Errno(rawValue: errno))"))
+                Conflict(path: old, reason: "the emptied folder cannot be removed: \(error)"))
         }
     }
 
@@ -172,7 +173,6 @@ package struct ProjectMigration: Sendable {
         let mode = try FileStatus(at: model, followsLinks: true).permissions.union(.ownerReadWriteExecute)
         let isNew = try Folder.make(
             path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
-        guard isNew else { return }
-        guard path.withPlatformString({ chmod($0, mode.rawValue) }) == 0 else { throw Errno(rawValue: errno) }
+        if isNew { try path.setPermissions(mode) }
     }
 }

@@ -150,9 +150,13 @@ package struct ProjectRemover: Sendable {
         let now = time.now()
         return try await ledger.finish { ledger in
             var failures: [String] = []
-            for file in files where file.withPlatformString({ unlink($0) }) != 0 && errno != ENOENT {
-                let fault = FileFault(Errno(rawValue: errno), or: "remove it by hand")
-                failures.append("\(file): cannot be removed: \(fault.message)")
+            for file in files {
+                do throws(Errno) {
+                    try file.unlink()
+                } catch {
+                    let fault = FileFault(error, or: "remove it by hand")
+                    failures.append("\(file): cannot be removed: \(fault.message)")
+                }
             }
             guard failures.isEmpty else { return failures }
             try ledger.forgetProjectFiles(files.compactMap(\.lastComponent), in: target.folder)

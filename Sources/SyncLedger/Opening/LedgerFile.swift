@@ -26,9 +26,9 @@ enum LedgerFile {
         try LedgerOwnership.secure(files: path)
         // SQLite says the same of a file that it may not read and of a log that it may not write: asked here, the answer
         // has a reason.
-        try check(path, mode: R_OK, "the file cannot be read", for: path)
-        try check(path, mode: W_OK, "the file cannot be written", for: path)
-        try check(folder(of: path), mode: W_OK | X_OK, "its folder cannot be written", for: path)
+        try check(path, rights: .read, "the file cannot be read", for: path)
+        try check(path, rights: .write, "the file cannot be written", for: path)
+        try check(folder(of: path), rights: [.write, .execute], "its folder cannot be written", for: path)
     }
 
     private static func folder(of path: FilePath) -> FilePath {
@@ -37,12 +37,15 @@ enum LedgerFile {
     }
 
     private static func check(
-        _ file: FilePath, mode: CInt, _ what: String, for path: FilePath
+        _ file: FilePath, rights: AccessRights, _ what: String, for path: FilePath
     ) throws(LedgerError) {
-        guard file.withPlatformString({ access($0, mode) }) != 0 else { return }
-        var error = failure(Errno(rawValue: errno), what, path)
-        if mode == R_OK { error.code = .unreadable }
-        throw error
+        do {
+            try file.requireAccess(rights)
+        } catch let reason {
+            var error = failure(reason, what, path)
+            if rights == .read { error.code = .unreadable }
+            throw error
+        }
     }
 
     private static func makeFolder(_ folder: FilePath, for path: FilePath) throws(LedgerError) {
@@ -97,7 +100,7 @@ enum LedgerOwnership {
         guard let status = status(of: folder) else { return }
         let isOurs = status.user == geteuid()
         if isOurs, status.permissions.rawValue & 0o022 != 0 {
-            guard folder.withPlatformString({ chmod($0, 0o700) }) == 0 else {
+            guard (try? folder.setPermissions(.ownerReadWriteExecute)) != nil else {
                 throw refusal(path, "others can write to \(folder.string.escapingControls); chmod it to 0700")
             }
         } else if !isOurs, status.permissions.rawValue & 0o002 != 0 {
@@ -126,7 +129,7 @@ enum LedgerOwnership {
             }
             guard status.permissions.rawValue & 0o077 != 0, status.user == geteuid() else { continue }
             // By its name: to open and close a database of SQLite would drop the locks of this process.
-            guard file.withPlatformString({ chmod($0, 0o600) }) == 0 else {
+            guard (try? file.setPermissions(.ownerReadWrite)) != nil else {
                 throw refusal(path, "others can read or write \(file.string.escapingControls); chmod it to 0600")
             }
         }

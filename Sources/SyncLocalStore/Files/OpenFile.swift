@@ -1,12 +1,12 @@
-import Glibc
 package import SyncCore
+import SyncDigest
 import SyncSystem
 package import SystemPackage
 
 /// An open file descriptor, closed with its last reference.
 final class OpenFile {
     let path: FilePath
-    private let descriptor: Int32
+    private let descriptor: FileDescriptor
 
     enum Mode {
         /// A pipe in the file's place does not make the call hang.
@@ -15,31 +15,22 @@ final class OpenFile {
         case create
         /// For locking; made where it is missing. Mode 0600.
         case lock
+    }
 
-        fileprivate var flags: Int32 {
-            switch self {
-            case .read: O_RDONLY | O_NONBLOCK
-            case .create: O_WRONLY | O_CREAT | O_EXCL
-            case .lock: O_RDWR | O_CREAT
+    init(_ path: FilePath, _ mode: Mode) throws(FileError) {
+        self.path = path
+        descriptor = try FileError.of("open", path) {
+            switch mode {
+            case .read: try .opened(path, .readOnly, [.nonBlocking, .closeOnExec])
+            case .create: try .opened(path, .writeOnly, [.create, .exclusiveCreate, .closeOnExec], .ownerReadWrite)
+            case .lock: try .opened(path, .readWrite, [.create, .closeOnExec], .ownerReadWrite)
             }
         }
     }
 
-    init(_ path: FilePath, _ mode: Mode) throws(FileError) {
-        var descriptor: Int32
-        repeat {
-            descriptor = path.withPlatformString { open($0, mode.flags | O_CLOEXEC, 0o600) }
-        } while descriptor < 0 && errno == EINTR
-        guard descriptor >= 0 else {
-            throw FileError(call: "open", path: path, errno: Errno(rawValue: errno))
-        }
-        self.path = path
-        self.descriptor = descriptor
-    }
-
     deinit {
         // close(2) after a write: errors of delayed writing were already told by fsync.
-        close(descriptor)
+        try? descriptor.close()
     }
 
     /// Bytes.
@@ -48,72 +39,56 @@ final class OpenFile {
     }
 
     func stamp() throws(FileError) -> FileStamp {
-        do throws(Errno) {
-            return try FileStatus(ofDescriptor: descriptor).stamp
-        } catch {
-            throw FileError(call: "statx", path: path, errno: error)
-        }
-    }
-
-    /// At most `buffer.count` bytes; 0 at the end of the file.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {
-        while true {
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            if count >= 0 { return count }
-            if errno != EINTR { throw failure("read") }
-        }
+        try FileError.of("statx", path) { try FileStatus(of: descriptor).stamp }
     }
 
     /// All bytes of a small file.
     func bytes() throws(FileError) -> [UInt8] {
         let size = Int(try size())
-        do {
-            return try FileDescriptor(rawValue: descriptor).bytes(atMost: size)
-        } catch {
-            throw FileError(call: "read", path: path, errno: error as? Errno ?? .ioError)
-        }
+        return try FileError.of("read", path) { try descriptor.bytes(atMost: size) }
     }
 
-    func seek(to offset: Int64) throws(FileError) {
-        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw failure("lseek") }
+    /// Reads a part of the file, piece by piece.
+    /// - Returns: the digests of that part.
+    /// - Throws: ``FileError`` with `.ioError` when the file ends before the part does; what `body` throws.
+    func read(
+        _ range: Range<Int64>, pieceLength: Int = 256 << 10, body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> ContentDigest {
+        var hasher = ContentHasher()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
+        defer { buffer.deallocate() }
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let room = UnsafeMutableRawBufferPointer(
+                rebasing: buffer.prefix(Int(clamping: range.upperBound - position)))
+            let count = try FileError.of("read", path) {
+                try descriptor.read(at: position, into: room)
+            }
+            guard count > 0 else { throw FileError(call: "read", path: path, errno: .ioError) }
+            let piece = UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
+            hasher.update(piece)
+            try body(piece)
+            position += Int64(count)
+        }
+        return hasher.finalize()
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                throw failure("write")
-            }
-        }
+        try FileError.of("write", path) { _ = try descriptor.writeAll(bytes) }
     }
 
     func sync() throws(FileError) {
-        do throws(Errno) {
-            try FileDescriptor(rawValue: descriptor).sync()
-        } catch {
-            throw FileError(call: "fsync", path: path, errno: error)
-        }
+        try FileError.of("fsync", path) { try descriptor.sync() }
     }
 
     /// Waits for the lock of flock(2), which holds off other threads and processes.
     func lock() throws(FileError) {
-        do {
-            try FileDescriptor(rawValue: descriptor).waitForLock()
-        } catch {
-            throw FileError(call: "flock", path: path, errno: error)
-        }
+        try FileError.of("flock", path) { try descriptor.waitForLock() }
     }
 
     /// Lets the lock go. Closing the file does the same.
     func unlock() {
-        FileDescriptor(rawValue: descriptor).unlock()
-    }
-
-    private func failure(_ call: String) -> FileError {
-        FileError(call: call, path: path, errno: Errno(rawValue: errno))
+        descriptor.unlock()
     }
 }
 
@@ -196,26 +171,40 @@ package struct FileError: Error {
         self.errno = errno
     }
 
+    /// Runs a call, and names it and its file where it fails.
+    /// - Parameter body: throws `Errno`.
+    static func of<Value>(_ call: String, _ path: FilePath, _ body: () throws -> Value) throws(FileError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw FileError(call: call, path: path, errno: error as? Errno ?? .ioError)
+        }
+    }
+
+    /// As ``of(_:_:_:)``; `nil` where nothing is there.
+    static func unlessMissing<Value>(
+        _ call: String, _ path: FilePath, _ body: () throws -> Value
+    ) throws(FileError) -> Value? {
+        do throws(FileError) {
+            return try of(call, path, body)
+        } catch  where error.isMissing {
+            return nil
+        }
+    }
+
     /// Nothing is there, or not where the path says.
-    var isMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
+    var isMissing: Bool { errno.isMissing }
 
     /// Too little of what the process or the machine has: it is not about the file.
-    var isOfThisProcess: Bool {
-        [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(errno)
-    }
+    var isOfThisProcess: Bool { errno.isShortage }
 
-    var isReadOnly: Bool {
-        errno == .readOnlyFileSystem || errno == .permissionDenied || errno == .notPermitted
-    }
+    var isReadOnly: Bool { errno == .readOnlyFileSystem || errno.isRefusal }
 }
 
 extension StoreError {
     package init(_ error: FileError, operation: String, key: String?) {
-        let fault = FileFault(error.errno, or: "move the store to a larger disk")
         let (code, step): (StoreError.Code, String) =
             switch error.errno {
-            case .noSpace, .diskQuotaExceeded: (.noSpace, fault.message)
-            case .fileTooLarge: (.tooLarge, fault.message)
             case .permissionDenied, .notPermitted:
                 (.accessDenied, "no permission: give the user that runs sync-agent access to it")
             case .readOnlyFileSystem:
@@ -224,12 +213,19 @@ extension StoreError {
                 (.invalidRequest, "the name is too long for this file system")
             case .noSuchFileOrDirectory, .notDirectory:
                 (.storeMissing, "it is gone: mount the disk that holds the store, or correct store.path")
-            case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
-                (.serverFailed, "too many files are open: raise the limit (ulimit -n)")
-            default: (.serverFailed, fault.message)
+            default: Self.fault(error.errno)
             }
         self.init(
             code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",
             detail: "\(error.call): \(error.errno.description.lowercased())")
+    }
+
+    private static func fault(_ errno: Errno) -> (StoreError.Code, String) {
+        let fault = FileFault(errno, or: "move the store to a larger disk")
+        return switch fault.code {
+        case .noSpace: (.noSpace, fault.message)
+        case .tooLarge: (.tooLarge, fault.message)
+        default: (.serverFailed, fault.message)
+        }
     }
 }

@@ -9,8 +9,7 @@ extension FileDescriptor {
     package static func opened(
         _ path: FilePath, _ mode: AccessMode, _ options: OpenOptions, _ permissions: FilePermissions? = nil
     ) throws(Errno) -> FileDescriptor {
-        let opened = Result { try FileDescriptor.open(path, mode, options: options, permissions: permissions) }
-        return try opened.mapError { $0 as? Errno ?? .ioError }.get()
+        try Errno.only { try FileDescriptor.open(path, mode, options: options, permissions: permissions) }
     }
 
     /// The bytes of a file from its beginning, at most `limit` of them.
@@ -33,8 +32,9 @@ extension FileDescriptor {
     /// - Throws: `Errno`; `.ioError` when there are more bytes, and none came.
     package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         for _ in 0..<2 {
-            let read = Result { try self.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true) }
-            let count = try read.mapError { $0 as? Errno ?? .ioError }.get()
+            let count = try Errno.only {
+                try self.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
+            }
             if count > 0 || buffer.isEmpty { return count }
             if try FileStatus(of: self).stamp.size <= offset { return 0 }
         }
@@ -60,6 +60,11 @@ extension FileDescriptor {
             case let code: throw Errno(rawValue: code)
             }
         }
+    }
+
+    /// fchmod(2).
+    package func setPermissions(_ permissions: FilePermissions) throws(Errno) {
+        guard fchmod(rawValue, permissions.rawValue) == 0 else { throw Errno(rawValue: errno) }
     }
 
     // MARK: Locks
@@ -123,5 +128,22 @@ package enum WriteLease {
         let code = CSyncLinux_TakeReadLease(file.rawValue)
         if code == 0 { CSyncLinux_DropLease(file.rawValue) }
         return code == EAGAIN
+    }
+}
+
+/// How many files this process may have open at once (getrlimit(2), `RLIMIT_NOFILE`).
+package enum DescriptorLimit {
+    /// Some systems start programs with few, and let them have more: it takes what it may have.
+    /// - Parameter most: no more are taken. Programs that we run inherit them, and some of those count on few.
+    /// - Returns: how many it may have open now.
+    package static func raise(upTo most: UInt64 = 4_096) -> UInt64 {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return most }
+        let before = UInt64(limit.rlim_cur)
+        let wanted = min(UInt64(limit.rlim_max), most)
+        guard wanted > before else { return before }
+        limit.rlim_cur = rlim_t(wanted)
+        return setrlimit(resource, &limit) == 0 ? wanted : before
     }
 }

@@ -8,8 +8,7 @@ package enum Folder {
     package struct Calls: Sendable {
         /// mkdir(2)
         package var make: @Sendable (FilePath, FilePermissions) throws(Errno) -> Void = { path, mode throws(Errno) in
-            guard path.withPlatformString({ mkdir($0, mode.rawValue) }) != 0 else { return }
-            throw Errno(rawValue: errno)
+            try path.makeFolder(mode)
         }
         /// fsync(2) of a folder.
         package var sync: @Sendable (FilePath) throws(Errno) -> Void = { path throws(Errno) in try Folder.sync(path) }
@@ -54,7 +53,7 @@ package enum Folder {
                 try put(folder, of: path, calls)
             } catch {
                 // Left there, the next run would find it, and take it for one that is on the disk.
-                _ = folder.withPlatformString { rmdir($0) }
+                try? folder.removeFolder()
                 throw error
             }
         }
@@ -194,7 +193,7 @@ extension Folder {
             }
             return names
         } catch {
-            guard error == .noSuchFileOrDirectory || error == .notDirectory else { throw error }
+            guard error.isMissing else { throw error }
             return nil
         }
     }

@@ -1,5 +1,4 @@
 import CSyncLinux
-import Glibc
 package import SyncCore
 import SyncDigest
 package import SystemPackage
@@ -25,7 +24,7 @@ package final class NewFile: Sendable {
     package typealias SyncFolder = @Sendable (FilePath) throws(Errno) -> Void
 
     package static let link: Link = { (file, name) throws(Errno) in
-        try call(file, name) { Glibc.link($0, $1) }
+        try file.link(as: name)
     }
     package static let syncFolder: SyncFolder = { (folder) throws(Errno) in try Folder.sync(folder) }
 
@@ -83,7 +82,7 @@ package final class NewFile: Sendable {
                     path, .readWrite, [.create, .noFollow, .nonBlocking, .closeOnExec], permissions)
             } catch {
                 guard error == .tooManySymbolicLinkLevels else { throw error }
-                try unlink(path)
+                try path.unlink()
                 continue
             }
             do {
@@ -107,7 +106,7 @@ package final class NewFile: Sendable {
         guard let named = try FileStatus.find(path), named.isSameFile(as: opened) else { return false }
         // A pipe, or another name of some file (a process killed between link and unlink): not to be written to.
         guard opened.kind == .file, opened.links == 1 else {
-            try unlink(path)
+            try path.unlink()
             return false
         }
         if leftover == .emptied { try file.cut() }
@@ -155,7 +154,7 @@ package final class NewFile: Sendable {
         try isGone.withLock { (isGone) throws(Errno) in
             if isGone { return }
             isGone = true
-            try Self.unlink(path)
+            try path.unlink()
         }
     }
 
@@ -189,7 +188,7 @@ package final class NewFile: Sendable {
         do {
             try rename()
         } catch {
-            try? Self.unlink(destination)
+            _ = try? destination.unlink()
             throw error
         }
         try syncNames()
@@ -233,7 +232,7 @@ package final class NewFile: Sendable {
         } catch {
             let named = try? FileStatus(at: destination)
             if let named, (try? FileStatus(of: descriptor))?.isSameFile(as: named) == true {
-                try? Self.unlink(destination)
+                _ = try? destination.unlink()
             }
             throw error
         }
@@ -243,22 +242,9 @@ package final class NewFile: Sendable {
 
     private func rename() throws(Errno) {
         try isGone.withLock { (isGone) throws(Errno) in
-            try Self.call(path, destination) { Glibc.rename($0, $1) }
+            try path.rename(to: destination)
             isGone = true
         }
-    }
-
-    /// By the bytes of the names, which need not be UTF-8.
-    private static func call(
-        _ one: FilePath, _ other: FilePath, _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32
-    ) throws(Errno) {
-        let code = one.withPlatformString { one in other.withPlatformString { body(one, $0) } }
-        guard code == 0 else { throw Errno(rawValue: errno) }
-    }
-
-    static func unlink(_ path: FilePath) throws(Errno) {
-        guard path.withPlatformString({ Glibc.unlink($0) }) != 0, errno != ENOENT else { return }
-        throw Errno(rawValue: errno)
     }
 }
 
@@ -295,7 +281,7 @@ extension NewFile {
             try file.sync()
             return try FileStatus(of: file).stamp
         } catch {
-            try? unlink(path)
+            _ = try? path.unlink()
             throw error
         }
     }
@@ -352,6 +338,6 @@ extension NewFile {
         guard file.tryLock(), let opened = try? FileStatus(of: file), opened.kind == .file,
             let named = try? FileStatus(at: path), named.isSameFile(as: opened)
         else { return }
-        try unlink(path)
+        try path.unlink()
     }
 }

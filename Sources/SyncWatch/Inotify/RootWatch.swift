@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// One root, as the watching thread sees it: its inotify instance, the folders that have a watch, and the hints that
@@ -94,7 +95,7 @@ final class RootWatch {
     /// what is seen of it: then it is watched and scanned anew. No event of inotify tells of a mount.
     func noteMounts(_ table: [UInt8]) {
         guard phase != .absent, !isRemote else { return check() }
-        if MountPoint.around(root.resolved, in: table) != mounts { startOver() }
+        if MountPoint.around(root.resolved ?? root, in: table) != mounts { startOver() }
     }
 
     /// Forgets all watches and sets them anew.
@@ -133,7 +134,7 @@ final class RootWatch {
         let handle: DirectoryHandle
         do throws(Errno) {
             // First, so that what is mounted from here on is told as a change.
-            if !isRemote { mounts = MountPoint.around(root.resolved, in: calls.mountTable()) }
+            if !isRemote { mounts = MountPoint.around(root.resolved ?? root, in: calls.mountTable()) }
             handle = try DirectoryHandle(root: root)
         } catch {
             lose(error)

@@ -17,7 +17,7 @@ package struct FileTreeScanner: TreeScanner {
     }
 
     package func mountPoints(below root: FilePath) -> [FilePath] {
-        MountPoint.below(root.resolved, in: mountTable())
+        MountPoint.below(root.resolved ?? root, in: mountTable())
     }
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
@@ -131,13 +131,12 @@ enum OtherEntry {
             case .link, .other: nil
             }
         case .file:
-            // What this program leaves while it works is not somebody's photo.
-            guard !String(cString: name).contains("sync-agent"),
+            // What this program leaves while it works is not somebody's photo. Nothing else of ours is a picture: another name
+            // with ours in it is a person's.
+            guard let component = FilePath.Component(platformString: name), !NewFile.isHidden(component),
                 let status = try? folder.status(of: name), status.kind == .file, status.stamp.size > 0
             else { return nil }
-            return FilePath.Component(platformString: name).map {
-                ScannedOther(name: $0, kind: .ignoredName(status.stamp))
-            }
+            return ScannedOther(name: component, kind: .ignoredName(status.stamp))
         case .other:
             guard let status = try? folder.status(of: name), status.kind == .link,
                 leadsToPictures(name, in: folder, below: root)
@@ -163,7 +162,7 @@ enum OtherEntry {
         else { return false }
         guard let target = realpath("/proc/self/fd/\(descriptor)", nil) else { return true }
         defer { free(target) }
-        return !FilePath(platformString: target).starts(with: root.resolved)
+        return !FilePath(platformString: target).starts(with: root.resolved ?? root)
     }
 
     static func holdsPictures(_ folder: FilePath) -> Bool {

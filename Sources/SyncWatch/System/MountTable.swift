@@ -85,15 +85,6 @@ struct MountPoint: Hashable {
     }
 }
 
-extension FilePath {
-    /// The path without symbolic links (realpath(3)); as it is where that cannot be told.
-    var resolved: FilePath {
-        guard let resolved = withPlatformString({ realpath($0, nil) }) else { return self }
-        defer { free(resolved) }
-        return FilePath(platformString: resolved)
-    }
-}
-
 /// Tells when something was mounted or unmounted. `/proc/self/mountinfo` is to be polled for POLLPRI: the kernel reports
 /// each change since the poll before (proc(5)).
 final class MountEvents {

@@ -58,6 +58,13 @@ import Testing
         #expect(try leftOut() == [".hidden.jpg", "deep/a.jpg.part"])
     }
 
+    @Test func `a picture that only has this program's name in its own counts, what the program is at does not`() throws
+    {
+        try tree.write(Self.jpeg, to: "gallery/.sync-agent-trip.jpg")
+        try tree.write(Self.jpeg, to: "gallery/.a.jpg.sync-agent-part")
+        #expect(try leftOut() == [".sync-agent-trip.jpg"])
+    }
+
     @Test func `a folder under such a name counts when pictures are in it, however deep`() throws {
         for folder in [".hidden/2024/June", "~old", "Paris.tmp", "back~"] {
             try tree.write(Self.jpeg, to: "gallery/\(folder)/a.jpg")

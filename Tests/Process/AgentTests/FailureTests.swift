@@ -16,6 +16,23 @@ import Testing
         #expect(finished.complaint.contains("config.yaml") && finished.complaint.contains("sync-agent init"))
     }
 
+    private func run(_ command: String, limited ulimit: String) async throws -> Finished {
+        let line = "\(ulimit); exec '\(AgentBinary.path)' \(command)"
+        return try await ChildProcess("/bin/sh", ["-c", line], environment: home.environment).finished()
+    }
+
+    @Test(arguments: ["run", "sync", "status"])
+    func `where too few files may be open, every command ends and says what to raise`(command: String) async throws {
+        let finished = try await run(command, limited: "ulimit -n 12")
+        #expect(finished.code == 1)
+        #expect(finished.complaint.contains("12 files open") && finished.complaint.contains("ulimit -n 1024"))
+    }
+
+    @Test func `a limit of open files that may be raised is raised`() async throws {
+        let finished = try await run("sync", limited: "ulimit -S -n 12")
+        #expect(finished.code == 0, "\(finished)")
+    }
+
     @Test(
         arguments: [
             ("batch_sise: 3", ["line 5", "upload.batch_sise", #"did you mean "batch_size""#]),

@@ -152,6 +152,20 @@ import Testing
         #expect(try await home.restores().map(\.state) == ["sending"])
     }
 
+    @Test func `a share makes faster what is being restored, since that is in its price`() async throws {
+        try await ScriptedS3Server.run { server in
+            let home = try await archivedAlbum(server)
+            _ = try await home.restore("Rome", "--tier", "bulk")
+            #expect(server.photoKeys.allSatisfy { server.object($0)?.restore?.tier == .bulk })
+            // What is on the disk is shared from there.
+            for number in 0..<3 { try home.vacations.pushing(FilePath("Rome/\(number).jpg")).remove() }
+            try home.vacations.pushing("Rome/notes.txt").create(Array("no photo".utf8))
+            _ = try await home.run("sync")
+            let finished = try await home.run("share", "Rome", "--expires", "9d", "--yes")
+            #expect(server.photoKeys.allSatisfy { server.object($0)?.restore?.tier == .standard }, "\(finished)")
+        }
+    }
+
     @Test
     func `a running restore is made faster, and one that is done stays longer; both ask for the same objects once`()
         async throws
