@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut fuzz mutate bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -35,6 +35,12 @@ faults: ## each system call of each workflow made to fail, and what is left judg
 power-cut: ## what the disk may hold after a power cut at any moment of each workflow, gone on from (30 min)
 	@scripts/build
 	@scripts/power-cut
+
+fuzz: ## each reader of foreign bytes fed by libFuzzer under the address sanitizer (30 min)
+	@scripts/fuzz
+
+mutate: ## lines of decisive files changed, one at a time, and whether a test notices (100 min)
+	@scripts/mutate
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build
