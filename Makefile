@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials bench install clean fuzz mutate
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -46,6 +46,11 @@ trials: ## the trials in a short form with the program that the tests have built
 	@scripts/setup build test
 	@scripts/fault-sweep --short
 	@scripts/power-cut --short
+fuzz: ## each reader of foreign bytes fed by libFuzzer under the address sanitizer (30 min)
+	@scripts/fuzz
+
+mutate: ## lines of decisive files changed, one at a time, and whether a test notices (100 min)
+	@scripts/mutate
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

@@ -57,6 +57,22 @@ func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]
     )
 }
 
+/// Set by scripts/fuzz only, which builds them with a sanitizer that brings a `main` of its own. The reader of a stranger's
+/// bytes is in a library; the executable is what libFuzzer calls, in C.
+let trials: [Target] =
+    Context.environment["SYNC_AGENT_FUZZ"] == nil
+    ? []
+    : [
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "SyncCore", "SyncDigest", "SyncPhotos", "SyncS3", "SyncConfig", "SyncPages", "CSyncJPEG", "CSyncExif",
+                systemPackage,
+            ],
+            path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),
+        .executableTarget(name: "sync-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/sync-fuzz"),
+    ]
+
 let package = Package(
     name: "sync-agent",
     products: [.executable(name: "sync-agent", targets: ["sync-agent"])],
@@ -180,6 +196,6 @@ let package = Package(
         suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
         suite("WorkspaceTests", in: "Disk", ["SyncCLI", "SyncLedger", "SyncLocalStore", argumentParser]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
-    ],
+    ] + trials,
     swiftLanguageModes: [.v6]
 )

@@ -34,6 +34,7 @@ struct TIFFCut {
     /// Bytes that kept entries need.
     private var values: [Range<Int>] = []
     private var directories: [(range: Range<Int>, bytes: [UInt8])] = []
+    private var directoryBytes = 0
 
     static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
         guard let block = TIFFBlock(bytes) else { throw .unclear(name) }
@@ -52,6 +53,7 @@ struct TIFFCut {
         while let offset = waiting.popLast() {
             guard offset != 0 else { continue }
             waiting += try keepPicture(at: offset)
+            guard waiting.count <= Self.mostDirectories else { throw .unclear(Self.name) }
         }
         let places = RangeList(directories.map(\.range))
         let isDisjoint = places.ranges.reduce(0) { $0 + $1.count } == directories.reduce(0) { $0 + $1.range.count }
@@ -62,11 +64,18 @@ struct TIFFCut {
         for directory in directories { output.replaceSubrange(directory.range, with: directory.bytes) }
     }
 
+    /// Directories that lie on each other have more entries than the file has bytes: none of those is read.
+    private mutating func entries(at offset: Int) throws(PhotoError) -> [TIFFBlock.Entry] {
+        guard let entries = block.entries(at: offset) else { throw .unclear(Self.name) }
+        directoryBytes += 2 + entries.count * TIFFBlock.entrySize
+        guard directoryBytes <= block.bytes.count else { throw .unclear(Self.name) }
+        return entries
+    }
+
     /// - Returns: where further directories are.
     private mutating func keepPicture(at offset: Int) throws(PhotoError) -> [Int] {
-        guard directories.count < Self.mostDirectories, let entries = block.entries(at: offset) else {
-            throw .unclear(Self.name)
-        }
+        guard directories.count < Self.mostDirectories else { throw .unclear(Self.name) }
+        let entries = try entries(at: offset)
         var kept: [TIFFBlock.Entry] = []
         var further: [Int] = []
         for entry in entries {
@@ -97,7 +106,7 @@ struct TIFFCut {
 
     /// - Returns: `false` when it goes, since nothing of it is kept.
     private mutating func keepExif(at offset: Int) throws(PhotoError) -> Bool {
-        guard let entries = block.entries(at: offset) else { throw .unclear(Self.name) }
+        let entries = try entries(at: offset)
         if entries.contains(where: { $0.tag == ExifTags.makerNote }) { dropped.insert(.makerNote) }
         let kept = entries.filter { ExifTags.exif.contains($0.tag) && $0.value != nil }
         guard !kept.isEmpty else { return false }

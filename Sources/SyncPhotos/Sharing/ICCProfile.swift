@@ -35,6 +35,8 @@ struct ICCProfile {
             profile = colours.profile
         }
         let starts = Array(stride(from: 0, to: profile.count, by: Self.chunkSize))
+        // Each tells its number in one byte.
+        guard starts.count <= Int(UInt8.max) else { return nil }
         bodies = starts.enumerated().map { index, from in
             Self.header + [UInt8(index + 1), UInt8(starts.count)]
                 + profile[from..<min(from + Self.chunkSize, profile.count)]
@@ -78,7 +80,8 @@ struct ICCColours {
                 tags.append((name, start..<start + Self.length(of: profile, at: start, atMost: size)))
             }
         }
-        guard !tags.isEmpty else { return nil }
+        // Curves may be one for all colours; values that lie on each other otherwise would make many times the profile.
+        guard !tags.isEmpty, Set(tags.map(\.value)).reduce(0, { $0 + $1.count }) <= profile.count else { return nil }
         self.profile = Self.written(profile, tags)
     }
 

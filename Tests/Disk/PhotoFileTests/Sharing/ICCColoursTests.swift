@@ -40,6 +40,43 @@ import Testing
         }
     }
 
+    @Test func `values that lie on each other make no profile of many times its size`() {
+        #expect(ICCColours(overlapping(bytes: 4_096, tags: 30)) == nil)
+    }
+
+    @Test func `a profile that would take more segments than can be counted is left out, and ends no process`() {
+        let profile = overlapping(bytes: 450_000, tags: Self.tables.count)
+        let starts = Array(stride(from: 0, to: profile.count, by: 65_519))
+        let chunks = starts.enumerated().map { index, start in
+            Array("ICC_PROFILE\0".utf8) + [UInt8(index + 1), UInt8(starts.count)]
+                + profile[start..<min(start + 65_519, profile.count)]
+        }
+        #expect(ICCProfile(chunks: chunks, coloursOnly: true) == nil)
+        #expect(ICCProfile(chunks: chunks, coloursOnly: false)?.bodies == chunks)
+    }
+
+    private static let tables = [
+        "rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "lumi", "chad", "chrm", "A2B0", "A2B1",
+        "A2B2", "A2B3", "B2A0", "B2A1", "B2A2", "B2A3", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3",
+        "gamt", "pre0", "pre1", "pre2", "rig0", "rig2", "clro", "cicp", "meas", "view", "tech",
+    ]
+
+    /// Each of its tags is nearly all of it.
+    private func overlapping(bytes: Int, tags: Int) -> [UInt8] {
+        let data = 132 + 12 * tags
+        var profile = [UInt8](repeating: 0, count: bytes)
+        profile.replaceSubrange(0..<4, with: bytes.bigEndianBytes)
+        profile.replaceSubrange(36..<40, with: Array("acsp".utf8))
+        profile.replaceSubrange(128..<132, with: tags.bigEndianBytes)
+        for (index, name) in Self.tables.prefix(tags).enumerated() {
+            let (entry, start) = (132 + 12 * index, data + 4 * index)
+            let place = start.bigEndianBytes + (bytes - start).bigEndianBytes
+            profile.replaceSubrange(entry..<entry + 12, with: Array(name.utf8) + place)
+            profile.replaceSubrange(start..<start + 4, with: Array("mft2".utf8))
+        }
+        return profile
+    }
+
     private func names(_ profile: [UInt8]) -> [String] {
         (0..<(profile.big(at: 128) ?? 0)).compactMap { profile.text(at: 132 + 12 * $0) }
     }
