@@ -2,11 +2,11 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut bad-store together bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 demo: ## photos dropped into folders, stored, archived and brought back, in ./demo
 	@scripts/demo
@@ -35,6 +35,16 @@ faults: ## each system call of each workflow made to fail, and what is left judg
 power-cut: ## what the disk may hold after a power cut at any moment of each workflow, gone on from (30 min)
 	@scripts/build
 	@scripts/power-cut
+
+bad-store: ## the store behind a proxy that answers badly, workflow by workflow (30 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/bad-store
+
+together: ## three agents and two people on one store, with kills and faults between (30 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/together
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build
