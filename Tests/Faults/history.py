@@ -203,11 +203,15 @@ class History:
         """While all runs."""
         while not self.over.wait(0.5):
             for machine in self.machines.values():
+                moves = self.moves
                 try:
                     self.check_claims(machine)
                     self.looks += 1
+                except OSError:
+                    # Something went while the folders of a disk were listed.
+                    continue
                 except (Broken, ServerError) as error:
-                    if not self.away:
+                    if moves == self.moves and not self.away:
                         self.fail(f"while it runs: {error}")
                         return
 
@@ -309,13 +313,18 @@ class History:
         if fate == "away":
             self.leave(True)
 
-    away = False
+    away, moves = False, 0
 
     def leave(self, away):
         """The store goes, or comes back."""
         if away == self.away:
             return
-        self.away = away
+        # Who looks at the store meanwhile sees neither.
+        self.away, self.moves = True, self.moves + 1
+        self.carry(away)
+        self.away, self.moves = away, self.moves + 1
+
+    def carry(self, away):
         if self.proxy:
             self.proxy.away = away
         elif away and self.path.exists():

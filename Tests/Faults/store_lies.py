@@ -74,8 +74,9 @@ def faults_that_do_nothing(server):
 
 def seen(proxy, bucket, method, headers):
     connection = HTTPConnection("127.0.0.1", proxy.port, timeout=10)
+    signed = bucket.server.signed(method, bucket.path("key"), headers)
     try:
-        connection.request(method, bucket.path("key"), b"the body of a put" if method == "PUT" else None, headers)
+        connection.request(method, bucket.path("key"), b"the body of a put" if method == "PUT" else None, signed)
         answer = connection.getresponse()
         found = [answer.status, sorted((k, v) for k, v in answer.getheaders() if k.lower() in
                                        ("content-length", "etag", "location", "x-amz-meta-a", "retry-after")),
