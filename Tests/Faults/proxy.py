@@ -133,7 +133,8 @@ class Proxy:
         try:
             while await self.exchange(reader, writer):
                 pass
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, TimeoutError):
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, TimeoutError,
+                asyncio.CancelledError):
             pass
         finally:
             writer.close()
