@@ -2,11 +2,11 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials bench install clean fuzz mutate
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz mutate bad-store together bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 demo: ## photos dropped into folders, stored, archived and brought back, in ./demo
 	@scripts/demo
@@ -42,15 +42,26 @@ crash-images: ## the same on ext4, xfs and btrfs, on a disk that notes what was 
 	@scripts/setup images
 	@scripts/crash-images
 
-trials: ## the trials in a short form with the program that the tests have built, as CI runs them (5 min)
-	@scripts/setup build test
-	@scripts/fault-sweep --short
-	@scripts/power-cut --short
 fuzz: ## each reader of foreign bytes fed by libFuzzer under the address sanitizer (30 min)
 	@scripts/fuzz
 
 mutate: ## lines of decisive files changed, one at a time, and whether a test notices (100 min)
 	@scripts/mutate
+
+bad-store: ## the store behind a proxy that answers badly, workflow by workflow (30 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/bad-store
+
+together: ## three agents and two people on one store, with kills and faults between (30 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/together
+
+trials: ## the trials in a short form with the program that the tests have built, as CI runs them (5 min)
+	@scripts/setup build test
+	@scripts/fault-sweep --short
+	@scripts/power-cut --short
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

@@ -93,7 +93,7 @@ package struct RestorePoller: Sendable {
         let findings = try await ObjectStateQuery(store: store, knownObjects: 0).sample(samples.map(\.key))
         let now = time.now()
         return samples.contains { sample in
-            findings[sample.key].map { outcome(of: sample, $0, at: now) != nil } ?? false
+            findings[sample.key].map { outcome(of: sample, $0, isGone: true, at: now) != nil } ?? false
         }
     }
 
@@ -103,27 +103,45 @@ package struct RestorePoller: Sendable {
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let findings = try await ObjectStateQuery(store: store, knownObjects: known)
             .look(at: Set(items.map(\.key)), tellingRestores: true)
+        let gone = try await gone(of: findings)
         let now = time.now()
         var outcomes: [RestoreOutcome: [Int64]] = [:]
         for item in items {
-            guard let finding = findings[item.key], let outcome = outcome(of: item, finding, at: now) else { continue }
+            guard let finding = findings[item.key],
+                let outcome = outcome(of: item, finding, isGone: gone.contains(item.key), at: now)
+            else { continue }
             outcomes[outcome, default: []].append(item.id)
         }
-        let audit = ObjectAudit(store: store, ledger: ledger, time: time)
-        for case (let key, .missing) in findings { try await audit.recheck(key) }
         let found = outcomes
         try await ledger { ledger in
             for (outcome, items) in found { try ledger.note(outcome, of: items, at: now) }
         }
     }
 
-    /// `nil` as long as there is nothing new.
-    private func outcome(of item: RestoreItem, _ finding: ObjectStateQuery.Finding, at now: Date) -> RestoreOutcome? {
+    /// Those of the objects that were not found that a listing does not have either: one odd answer costs nobody the
+    /// restore that was paid for.
+    private func gone(of findings: [ObjectKey: ObjectStateQuery.Finding]) async throws -> Set<ObjectKey> {
+        let audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        var gone: Set<ObjectKey> = []
+        for case (let key, .missing) in findings {
+            try await audit.recheck(key)
+            let known = try await ledger { try $0.object(key) }
+            if known == nil || known?.problem == .missing { gone.insert(key) }
+        }
+        return gone
+    }
+
+    /// What an answer says that is none, such as a refusal, counts only when the restore should be over for long: it may
+    /// be the network's, and the store still works on what was asked of it.
+    /// - Returns: `nil` as long as there is nothing new.
+    private func outcome(
+        of item: RestoreItem, _ finding: ObjectStateQuery.Finding, isGone: Bool, at now: Date
+    ) -> RestoreOutcome? {
         let isOverdue =
             item.requestedAt.map { schedule(item.tier, item.storageClass).isOverdue(now, requestedAt: $0) } ?? false
         switch finding {
-        case .missing: return .failed("nothing is stored under \(item.key) any more")
-        case .failed(let error): return error.isTransient ? nil : .failed("\(error)")
+        case .missing: return isGone ? .failed("nothing is stored under \(item.key) any more") : nil
+        case .failed(let error): return isOverdue && !error.isTransient ? .failed("\(error)") : nil
         case .found(let info):
             switch info.restore {
             case .restored(let until): return RestoreOutcome(state: .restored, expiresAt: until)

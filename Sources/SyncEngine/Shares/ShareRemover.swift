@@ -51,19 +51,24 @@ struct ShareStorage: Sendable {
     let store: any ObjectStore
 
     /// - Throws: ``StoreError``, also when the store does not hold what it took.
-    func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws {
-        guard case .holds = try await ProvenPut(store)(body, at: key, attributes, .overwrite) else {
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition = .overwrite
+    ) async throws {
+        guard case .holds = try await ProvenPut(store)(body, at: key, attributes, condition) else {
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,
                 message: "the store does not hold what it took; it will be sent again")
         }
     }
 
-    func put(text: [UInt8], type: String, at key: ObjectKey) async throws {
+    func put(
+        text: [UInt8], type: String, at key: ObjectKey, _ condition: PutCondition = .overwrite
+    ) async throws {
         let body = ObjectBody(bytes: text, digest: ContentDigest(of: text))
         try await put(
             body, at: key,
-            ObjectAttributes(contentType: type, metadata: [MetadataName.sha256: "\(body.digest.sha256)"]))
+            ObjectAttributes(contentType: type, metadata: [MetadataName.sha256: "\(body.digest.sha256)"]),
+            condition)
     }
 
     /// Copies an object of the same bytes inside the store, so that none of them has to be sent.

@@ -25,6 +25,9 @@ package struct VacationManifestSync: Sendable {
         package init() {}
     }
 
+    /// At one key, when others write there at the same time.
+    private static let looks = 3
+
     private let ledger: LedgerQueue
     private let reader: VacationReader
     private let shelf: ManifestStore
@@ -133,8 +136,24 @@ package struct VacationManifestSync: Sendable {
         _ manifest: VacationManifest, _ bytes: [UInt8], _ digest: SHA256Digest, of id: VacationID,
         _ result: inout Summary
     ) async throws -> Bool? {
+        for _ in 1..<Self.looks {
+            do {
+                return try await bringOnce(manifest, bytes, digest, of: id, &result)
+            } catch let error as StoreError where error.code == .alreadyExists {
+                // Another machine was quicker; or the answer to a put of ours was lost. What is there decides.
+                continue
+            }
+        }
+        return try await bringOnce(manifest, bytes, digest, of: id, &result)
+    }
+
+    private func bringOnce(
+        _ manifest: VacationManifest, _ bytes: [UInt8], _ digest: SHA256Digest, of id: VacationID,
+        _ result: inout Summary
+    ) async throws -> Bool? {
         let cacheKey = manifest.cacheKey
         let ours = try await ledger { try $0.manifestsWritten(as: cacheKey) }
+        var condition = PutCondition.overwrite
         switch try await shelf.find(cacheKey) {
         case .manifest(let there, let thereDigest) where there.isEquivalent(to: manifest):
             let isOwn = ours.contains(thereDigest)
@@ -147,13 +166,13 @@ package struct VacationManifestSync: Sendable {
             return nil
         case .damaged(let damage):
             result.notes.append("the manifest of \(cacheKey) in the store was replaced: \(damage)")
-        case .manifest, .nothing:
-            break
+        case .manifest: break
+        case .nothing: condition = .ifAbsent
         }
         // Noted before, so that an agent that is killed after the put knows the manifest as its own.
         let writing = StaleManifest(cacheKey: cacheKey, digest: digest)
         try await ledger { try $0.noteWriting(writing, of: id) }
-        try await shelf.put(bytes, as: cacheKey)
+        try await shelf.put(bytes, as: cacheKey, condition)
         result.stored += 1
         return true
     }
@@ -251,9 +270,9 @@ struct ManifestStore: Sendable {
     }
 
     /// - Throws: ``StoreError``, also when the store does not hold what it took.
-    func put(_ bytes: [UInt8], as cacheKey: String) async throws {
+    func put(_ bytes: [UInt8], as cacheKey: String, _ condition: PutCondition) async throws {
         try await ShareStorage(store: store).put(
-            text: bytes, type: VacationManifest.contentType, at: try keys.vacation(cacheKey))
+            text: bytes, type: VacationManifest.contentType, at: try keys.vacation(cacheKey), condition)
     }
 
     /// Removes what is stored under a cache key, when these are its bytes.

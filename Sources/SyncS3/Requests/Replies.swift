@@ -192,6 +192,13 @@ package struct ObjectReply: Hashable, Sendable {
         return isPart && (status == 206 || status == 200)
     }
 
+    /// Whether it tells of an object. Every store says at least when it was changed, or which ETag it has; the page of a
+    /// network that wants a login first, which is sent with 200 whatever was asked for, says neither.
+    package var tellsOfObject: Bool {
+        headers["ETag"] != nil || headers["Last-Modified"] != nil
+            || headers.fields.contains { $0.name.lowercased().hasPrefix("x-amz-") }
+    }
+
     /// `nil` when the reply does not tell the object's size.
     package func info(for key: ObjectKey) -> ObjectInfo? {
         guard let size else { return nil }

@@ -190,7 +190,7 @@ extension S3Client {
     /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
     func takeBack(_ upload: MultipartID) async throws -> Bool {
         let response = try await send(context("tidy", upload.key)) { $0.abort(upload) }
-        guard [200, 204, 404].contains(response.status) else { return false }
+        guard [200, 204, 404].contains(response.status), !response.isPage else { return false }
         await memory?.forget(upload)
         return true
     }

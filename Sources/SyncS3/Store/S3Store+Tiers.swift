@@ -28,7 +28,7 @@ extension S3Store {
         let response = try await client.send(context) {
             $0.setLifecycle(text, minimumSize: configuration.defaultMinimumSize)
         }
-        guard response.status == 200 || response.status == 204, !response.isErrorDocument else {
+        guard response.status == 200 || response.status == 204, !response.isErrorDocument, !response.isPage else {
             throw client.failure(response, context)
         }
     }
@@ -67,7 +67,7 @@ extension S3Store {
         let code = ErrorReply(response).code
         switch response.status {
         // MinIO says 200 also to a new restore: only the object's state tells.
-        case 200 where !response.isErrorDocument, 202:
+        case 200 where !response.isErrorDocument && !response.isPage, 202 where !response.isPage:
             return .accepted
         case 409 where code == nil || code == "RestoreAlreadyInProgress":
             return .alreadyRetrieving

@@ -134,7 +134,10 @@ package final class S3Store: ObjectStore {
         let context = client.context("get", key)
         if let range, range.isEmpty { return try await emptyRead(key, at: range.lowerBound, context) }
         let check = ReadCheck(isWhole: range == nil)
-        let target = HTTPResponseTarget.sink(accepts: { ObjectReply($0).carries(range) }) { bytes in
+        let target = HTTPResponseTarget.sink(accepts: {
+            let reply = ObjectReply($0)
+            return reply.carries(range) && reply.tellsOfObject
+        }) { bytes in
             check.update(bytes)
             try sink(bytes)
         }
@@ -144,6 +147,7 @@ package final class S3Store: ObjectStore {
         }
         let reply = ObjectReply(response)
         guard reply.carries(range) else { throw client.failure(response, context) }
+        guard reply.tellsOfObject else { throw notOfStore(response, context) }
         let info = try info(reply, key, context)
         let expected = range.map { min($0.upperBound, info.size) - $0.lowerBound } ?? info.size
         guard check.count == expected else {
@@ -164,7 +168,8 @@ package final class S3Store: ObjectStore {
     package func delete(_ key: ObjectKey) async throws {
         let context = client.context("delete", key)
         let response = try await client.send(context) { $0.delete(key) }
-        if response.status == 200 || response.status == 204 { return }
+        if response.status == 204 || response.status == 200 && !response.isErrorDocument && !response.isPage { return }
+        if response.isPage { throw notOfStore(response, context) }
         let failure = client.failure(response, context)
         if failure.code != .notFound { throw failure }
     }
@@ -197,7 +202,9 @@ extension S3Store {
             request.isCancellable = false
             return request
         }
-        return response.map { [200, 204, 404].contains($0.status) } ?? false
+        return response.map {
+            [200, 204, 404].contains($0.status) && ($0.status == 404 || !$0.isErrorDocument) && !$0.isPage
+        } ?? false
     }
 
     /// What lies under a key already may pass for the photo, but not where it has to be encrypted and is not: it may be
@@ -247,7 +254,10 @@ extension S3Store {
             response = try await sendHead(key, context)
         }
         switch response.status {
-        case 200: return ObjectReply(response)
+        case 200:
+            let reply = ObjectReply(response)
+            guard reply.tellsOfObject else { throw notOfStore(response, context) }
+            return reply
         case 404: return nil
         default: throw client.failure(response, context)
         }
@@ -268,6 +278,14 @@ extension S3Store {
             throw client.error(.invalidRange, context, "the object ends before the bytes that were asked for")
         }
         return info
+    }
+
+    private func notOfStore(_ response: HTTPResponse, _ context: S3RequestContext) -> StoreError {
+        let endpoint = client.knowledge.address.endpoint
+        return StoreError(
+            .invalidResponse, operation: context.operation, key: context.key,
+            message: "what answers at \(endpoint) tells of no object; where the network asks for a login, log in",
+            detail: "\(response.status)")
     }
 
     func info(_ reply: ObjectReply, _ key: ObjectKey, _ context: S3RequestContext) throws -> ObjectInfo {

@@ -233,6 +233,13 @@ extension HTTPResponse {
     /// Some stores find their error after they have said 200.
     var isErrorDocument: Bool { XMLElement.rootName(of: body) == "Error" }
 
+    /// What a network or a proxy sends to browsers, whatever was asked for and whatever the status: no store has said it.
+    var isPage: Bool {
+        let start = body.drop { [0x09, 0x0A, 0x0D, 0x20].contains($0) }.prefix(14)
+        let text = String(decoding: start, as: UTF8.self).lowercased()
+        return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
+    }
+
     /// What web servers say to plain HTTP on a port for TLS.
     fileprivate var mentionsTLS: Bool { String(decoding: body, as: UTF8.self).contains("HTTPS") }
 }

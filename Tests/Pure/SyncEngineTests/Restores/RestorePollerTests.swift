@@ -63,6 +63,36 @@ import Testing
         #expect(try bench.items()[0].error == "nothing is stored under \(keys[0]) any more")
     }
 
+    @Test func `an object that one request does not find, and a listing has, is looked at again`() async throws {
+        let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true, restoresInLists: false)
+        let keys = try await bench.add(1)
+        try bench.ask(for: keys)
+        _ = try await bench.follower.step()
+        bench.store.add(StoreFault(.head, numbers: 1...2, .sayAbsent))
+        await bench.time.advance(by: .seconds(60))
+        _ = try await bench.follower.step(isUrgent: true)
+        #expect(try bench.states() == [.retrieving])
+        #expect(try bench.ledger.object(keys[0])?.problem == nil)
+        _ = try await bench.follower.step(isUrgent: true)
+        #expect(try bench.states() == [.restored])
+    }
+
+    @Test(arguments: [StoreError.Code.unsupported, .invalidRequest, .tooLarge, .notFound])
+    func `a look that is refused ends no restore before it is long overdue`(code: StoreError.Code) async throws {
+        let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true, restoresInLists: false)
+        let keys = try await bench.add(2)
+        try bench.ask(for: keys)
+        _ = try await bench.follower.step()
+        bench.store.add(StoreFault(.head, key: keys[0].rawValue, number: 1, .failBefore(code)))
+        bench.store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(code)))
+        await bench.time.advance(by: .seconds(60))
+        _ = try await bench.follower.step(isUrgent: true)
+        #expect(try bench.states() == [.retrieving, .retrieving])
+        await bench.time.advance(by: .seconds(200))
+        _ = try await bench.follower.step(isUrgent: true)
+        #expect(try bench.states() == [.restored, .failed])
+    }
+
     @Test func `one that was moved out of the archive can be read for good`() async throws {
         let keys = try await bench.add(1)
         try bench.ask(for: keys)

@@ -207,6 +207,28 @@ import Testing
         #expect(one.manifests == ["\(key)_3.json", "\(key)_4.json"])
     }
 
+    @Test func `of two machines that store other photos under one key at the same time, none loses its manifest`()
+        async throws
+    {
+        let one = try machine()
+        let two = try VacationMachine(one.memory)
+        for number in 2...4 { two.disk.write("photo \(number)", to: paris.appending("\(number).jpg")) }
+        try one.store()
+        try two.store()
+        // The first has looked, and found nothing; before it writes, the second one has written.
+        let gate = Gate()
+        one.store.add(StoreFault(.put, number: 1, .hold(gate)))
+        async let first = one.makeKeeper().run()
+        await gate.waitForArrivals(1)
+        let second = try? await two.makeKeeper().run()
+        gate.open()
+        #expect(second?.stored == 1)
+        #expect(try await first.stored == 1)
+        #expect(one.manifests == ["\(key)_3-2.json", "\(key)_3.json"])
+        #expect(try one.manifest("\(key)_3")?.photos.map(\.name) == ["2.jpg", "3.jpg", "4.jpg"])
+        #expect(try one.manifest("\(key)_3-2")?.photos.map(\.name) == ["1.jpg", "2.jpg", "3.jpg"])
+    }
+
     @Test func `machines that come to the same photos come to the same manifest`() async throws {
         let one = try machine()
         try await one.pass()

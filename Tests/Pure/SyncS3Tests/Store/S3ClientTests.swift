@@ -13,6 +13,8 @@ import Testing
     private static let skewed = Answer.error(
         403, "RequestTimeTooSkewed", headers: ["Date": "Fri, 21 Dec 2012 02:00:00 GMT"])
     private static let list = ScriptedStore.emptyList
+    private static let there = Answer.reply(
+        200, ["Content-Length": "5", "Last-Modified": "Fri, 21 Dec 2012 00:00:00 GMT"])
 
     // MARK: Region
 
@@ -54,7 +56,7 @@ import Testing
     @Test func `A head that says nothing learns from a listing, and is sent again`() async throws {
         let key = try ObjectKey("a")
         for wrong in [Self.moved, Self.skewed, .error(400, "ExpiredToken")] {
-            let made = try ScriptedStore([.reply(403), wrong, Self.list, .reply(200, ["Content-Length": "5"])])
+            let made = try ScriptedStore([.reply(403), wrong, Self.list, Self.there])
             #expect(try await made.store.head(key)?.size == 5)
             #expect(made.transport.requests.map(\.method.rawValue) == ["HEAD", "GET", "GET", "HEAD"])
         }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private static func object(_ storageClass: String? = nil, size: Int64 = 5, restore: String? = nil) -> Answer {
-        var headers: HTTPHeaders = ["Content-Length": "\(size)"]
+        var headers: HTTPHeaders = ["Content-Length": "\(size)", "Last-Modified": "Fri, 21 Dec 2012 00:00:00 GMT"]
         headers["x-amz-storage-class"] = storageClass
         headers["x-amz-restore"] = restore
         return .reply(200, headers)

@@ -4,7 +4,8 @@ import SyncS3
 import Testing
 
 @Suite struct S3LinkTests {
-    private static let there = ScriptedTransport.Answer.reply(200, ["Content-Length": "5"])
+    private static let there = ScriptedTransport.Answer.reply(
+        200, ["Content-Length": "5", "Last-Modified": "Fri, 21 Dec 2012 00:00:00 GMT"])
     private static let week = Duration.seconds(7 * 86_400)
 
     private func link(

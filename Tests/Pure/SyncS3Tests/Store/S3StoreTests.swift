@@ -33,7 +33,10 @@ import Testing
     private static let stored = Answer.reply(200, ["ETag": "\"5d41402abc4b2a76b9719d911017c592\""])
     private static let nothing = Answer.reply(404)
     private static let emptyList = ScriptedStore.emptyList
-    private static let there = Answer.reply(200, ["Content-Length": "5"])
+    private static let changed = "Fri, 21 Dec 2012 00:00:00 GMT"
+    private static let there = Answer.reply(200, ["Content-Length": "5", "Last-Modified": changed])
+    /// Of a network that wants a login first.
+    private static let portal = Answer.reply(200, ["Content-Length": "5", "Content-Type": "text/html"], "hello")
     private static let archived = Answer.reply(200, ["Content-Length": "5", "x-amz-storage-class": "DEEP_ARCHIVE"])
     private static let restored = Answer.reply(
         200,
@@ -62,6 +65,8 @@ import Testing
             (.ifAbsent, amazon, [.reply(501), nothing, stored], ["PUT", "HEAD", "PUT"], nil),
             (.ifAbsent, amazon, [.reply(501), there], ["PUT", "HEAD"], .alreadyExists),
             (.overwrite, amazon, [nothing, .reply(204)], ["HEAD", "PUT"], .invalidResponse),
+            (.overwrite, amazon, [portal], ["HEAD"], .invalidResponse),
+            (.ifAbsent, other, [portal], ["HEAD"], .invalidResponse),
         ] as [Put])
     func `A put looks first where the condition is not enough`(row: Put) async throws {
         let (store, transport) = try make(row.answers, endpoint: row.endpoint)
@@ -111,9 +116,11 @@ import Testing
             ([reply("jello")], nil, .badDigest),
             ([reply("jello", ["ETag": "\"not-an-md5\"", "x-amz-meta-sha256": sha256])], nil, .badDigest),
             ([reply("jello", ["ETag": "\"not-an-md5\""])], nil, nil),
-            ([reply("hell", ["Content-Length": "5"])], nil, .connectionLost),
-            ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "el")], 1..<3, nil),
-            ([.reply(206, ["Content-Range": "bytes 1-2/5", "Content-Length": "2"], "e")], 1..<3, .connectionLost),
+            ([reply("hell", ["Content-Length": "5", "Last-Modified": changed])], nil, .connectionLost),
+            ([.reply(206, ["Content-Range": "bytes 1-2/5", "Last-Modified": changed], "el")], 1..<3, nil),
+            ([.reply(206, ["Content-Range": "bytes 1-2/5", "Last-Modified": changed], "e")], 1..<3, .connectionLost),
+            ([portal], nil, .invalidResponse),
+            ([.reply(206, ["Content-Range": "bytes 1-2/5"], "el")], 1..<3, .invalidResponse),
             ([.reply(200, ["Content-Length": "5"], "hello")], 1..<3, .invalidResponse),
             ([.error(403, "InvalidObjectState")], nil, .archived),
             ([.error(404, "NoSuchKey")], nil, .notFound),
@@ -132,6 +139,27 @@ import Testing
             #expect(info.size == 5)
         }
         #expect(code == expected)
+    }
+
+    @Test(
+        arguments: [
+            (.reply(204), nil), (.reply(200), nil), (.reply(404), nil), (.error(404, "NoSuchKey"), nil),
+            (.error(404, "NoSuchBucket"), .storeMissing), (.error(200, "InternalError"), .serverFailed),
+            (.reply(200, [:], "\n<!DOCTYPE html><title>Welcome</title>"), .invalidResponse),
+            (.reply(404, [:], "<html>no such page</html>"), .invalidResponse),
+        ] as [(Answer, StoreError.Code?)])
+    func `An object is called deleted only when the store itself has said so`(
+        answer: Answer, expected: StoreError.Code?
+    ) async throws {
+        let (store, _) = try make([answer])
+        #expect(try await code { try await store.delete(key) } == expected)
+    }
+
+    @Test(arguments: [200, 202])
+    func `The page of a network is no restore`(status: Int) async throws {
+        let (store, _) = try make([.reply(status, [:], "<!doctype html><title>Welcome</title>")])
+        let code = try await code { _ = try await store.restore(key, RestoreRequest(days: 1, tier: .bulk)) }
+        #expect(code == .invalidResponse)
     }
 
     private static let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"

@@ -59,7 +59,11 @@ package final class FaultyStore: ObjectStore {
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
-        try await run(.head, key.rawValue) { try await self.base.head(key) }
+        do {
+            return try await run(.head, key.rawValue) { try await self.base.head(key) }
+        } catch is SaidAbsent {
+            return nil
+        }
     }
 
     package func get(
@@ -118,6 +122,7 @@ package final class FaultyStore: ObjectStore {
             case .failBefore(let code): throw scripted(code, operation, key)
             case .hold(let gate): await gate.pass()
             case .meanwhile(let action): action()
+            case .sayAbsent: throw SaidAbsent()
             case .failAfter: break
             }
         }
@@ -148,4 +153,6 @@ package final class FaultyStore: ObjectStore {
         StoreError(
             code, operation: operation.rawValue, key: key.isEmpty ? nil : key, message: "scripted by the test")
     }
+
+    private struct SaidAbsent: Error {}
 }
