@@ -36,6 +36,8 @@ enum Schema {
         (EarlierVersionSchema.name, running(EarlierVersionSchema.all)),
         (PseudonymSchema.name, PseudonymSchema.migrate),
         (EventPhotoSuspectSchema.name, running(EventPhotoSuspectSchema.all)),
+        (CatalogSchema.name, CatalogSchema.migrate),
+        (RestorePlaceSchema.name, running(RestorePlaceSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {
