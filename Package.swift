@@ -97,11 +97,13 @@ let package = Package(
         shim("CSyncPhone", links: ["phonenumber"]),
         shim("CSyncArchive", links: ["archive"]),
         shim("CSyncLinux", links: []),
+        shim("CSyncZlib", links: ["z"]),
 
         // Floor 1: values, decisions, ports.
         module("SyncCore", [systemPackage]),
         module("SyncDigest", ["CSyncCrypto", "SyncCore"]),
         module("SyncSystem", ["CSyncLinux", "SyncCore", "SyncDigest", systemPackage]),
+        module("SyncGzip", ["CSyncZlib"]),
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
@@ -128,7 +130,7 @@ let package = Package(
         module(
             "SyncEngine",
             [
-                "SyncCore", "SyncDigest", "SyncSystem", "SyncLedger", "SyncPages", systemPackage, logging,
+                "SyncCore", "SyncDigest", "SyncSystem", "SyncGzip", "SyncLedger", "SyncPages", systemPackage, logging,
                 asyncAlgorithms, collections, serviceLifecycle,
             ]
         ),
@@ -187,6 +189,7 @@ let package = Package(
         suite(
             "ShareTests", in: "Disk",
             ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging, grdb]),
+        suite("CatalogTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncGzip", "SyncDigest", logging]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),
         suite(

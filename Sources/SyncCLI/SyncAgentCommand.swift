@@ -23,6 +23,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
               sync-agent retry     retry what failed or is waiting
               sync-agent verify    verify what is stored, and repair it
               sync-agent restore   restore archived photos
+              sync-agent rebuild   bring everything back when the disk is gone
 
             EXIT CODES
               0   done
@@ -39,7 +40,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RetryCommand.self,
-            VerifyCommand.self, ForgetCommand.self,
+            VerifyCommand.self, RebuildCommand.self, ForgetCommand.self,
             RestoreCommand.self, RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self,
             ProjectsCommand.self,
             ArchiveCommand.self,

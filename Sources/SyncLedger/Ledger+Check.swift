@@ -81,3 +81,14 @@ extension Database {
         }
     }
 }
+
+extension Ledger {
+    /// Whether the file can be read: a walk over its pages, some seconds for a million photos.
+    /// - Throws: ``LedgerError``, `.damaged` among them.
+    package func requireWhole() throws(LedgerError) {
+        let damage = try read("check the ledger") { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
+        guard let damage, damage != "ok" else { return }
+        throw LedgerError(
+            .damaged, operation: "check the ledger", path: path, message: "the file is damaged: \(damage)")
+    }
+}

@@ -92,7 +92,7 @@ extension LedgerError {
             return (
                 .damaged,
                 "the file is damaged or no ledger, or its drive fails; look into the kernel's log, and if the drive is well, "
-                    + "move it away: the next pass finds again what is stored"
+                    + "run sync-agent rebuild: it puts the file aside and makes a new one of what is stored"
             )
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return (.busy, "another process kept it locked for 5 s; try again when that one is done")

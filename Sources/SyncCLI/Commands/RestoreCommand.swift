@@ -27,6 +27,8 @@ struct RestoreCommand: WorkspaceCommand {
               sync-agent restore --tier bulk --days 60 ~/Pictures/Gallery/2019
               sync-agent restore --rush --wait --output ~/paris ~/Pictures/Vacations/Paris
               sync-agent restore --suggest
+              sync-agent restore --all --output ~/Pictures
+              sync-agent restore --machine old-laptop --from 2024-06-01 --to 2024-06-30 --output ~/june
             """
     )
 
@@ -71,13 +73,33 @@ struct RestoreCommand: WorkspaceCommand {
             valueName: "n|day|id"))
     var version: String?
 
+    @Flag(help: "All photos that are known, with their folders, names and times; needs --output.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("Photos of this machine (name or id); paths are as they were there.", valueName: "name"))
+    var machine: String?
+
+    @Option(help: ArgumentHelp("Photos taken on this day or later.", valueName: "day"))
+    var from: CalendarDay?
+
+    @Option(help: ArgumentHelp("Photos taken on this day or earlier.", valueName: "day"))
+    var to: CalendarDay?
+
     @Flag(help: "Suggest albums that you may want soon; no restore is requested.")
     var suggest = false
 
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
-        if paths.isEmpty, !suggest { throw ValidationError("name what to restore, or use --suggest") }
+        let isLibrary = all || machine != nil || from != nil || to != nil
+        if paths.isEmpty, !suggest, !isLibrary { throw ValidationError("name what to restore, or use --suggest") }
+        if suggest, isLibrary { throw ValidationError("--suggest takes no other choice") }
+        if all, !paths.isEmpty { throw ValidationError("--all takes no paths") }
+        if all, machine != nil { throw ValidationError("--all and --machine exclude each other") }
+        if all, output == nil, !estimate { throw ValidationError("--all needs a place: --output DIR") }
+        if version != nil, isLibrary { throw ValidationError("--version takes paths") }
+        if let from, let to, to < from { throw ValidationError("--to is before --from") }
         if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }
         if let version, RestoreVersion(version) == nil {
             throw ValidationError("--version takes a number, a day (2026-11-22), or six or more digits of an id")
@@ -94,6 +116,7 @@ struct RestoreCommand: WorkspaceCommand {
         if let output { try workspace.console.announce(output.path, workspace.installation) }
         let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         if suggest { return try await suggestions(workspace, parts) }
+        try await RebuildCommand.readOthers(workspace, for: machine, all: all)
         return try await order(Restores(parts, workspace, for: .reading))
     }
 
@@ -102,10 +125,15 @@ struct RestoreCommand: WorkspaceCommand {
     private func order(_ restores: Restores) async throws -> Answer {
         let workspace = restores.workspace
         let wish = RestoreWish(
-            names: try await names(workspace.installation, restores.parts), tier: rush ? .rush : tier.map { .tier($0) },
+            names: try await names(workspace.installation, restores.parts), scope: scope(workspace.installation),
+            tier: rush ? .rush : tier.map { .tier($0) },
             days: days, extends: days != nil, output: output?.path, maximumCost: maximumCost, isAgreed: yes)
         var proposal = try await restores.propose(wish)
         if proposal.isAllUnknown { throw Self.unknown(proposal) }
+        if proposal.isEmpty {
+            throw CommandFailure(
+                .noSuchPath, "nothing is known that was taken then; sync-agent status lists what is known")
+        }
         if estimate { return try show(proposal, restores) }
         if wait, !proposal.runningJobs.isEmpty {
             try await restores.wait(for: proposal.runningJobs)
@@ -113,6 +141,13 @@ struct RestoreCommand: WorkspaceCommand {
         }
         try restores.agree(to: proposal, wish)
         return try await carryOut(proposal, restores)
+    }
+
+    private func scope(_ installation: Installation) -> RestoreScope {
+        // Days alone are those of the whole library.
+        let isAll = all || paths.isEmpty && machine == nil
+        return RestoreScope(
+            isAll: isAll, machine: machine, ownName: installation.machineName, from: from, to: to)
     }
 
     private func show(_ proposal: RestoreProposal, _ restores: Restores) throws -> Answer {

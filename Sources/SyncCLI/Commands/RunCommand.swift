@@ -41,7 +41,7 @@ struct RunCommand: AsyncParsableCommand {
         let services: [any Service] = [
             UploadService(parts.pipeline, patience: parts.restores.patience),
             UpkeepService(parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
-            parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
+            parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
             parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
         ]
         try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)

@@ -38,6 +38,7 @@ struct SyncCommand: WorkspaceCommand {
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let parts = try await AgentServices(workspace, observe: progress.note)
+        try await RebuildCommand.offer(workspace)
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
             [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
@@ -104,7 +105,7 @@ private final class PassService: Service {
                 try ledger.hurry(at: now)
                 return try ledger.overview().totals.waiting
             })
-        try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
+        try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .seconds(10))) }
         do {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             upkeep.withLock { $0 = moved }
@@ -119,6 +120,7 @@ private final class PassService: Service {
             }
             delivery.withLock { $0 = saved.problems }
             try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
+            try await cancelWhenGracefulShutdown { _ = try await self.parts.catalog.round() }
         } catch is CancellationError {
             // Both go on with the next pass.
         } catch let error as StoreError {

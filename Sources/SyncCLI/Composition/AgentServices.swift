@@ -19,6 +19,7 @@ struct AgentServices: Sendable {
     let work = Wakeup()
     let pipeline: PhotoPipeline
     let upkeep: StoreUpkeep
+    let catalog: CatalogService
     let vacations: VacationService
     let restores: RestoreServices
     let shares: ShareServices
@@ -69,6 +70,11 @@ struct AgentServices: Sendable {
                 ledger: queue, source: PhotoFileReducer(),
                 pool: threads.disk, logger: logger),
             time: time, logger: logger)
+        catalog = CatalogService(
+            CatalogWriter(
+                store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
+                spool: workspace.installation.catalogSpool, pool: threads.disk, time: time, logger: logger),
+            isKept: settings.catalog == .on, ledger: queue, patience: restores.patience, time: time)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(

@@ -60,6 +60,15 @@ struct Installation: Sendable {
     var claimsLockFile: FilePath { location.stateFolder.appending("shares.lock") }
     var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
 
+    /// Of the lock holder: a segment of the catalogue while it is made or read.
+    var catalogSpool: FilePath { location.stateFolder.appending("catalog.part") }
+
+    /// Of this process: a segment while it is read.
+    var rebuildSpool: FilePath { location.stateFolder.appending("rebuild-\(getpid()).part") }
+
+    /// What this machine is called in the store's catalogue.
+    var machineName: String { settings.machine.name ?? ProcessEnvironment.hostName }
+
     /// Opens the ledger, and makes it and the state folder when they are not there yet.
     /// - Throws: ``LedgerError``.
     func openLedger() throws -> Ledger {

@@ -43,6 +43,14 @@ enum ProcessEnvironment {
         return current["USER"]
     }
 
+    /// As gethostname(2) tells it.
+    static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "machine" }
+        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.isEmpty ? "machine" : text
+    }
+
     static var processorCount: Int { max(ProcessInfo.processInfo.activeProcessorCount, 1) }
 }
 

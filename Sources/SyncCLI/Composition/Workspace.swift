@@ -6,6 +6,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncSystem
+import SystemPackage
 
 /// A command that works on an installation. It gets it open, and says what came of it; opening, closing, printing and the
 /// exit code are ``run()``'s.
@@ -109,6 +110,21 @@ final class Workspace: Sendable {
         let copy = Workspace(of: self, LedgerQueue(try await ledger { try $0.copyInMemory() }))
         opened.withLock { $0.copies.append(copy) }
         return copy
+    }
+
+    /// Puts a ledger that cannot be used out of the way, with all that belongs to it: nothing is deleted. The next one that
+    /// is asked for is new.
+    /// - Returns: where it is now.
+    /// - Throws: ``AgentLock/Held``; ``CommandFailure``.
+    func setLedgerAside() async throws -> FilePath {
+        let ledger = opened.withLock { opened in
+            defer { opened.ledger = nil }
+            return opened.ledger
+        }
+        try? await ledger?.close()
+        let lock = try installation.takeLock()
+        defer { withExtendedLifetime(lock) {} }
+        return try installation.setLedgerAside()
     }
 
     /// Takes the one agent's lock until the end.

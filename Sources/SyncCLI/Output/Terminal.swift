@@ -82,5 +82,5 @@ enum Question {
         guard confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
     }
 
-    private static var isSomebodyThere: Bool { isatty(STDIN_FILENO) == 1 }
+    static var isSomebodyThere: Bool { isatty(STDIN_FILENO) == 1 }
 }

@@ -180,6 +180,9 @@ extension RestoreReport {
 }
 
 extension RestoreProposal {
+    /// Whether nothing at all is meant.
+    var isEmpty: Bool { candidates.isEmpty && plan.skipped.isEmpty && plan.groups.isEmpty && problems.isEmpty }
+
     /// Whether nothing is known by any of the names.
     var isAllUnknown: Bool {
         candidates.isEmpty && plan.skipped.isEmpty && !problems.isEmpty && problems.allSatisfy { $0.reason == .unknown }

@@ -10,6 +10,8 @@ import UnixSignals
 struct RestoreWish {
     /// Paths, wildcards, vacations, shares and object keys.
     var names: [String]
+    /// Which of what they name, and of which machine.
+    var scope = RestoreScope()
     /// `nil`: that of the configuration.
     var tier: TierChoice?
     /// How long the copies stay; `nil`: as the configuration says.
@@ -89,12 +91,15 @@ struct Restores: Sendable {
     func propose(_ wish: RestoreWish) async throws -> RestoreProposal {
         let settings = workspace.settings.restore
         let order = RestoreOrder(
-            names: wish.names, wish: wish.tier ?? .tier(settings.tier), days: wish.days ?? settings.days,
+            names: wish.names, scope: wish.scope, wish: wish.tier ?? .tier(settings.tier),
+            days: wish.days ?? settings.days,
             extends: wish.extends, output: wish.output, requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
             return try await parts.desk.propose(order, in: places)
         } catch let error as TierNotOffered {
             throw CommandFailure(.usage, "\(error); \(purpose.refusal)")
+        } catch let error as UnknownRestoreMachine {
+            throw CommandFailure(.noSuchPath, "\(error)")
         }
     }
 

@@ -1,5 +1,6 @@
 import SyncConfig
 import SyncCore
+import SyncEngine
 import SyncLedger
 import SyncSystem
 import SystemPackage
@@ -34,7 +35,8 @@ extension PathLocator {
         for candidate in candidates(for: ProcessEnvironment.absolute(path)) {
             if try ledger.photos(at: candidate, visit: { try visit($0, candidate) }) > 0 { return true }
         }
-        return false
+        guard let place = LedgerRebuild.place(named: path) else { return false }
+        return try ledger.photos(at: place, visit: { try visit($0, place) }) > 0
     }
 
     /// As for one path.

@@ -53,6 +53,9 @@ struct StatusReader {
             vacations: try ledger.vacations(), sharedVacations: shared,
             delayed: try ledger.delayedPhotos(limit: Self.failedShown),
             verification: try ledger.verificationStanding(at: installation.time.now()),
+            catalog: StatusReport.Catalog(
+                try ledger.catalogStanding(), isKept: installation.settings.catalog == .on,
+                name: installation.machineName),
             watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
         try addNotes(to: &report, ledger)

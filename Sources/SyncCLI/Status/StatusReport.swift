@@ -119,6 +119,19 @@ struct StatusReport: Encodable {
         }
     }
 
+    /// The catalogue of names in the store, by which it brings everything back.
+    struct Catalog: Encodable {
+        var enabled = true
+        /// This machine in it.
+        var machineId = ""
+        var machine = ""
+        @Nullable var writtenAt: Date?
+        /// Changes that are not in it yet.
+        var waiting = 0
+        /// Why it is not up to date.
+        @Nullable var problem: String?
+    }
+
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -137,6 +150,7 @@ struct StatusReport: Encodable {
     /// The oldest of them; they count as pending.
     var delayed: [Delayed]
     var verification: Verification
+    var catalog: Catalog
     @Nullable var oldestUnsynced: Unsynced?
     @Nullable var lastSyncAt: Date?
 }
@@ -168,7 +182,7 @@ extension StatusReport {
         _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
         vacations: [VacationRecord] = [], sharedVacations: [FilePath: SharedVacation] = [:],
         delayed: [PhotoStatus] = [],
-        verification: VerificationStatus = VerificationStatus(),
+        verification: VerificationStatus = VerificationStatus(), catalog: Catalog = Catalog(),
         watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
@@ -198,6 +212,7 @@ extension StatusReport {
         restores = Restores(
             inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
         self.verification = Verification(verification)
+        self.catalog = catalog
         self.vacations = Self.vacations(vacations, shared: sharedVacations)
         self.delayed = delayed.map { photo in
             Delayed(
@@ -210,6 +225,14 @@ extension StatusReport {
             return Unsynced(path: oldest.path.text, since: oldest.since, why: outage ?? oldest.why)
         }
         lastSyncAt = overview.lastSyncAt
+    }
+}
+
+extension StatusReport.Catalog {
+    init(_ standing: CatalogStanding, isKept: Bool, name: String) {
+        self.init(
+            enabled: isKept, machineId: standing.machine, machine: name, writtenAt: standing.writtenAt,
+            waiting: standing.unwritten, problem: isKept ? standing.problem : nil)
     }
 }
 

@@ -53,11 +53,26 @@ struct StatusView {
             let when = TextLayout.wrapped("\(Quantities.ago(lastSyncAt, now: now)), the last whole pass", to: width - 8)
             lines += table.rows("Synced", last: when)
         }
+        if let names {
+            lines += TextLayout.wrapped(names, to: width - 8).enumerated().map { index, line in
+                (index == 0 ? "Names   " : "        ") + terminal.styled(line, .yellow)
+            }
+        }
         if let knowledge {
             lines += table.rows(
                 "Files", last: TextLayout.wrapped(knowledge, to: width - 8).map { terminal.styled($0, .yellow) })
         }
         return lines
+    }
+
+    /// Whether names of photos are in danger; `nil` when they are in the store.
+    private var names: String? {
+        if !report.catalog.enabled {
+            return
+                "on this disk alone (store.catalog: off); when it is gone, photos come back without their names, and "
+                + "vacations and shares do not"
+        }
+        return report.catalog.problem.map { "not up to date in the store: \($0.escapingControls)" }
     }
 
     /// How old what is told of the files is; `nil` while an agent looks at them.

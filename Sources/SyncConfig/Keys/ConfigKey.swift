@@ -79,6 +79,7 @@ enum ConfigSections {
         "share": "The bounds of a shared vacation.",
         "verify": "How the agent sees that what is stored is whole.",
         "projects": "What is kept of projects.",
+        "machine": "This machine, among others that store photos of the same user.",
         "notify": "Who is told of restores that are ready, have failed, or end soon.",
     ]
 

@@ -61,6 +61,14 @@ enum ConfigKeys {
         "Whether the store refuses to overwrite when it is told to (If-None-Match). auto finds out, and looks first "
             + "until it knows.")
 
+    static let catalog = ConfigKey(
+        "store.catalog", .choice, default: CatalogSwitch.on,
+        "Whether the store keeps a catalogue of names, paths and shares, by which it brings everything back when this disk is "
+            + "gone. off: who reads the bucket sees no paths, and photos come back without their names.")
+    static let machineName = ConfigKey(
+        "machine.name", ValueKind.machineName.orNull(), default: nil, traits: KeyTraits(example: "laptop"),
+        "What this machine is called in the store's catalogue; null for the name of the host.")
+
     static let watchKind = ConfigKey(
         "watch[].kind", .choice, required: WatchedFolder.Kind.gallery,
         "What the folder holds: photos of a gallery, vacations (a folder for each trip), or projects.")
@@ -182,6 +190,7 @@ enum ConfigKeys {
         storeType.description, storePath.description, restoreSeconds.description, bucket.description,
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
+        catalog.description, machineName.description,
         watchKind.description, watchPath.description, watchProfile.description,
         maximumDimension.description, quality.description, stripLocation.description,
         batchSize.description, settle.description, rescan.description, bandwidthLimit.description,

@@ -66,6 +66,14 @@ extension ValueKind where Value == String {
         }
     }
 
+    /// What people call a machine.
+    static var machineName: Self {
+        text(accepted: "a name of 1 to 64 bytes") { (text) throws(Rejection) in
+            guard (1...64).contains(text.utf8.count), text == text.escapingControls, text.contains(where: { $0 != " " })
+            else { throw Rejection() }
+        }
+    }
+
     /// Two letters (ISO 3166-1 alpha-2), as libphonenumber names regions.
     static var phoneRegion: Self {
         text(accepted: "a country as two capital letters, such as DE or US") { (text) throws(Rejection) in

@@ -118,6 +118,23 @@ package struct TimeOfDay: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+/// Whether the store keeps a catalogue.
+package enum CatalogSwitch: String, Hashable, Sendable, CaseIterable {
+    case on, off
+}
+
+/// This machine among others.
+package struct MachineSettings: Hashable, Sendable {
+    /// `nil`: as the host is called.
+    package var name: String?
+}
+
+extension MachineSettings {
+    init(from reader: inout SettingsReader) {
+        name = reader.value(ConfigKeys.machineName)
+    }
+}
+
 /// What is stored of projects.
 package struct ProjectSettings: Hashable, Sendable {
     /// How many versions of an image stay reachable.

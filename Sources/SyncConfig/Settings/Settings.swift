@@ -7,6 +7,9 @@ package struct Settings: Hashable, Sendable {
     /// Valid for ``SyncCore/KeyLayout``.
     package var user: String
     package var store: StoreSettings
+    /// Whether the store keeps a catalogue of names.
+    package var catalog: CatalogSwitch
+    package var machine: MachineSettings
     package var watch: [WatchedFolder]
     package var photos: PhotoSettings
     package var upload: UploadSettings
@@ -24,6 +27,8 @@ extension Settings {
     init(from reader: inout SettingsReader) {
         user = reader.value(ConfigKeys.user)
         store = StoreSettings(from: &reader)
+        catalog = reader.value(ConfigKeys.catalog)
+        machine = MachineSettings(from: &reader)
         watch = Self.watchedFolders(from: &reader, store: store)
         photos = PhotoSettings(from: &reader)
         upload = UploadSettings(from: &reader)

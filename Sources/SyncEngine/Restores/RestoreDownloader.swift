@@ -86,7 +86,10 @@ package struct RestoreDownloader: Sendable {
         let outputs = try await outputs(of: Set(items.map(\.job)))
         for item in items {
             do {
-                if let task = try await task(for: item, in: outputs[item.job], &made) { tasks.append((item, task)) }
+                for place in item.places {
+                    let task = try await task(for: item, at: place, in: outputs[item.job], &made)
+                    if let task { tasks.append((item, task)) }
+                }
             } catch let error as FolderError where error.concernsAll {
                 result.isDiskFull = true
                 result.fail(item, "\(error)")
@@ -96,10 +99,14 @@ package struct RestoreDownloader: Sendable {
             }
         }
         let (planned, now) = (tasks, time.now)
+        // An item is saved when it is in all of its places.
+        var left = Dictionary(grouping: planned, by: \.item.id).mapValues(\.count)
         let outcomes = await batch.run(
             planned.map(\.task),
             finished: { index, outcome in
                 guard case .success(let done) = outcome, done != .kept else { return }
+                left[planned[index].item.id, default: 1] -= 1
+                let isWhole = left[planned[index].item.id] == 0
                 // Not noted is saved again, and found to be there already.
                 try? await ledger.finish { ledger in
                     let item = planned[index].item.id
@@ -107,7 +114,7 @@ package struct RestoreDownloader: Sendable {
                         let note = "the original is there, and stays"
                         try ledger.note(RestoreOutcome(state: .restored, note: note), of: [item], at: now())
                     }
-                    try ledger.noteSaved(item, at: now())
+                    if isWhole { try ledger.noteSaved(item, at: now()) }
                 }
             })
         for ((item, task), outcome) in zip(planned, outcomes) {
@@ -146,13 +153,15 @@ package struct RestoreDownloader: Sendable {
     /// - Parameter made: folders that are on the disk already.
     /// - Throws: ``FolderError`` when the folder cannot be made.
     private func task(
-        for item: RestoreItem, in output: FilePath?, _ made: inout Set<FilePath>
+        for item: RestoreItem, at place: (path: FilePath?, destination: FilePath), in output: FilePath?,
+        _ made: inout Set<FilePath>
     ) async throws -> DownloadTask? {
-        guard let output, let destination = item.destination, let name = destination.lastComponent else { return nil }
+        let destination = place.destination
+        guard let output, let name = destination.lastComponent else { return nil }
         let folder = output.pushing(destination.removingLastComponent())
         let (times, original) = try await ledger { ledger in
             let object = try ledger.object(item.key)
-            let time = try item.path.flatMap { path in
+            let time = try place.path.flatMap { path in
                 var time: Date?
                 try ledger.photos(at: path) { time = $0.modified }
                 return time
@@ -171,5 +180,13 @@ package struct RestoreDownloader: Sendable {
         }
         return DownloadTask(
             item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times)
+    }
+}
+
+extension RestoreItem {
+    /// Where it is saved, with the photo whose name and time it has there.
+    fileprivate var places: [(path: FilePath?, destination: FilePath)] {
+        guard let destination else { return [] }
+        return [(path, destination)] + further.map { ($0.path, $0.destination) }
     }
 }

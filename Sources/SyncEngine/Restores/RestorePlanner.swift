@@ -8,6 +8,8 @@ package import SystemPackage
 package struct RestoreOrder: Hashable, Sendable {
     /// Paths, wildcards, vacations, shares and object keys.
     package var names: [String]
+    /// Which of what they name, and of which machine.
+    package var scope: RestoreScope
     package var wish: TierChoice
     /// How long the copies stay.
     package var days: Int
@@ -19,9 +21,10 @@ package struct RestoreOrder: Hashable, Sendable {
     package var requestedBy: String
 
     package init(
-        names: [String], wish: TierChoice, days: Int, extends: Bool = false, output: FilePath? = nil,
-        requestedBy: String
+        names: [String], scope: RestoreScope = RestoreScope(), wish: TierChoice, days: Int, extends: Bool = false,
+        output: FilePath? = nil, requestedBy: String
     ) {
+        self.scope = scope
         self.names = names
         self.wish = wish
         self.days = days
@@ -93,7 +96,8 @@ package struct RestorePlanner: Sendable {
     package func propose(_ order: RestoreOrder, in places: RestoreSelection.Places) async throws -> RestoreProposal {
         let now = time.now()
         _ = try await ledger { try $0.expireRestores(at: now) }
-        let selection = try await RestoreSelection(of: order.names, in: places, ledger: ledger, store: store)
+        let selection = try await RestoreSelection(
+            of: order.names, scope: order.scope, in: places, ledger: ledger, store: store)
         let originals = try await originals(where: selection.objects, wouldBeSavedIn: order.output)
         let known = selection.objects.map { object in
             var candidate = object.candidate(running: nil)
@@ -153,10 +157,12 @@ package struct RestorePlanner: Sendable {
     private func item(
         _ candidate: RestoreCandidate, tier: RestoreTier, _ proposal: RestoreProposal
     ) -> RestoreJobDraft.Item {
-        RestoreJobDraft.Item(
+        var item = RestoreJobDraft.Item(
             key: candidate.key, path: candidate.path, destination: proposal.objects[candidate.key]?.destination,
             size: candidate.size, sha256: candidate.sha256, storageClass: candidate.storageClass,
             tier: tier)
+        item.further = proposal.objects[candidate.key]?.further ?? []
+        return item
     }
 
     /// Photos that stand where their copies would be saved: nothing is to be paid for a copy of what is there, and least of
@@ -167,7 +173,8 @@ package struct RestorePlanner: Sendable {
         guard let output else { return [:] }
         return try await pool.runChecking { flag in
             var originals: [ObjectKey: FilePath] = [:]
-            for object in objects {
+            // With several names, whoever saves it looks at each.
+            for object in objects where object.further.isEmpty {
                 let place = output.pushing(object.destination)
                 do {
                     let digest = try FileDigest.of(place, size: nil, flag)

@@ -14,6 +14,8 @@ package struct RestoreSelection: Sendable {
         package var path: FilePath?
         /// Where it goes below a folder of downloads: its name, below the name of the folder that was named.
         package var destination: FilePath
+        /// Under its other names, where all of them are wanted.
+        package var further: [RestorePlace] = []
     }
 
     /// A name, or a photo below it, of which nothing can be restored.
@@ -37,7 +39,9 @@ package struct RestoreSelection: Sendable {
 
     package private(set) var objects: [Object] = []
     package private(set) var problems: [Problem] = []
-    private var chosen: Set<ObjectKey> = []
+    private var chosen: [ObjectKey: Int] = [:]
+    /// Whether each name of a photo is saved.
+    private let keepsNames: Bool
     private var places: Set<FilePath> = []
 
     /// Where names are looked up.
@@ -63,18 +67,23 @@ package struct RestoreSelection: Sendable {
     /// - Parameters:
     ///   - names: in the order in which they are tried: path, wildcard, vacation, share, object key.
     ///   - store: asked for keys that the ledger does not know, and for shares.
-    /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`. What is unknown is a problem, not an error.
+    ///   - scope: of which of them.
+    /// - Throws: ``UnknownRestoreMachine``, ``LedgerError``, ``StoreError``, `CancellationError`. What is unknown is a problem,
+    ///   not an error.
     package init(
-        of names: [String], in places: Places, ledger: LedgerQueue, store: any ReadableStore
+        of names: [String], scope: RestoreScope = RestoreScope(), in places: Places, ledger: LedgerQueue,
+        store: any ReadableStore
     ) async throws {
-        for name in names {
+        keepsNames = scope.isLibrary
+        if scope.isLibrary { try await addLibrary(names, scope, in: places, ledger) }
+        for name in names where !scope.isLibrary {
             // An empty name would be the working folder, and is a variable that was not set.
             if name.isEmpty {
                 problems.append(Problem(name: RawText.shown(name), reason: .unknown))
                 continue
             }
             let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()
-            let found = try await ledger { try Photos(named: name, at: path, in: places, ledger: $0) }
+            let found = try await ledger { try Photos(named: name, at: path, in: places, scope, ledger: $0) }
             if !found.isEmpty {
                 problems += found.problems
                 found.objects.forEach { add($0) }
@@ -98,8 +107,19 @@ package struct RestoreSelection: Sendable {
     /// An object that is named twice is restored once. Each gets a place of its own: where two have one name, the folders
     /// above it tell them apart.
     private mutating func add(_ object: Object) {
-        guard chosen.insert(object.record.key).inserted else { return }
         var object = object
+        if let index = chosen[object.record.key] {
+            guard keepsNames, let path = object.path, objects[index].path != path else { return }
+            let place = freePlace(for: object)
+            objects[index].further.append(RestorePlace(path: path, destination: place))
+            return
+        }
+        chosen[object.record.key] = objects.count
+        object.destination = freePlace(for: object)
+        objects.append(object)
+    }
+
+    private mutating func freePlace(for object: Object) -> FilePath {
         var above = (object.path ?? FilePath(object.record.key.rawValue)).components.dropLast()
         above = above.dropLast(object.destination.components.count - 1)
         var place = object.destination
@@ -112,8 +132,18 @@ package struct RestoreSelection: Sendable {
             place = object.destination.numbered(number)
         }
         places.insert(place)
-        object.destination = place
-        objects.append(object)
+        return place
+    }
+
+    /// Takes what is known of whole machines.
+    private mutating func addLibrary(
+        _ names: [String], _ scope: RestoreScope, in places: Places, _ ledger: LedgerQueue
+    ) async throws {
+        let (found, missing) = try await ledger {
+            try RestoreLibrary(scope, ledger: $0).photos(named: names, in: places)
+        }
+        problems += missing.map { Problem(name: RawText.shown($0), reason: .unknown) } + found.problems
+        found.objects.forEach { add($0) }
     }
 
     /// What a share holds is saved in a folder of its own, as albums are.
@@ -157,15 +187,27 @@ package struct RestoreSelection: Sendable {
 
 extension RestoreSelection {
     /// What the ledger knows by a path, a wildcard, or the name of a vacation.
-    private struct Photos {
+    struct Photos {
         var objects: [Object] = []
         var problems: [Problem] = []
+        /// Whether something of that name is known, though nothing of it is in the scope.
+        var isKnown = false
+        private let scope: RestoreScope
 
-        var isEmpty: Bool { objects.isEmpty && problems.isEmpty }
+        var isEmpty: Bool { objects.isEmpty && problems.isEmpty && !isKnown }
 
-        init(named name: String, at path: FilePath, in places: Places, ledger: Ledger) throws {
+        init(_ scope: RestoreScope) {
+            self.scope = scope
+        }
+
+        init(named name: String, at path: FilePath, in places: Places, _ scope: RestoreScope, ledger: Ledger) throws {
+            self.scope = scope
             for candidate in places.candidates(path) where isEmpty {
                 try take(below: candidate, ledger)
+            }
+            if isEmpty, let place = LedgerRebuild.place(named: name) {
+                try take(below: place, ledger)
+                if isEmpty { try take(matching: place, below: place.removingLastComponent(), ledger) }
             }
             if isEmpty, let pattern = PathPattern(path) {
                 for folder in places.candidates(pattern.folder) where isEmpty {
@@ -188,24 +230,30 @@ extension RestoreSelection {
             }
         }
 
-        private mutating func take(below path: FilePath, _ ledger: Ledger) throws {
-            let parent = path.removingLastComponent()
+        mutating func take(below path: FilePath, relativeTo parent: FilePath? = nil, _ ledger: Ledger) throws {
+            let parent = parent ?? path.removingLastComponent()
             try ledger.photos(at: path) { photo in
                 // What lies between the photos of an album was never to be stored; named by itself, that is told.
                 if photo.state != .skipped || photo.path == path { try note(photo, relativeTo: parent, ledger) }
             }
         }
 
-        private mutating func take(matching path: FilePath, below folder: FilePath, _ ledger: Ledger) throws {
+        mutating func take(
+            matching path: FilePath, below folder: FilePath, relativeTo parent: FilePath? = nil, _ ledger: Ledger
+        ) throws {
             guard let asked = PathPattern(path) else { return }
             var rest = path
             guard rest.removePrefix(asked.folder), let pattern = PathPattern(folder.pushing(rest)) else { return }
             try ledger.photos(at: folder) { photo in
-                if photo.state != .skipped, pattern.matches(photo.path) { try note(photo, relativeTo: folder, ledger) }
+                if photo.state != .skipped, pattern.matches(photo.path) {
+                    try note(photo, relativeTo: parent ?? folder, ledger)
+                }
             }
         }
 
         private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger) throws {
+            isKnown = true
+            guard scope.includes(photo) else { return }
             var destination = photo.path
             if !destination.removePrefix(folder) {
                 destination = FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
@@ -231,10 +279,8 @@ extension RestoreSelection {
             var keys: Set<ObjectKey> = []
             let photos = records.filter { keys.insert($0.key).inserted }
             for (index, record) in photos.enumerated() {
-                let mark = photos.count > 1 ? "-\(index + 1)" : ""
-                let place = destination.named { stem, _ in
-                    stem + Array("\(mark).\(MediaType.ending(ofContentType: record.contentType))".utf8)
-                }
+                let place = EventPhotoName.path(
+                    in: destination, index: index, of: photos.count, contentType: record.contentType)
                 objects.append(Object(record: record, path: photo.path, destination: place))
             }
             return !photos.isEmpty && events.allSatisfy { $0.photoState == .stored || $0.photoState == .none }

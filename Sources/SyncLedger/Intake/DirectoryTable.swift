@@ -118,7 +118,7 @@ struct DirectoryPlan {
     }
 
     private mutating func compare(_ row: PhotoRow, with file: ScannedFile, _ settled: (FileStamp) -> Bool) {
-        if file.stamp.isUntouched(since: row.stamp) {
+        if file.stamp.isUntouched(since: row.stamp) || !row.isOnDisk && file.stamp.isAs(catalogued: row.stamp) {
             if row.stamp != file.stamp { completed.append(Change(row: row, stamp: file.stamp)) }
             if row.isOnDisk { unchanged += 1 } else { returned.append(row) }
         } else if settled(file.stamp) {

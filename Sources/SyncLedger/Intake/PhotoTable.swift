@@ -45,7 +45,8 @@ struct PhotoTable {
 
     /// The file is as it was; only its stamp tells more than the row knows.
     func complete(_ row: PhotoRow, stamp: FileStamp) throws {
-        try db.run("UPDATE photos SET changed = ?, born = ? WHERE id = ?", [stamp.changed, stamp.born, row.id])
+        try db.run(
+            "UPDATE photos SET (\(FileStamp.columns)) = (?, ?, ?, ?, ?, ?) WHERE id = ?", stamp.values + [row.id])
     }
 
     /// All files on the disk of a folder, or those that may hold events, come to something else than before.

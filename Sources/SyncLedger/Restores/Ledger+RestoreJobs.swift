@@ -111,13 +111,13 @@ extension Database {
     fileprivate func insert(_ item: RestoreJobDraft.Item, of job: RestoreJobID) throws -> Bool {
         try run(
             """
-            INSERT INTO restore_items (job_id, key, path, destination, size, sha256, storage_class, tier)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO restore_items (job_id, key, path, destination, size, sha256, storage_class, tier, further)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (key) WHERE state IN ('planned', 'retrieving') DO NOTHING
             """,
             [
                 job.rawValue, item.key.rawValue, item.path?.blob, item.destination?.blob, item.size,
-                item.sha256?.blob, item.storageClass.rawValue, item.tier.rawValue,
+                item.sha256?.blob, item.storageClass.rawValue, item.tier.rawValue, item.further.blob,
             ]) > 0
     }
 

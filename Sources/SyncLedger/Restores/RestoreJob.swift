@@ -64,6 +64,8 @@ package struct RestoreJobDraft: Hashable, Sendable {
         package var path: FilePath?
         /// Where it is saved, below the job's output.
         package var destination: FilePath?
+        /// Where else it is saved.
+        package var further: [RestorePlace] = []
         /// Stored bytes.
         package var size: Int64
         /// Of the stored bytes.
@@ -191,6 +193,8 @@ package struct RestoreItem: Hashable, Sendable {
     package let note: String?
     /// Requests that were answered.
     package let attempts: Int
+    /// Where else it is saved.
+    package let further: [RestorePlace]
 
     package var error: String? { state == .failed ? note : nil }
 }
@@ -199,7 +203,7 @@ extension RestoreItem: FetchableRecord {
     static let selection = """
         SELECT items.id, items.job_id, items.key, items.path, items.destination, items.size, items.sha256, \
         items.storage_class, items.tier, jobs.days, items.state, items.requested_at, items.ready_at, \
-        items.expires_at, items.saved_at, items.note, items.attempts, jobs.is_rush
+        items.expires_at, items.saved_at, items.note, items.attempts, jobs.is_rush, items.further
         """
 
     init(row: Row) throws {
@@ -215,7 +219,8 @@ extension RestoreItem: FetchableRecord {
             requestedAt: (row[11] as Int64?).map(Date.init(milliseconds:)),
             readyAt: (row[12] as Int64?).map(Date.init(milliseconds:)),
             expiresAt: (row[13] as Int64?).map(Date.init(milliseconds:)),
-            savedAt: (row[14] as Int64?).map(Date.init(milliseconds:)), note: row[15], attempts: row[16])
+            savedAt: (row[14] as Int64?).map(Date.init(milliseconds:)), note: row[15], attempts: row[16],
+            further: [RestorePlace](blob: row[18]))
     }
 }
 

@@ -37,6 +37,8 @@ enum Schema {
         (PseudonymSchema.name, PseudonymSchema.migrate),
         (EventPhotoSuspectSchema.name, running(EventPhotoSuspectSchema.all)),
         (RestoreClaimSchema.name, running(RestoreClaimSchema.all)),
+        (CatalogSchema.name, CatalogSchema.migrate),
+        (RestorePlaceSchema.name, running(RestorePlaceSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -69,6 +69,13 @@ package enum Folder {
         try file.sync()
     }
 
+    /// Gives a file of ours another name in its folder, for good. What has that name is replaced.
+    package static func rename(_ old: FilePath, to new: FilePath) throws(Errno) {
+        let code = old.withPlatformString { old in new.withPlatformString { Glibc.rename(old, $0) } }
+        guard code == 0 else { throw Errno(rawValue: errno) }
+        try sync(new.removingLastComponent())
+    }
+
     private static func put(_ folder: FilePath, of path: FilePath, _ calls: Calls) throws(FolderError) {
         let above = parent(of: folder)
         do {

@@ -76,7 +76,7 @@ import Testing
         try state.write(text, to: state.ledger)
         let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
         #expect(error?.code == .damaged)
-        #expect(error?.message.contains("move it away") == true)
+        #expect(error?.message.contains("sync-agent rebuild") == true)
         #expect(try state.read(state.ledger) == text)
     }
 

@@ -29,7 +29,8 @@ import Testing
         let answer = try await answer("status", "--json")
         expect(
             answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "delayed",
-            "verification", "oldestUnsynced", "lastSyncAt", "notes")
+            "verification", "catalog", "oldestUnsynced", "lastSyncAt", "notes")
+        expect(answer["catalog"], has: "enabled", "machineId", "machine", "writtenAt", "waiting", "problem")
         expect(answer["agent"], has: "running", "pid", "since")
         expect(answer["store"], has: "type", "location", "reachable", "error", "since")
         for folder in try #require(answer["folders"] as? [Fields]) {
@@ -53,7 +54,7 @@ import Testing
         }
         // Each folder was looked at, once there was a pass.
         let folders = (answer["folders"] as? [Fields])?.count ?? 0
-        #expect(times(in: answer).count == (isFilled ? 4 + folders : 0))
+        #expect(times(in: answer).count == (isFilled ? 5 + folders : 0))
         expectTimes(in: answer)
         agent?.send(SIGTERM)
     }

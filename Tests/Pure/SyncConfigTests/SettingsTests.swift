@@ -96,6 +96,8 @@ import Testing
         Row("share.expire_days", "1", "1") { $0.share.expireDays },
         Row("share.public_base_url", "https://a.example/s", "https://a.example/s") { $0.share.publicBaseURL },
         Row("share.phone_region", "DE", "DE") { $0.share.phoneRegion },
+        Row("store.catalog", "off", "off") { $0.catalog },
+        Row("machine.name", "old laptop", "old laptop") { $0.machine.name },
         Row("projects.versions", "7", "7") { $0.projects.versions },
         Row("notify.command", "[mail, -s, \"a b\"]", "mail|-s|a b") { $0.notify.command.joined(separator: "|") },
         Row("notify.webhook", "https://h.example/T?k=1", "https://h.example/T?k=1") { $0.notify.webhook?.revealed },

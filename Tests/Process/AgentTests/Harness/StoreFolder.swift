@@ -18,19 +18,28 @@ struct StoreFolder: Sendable {
 
     let root: FilePath
 
-    /// The committed objects, by key.
+    /// The committed objects, by key, but for the catalogue's.
     func objects() throws -> [Object] {
         try recordPaths().map { path in
             try JSONDecoder().decode(Object.self, from: Data(contentsOf: URL(filePath: path.string)))
         }.sorted { $0.key < $1.key }
     }
 
-    func recordPaths() throws -> [FilePath] { try files(below: "records") }
+    func recordPaths() throws -> [FilePath] {
+        try files(below: "records").filter { !$0.string.contains("/catalog/") }
+    }
 
     func photoRecordPaths() throws -> [FilePath] { try recordPaths().filter { $0.string.contains("/photos/") } }
 
     /// The paths of all files that hold bytes of objects, whether a record names them or not.
-    func contents() throws -> [FilePath] { try files(below: "objects") }
+    func contents() throws -> [FilePath] {
+        try files(below: "objects").filter { !$0.string.contains("/catalog/") }
+    }
+
+    /// The segments of all machines' catalogues.
+    func segments() throws -> [FilePath] {
+        try files(below: "objects").filter { $0.string.contains("/users/ana/catalog/") }
+    }
 
     /// What puts have in hand, or have left behind when they were killed.
     func staged() throws -> [FilePath] { try files(below: "staging") }

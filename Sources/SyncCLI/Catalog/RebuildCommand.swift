@@ -1,0 +1,233 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import Logging
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncSystem
+import SystemPackage
+
+struct RebuildCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rebuild",
+        abstract: "Bring back what is known of stored photos, when this disk or the ledger is gone.",
+        discussion: """
+            Reads the store's catalogue: photos by their paths, vacations, shares and restores. What it lacks is found by a \
+            listing, and is under recovered/. No photo is stored or downloaded. What the ledger knows already stays; one that \
+            is damaged is set aside, and never deleted. It may be stopped and run again.
+
+            A machine takes the place of the one of its own name, or of the only one there is; --machine names another one. \
+            Other machines' photos are under machines/NAME/.
+
+            EXAMPLES
+              sync-agent rebuild
+              sync-agent rebuild --machine old-laptop
+              sync-agent restore --all --output ~/Pictures      the photos themselves, afterwards
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp("Take the place of this machine (its name or id).", valueName: "name"))
+    var machine: String?
+
+    @OptionGroup var options: AnswerOptions
+
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let aside = try await Self.setDamagedLedgerAside(workspace)
+        try await workspace.takeLock()
+        let result = try await Self.rebuild(workspace, inPlaceOf: machine)
+        return Answer(RebuildReport(result, setAside: aside, store: workspace.settings.catalog))
+    }
+
+    /// - Throws: ``CommandFailure`` when no machine has the name.
+    static func rebuild(
+        _ workspace: Workspace, inPlaceOf machine: String?, takesOver: Bool = true
+    ) async throws -> LedgerRebuild.Summary {
+        let (settings, installation) = (workspace.settings, workspace.installation)
+        let ledger = try await workspace.ledger
+        let store = try await workspace.store(.reads)
+        let folders = try await ledger { try $0.register(settings.watch) }
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
+        defer {
+            line.finish()
+            unlink(installation.rebuildSpool.string)
+        }
+        let rebuild = LedgerRebuild(
+            store: store, ledger: ledger, keys: try KeyLayout(user: settings.user), folders: folders,
+            machineName: installation.machineName, spool: installation.rebuildSpool, pool: workspace.threads.disk,
+            time: workspace.time)
+        do {
+            return try await rebuild.run(inPlaceOf: machine, takesOver: takesOver) { step in
+                line.update { _ in Self.text(step) }
+            }
+        } catch let error as LedgerRebuild.UnknownMachine {
+            throw CommandFailure(.noSuchPath, "\(error)")
+        } catch let error as Errno {
+            throw CommandFailure(
+                .failed,
+                "\(installation.rebuildSpool): \(FileFault(error, or: "check the state folder").message)")
+        }
+    }
+
+    /// Brings what is known of another machine up to what it has written; this one stays what it is.
+    /// - Parameters:
+    ///   - machine: nothing is read for this one by its own name.
+    ///   - all: whatever others there are.
+    static func readOthers(_ workspace: Workspace, for machine: String?, all: Bool) async throws {
+        guard all || machine.map({ $0 != workspace.installation.machineName }) ?? false else { return }
+        _ = try await rebuild(workspace, inPlaceOf: nil, takesOver: false)
+    }
+
+    /// Offers a rebuild where nothing is known here of what the store has; nothing is lost when nobody answers.
+    static func offer(_ workspace: Workspace) async throws {
+        let keys = try KeyLayout(user: workspace.settings.user)
+        guard try await workspace.ledger({ try $0.isNew() }) else { return }
+        do {
+            let page = try await workspace.readStore().list(prefix: keys.photos, after: nil, limit: 1)
+            if page.objects.isEmpty { return }
+        } catch is StoreError {
+            // Whoever uses it next tells what is wrong with it.
+            return
+        }
+        let console = workspace.console
+        console.errors.writeLine(
+            """
+            The store has photos of \(workspace.settings.user) already, and nothing is known of them here. \
+            "sync-agent rebuild" brings back their names, vacations and shares; no photo is stored or downloaded for it.
+            """)
+        guard console.errors.isInteractive, !console.isJSON, Question.isSomebodyThere,
+            Question.confirm("Rebuild first?", on: console.errors)
+        else {
+            return
+        }
+        let result = try await rebuild(workspace, inPlaceOf: nil)
+        RebuildReport(result, setAside: nil, store: workspace.settings.catalog).lines(on: console.errors)
+            .forEach(console.errors.writeLine)
+    }
+
+    private static func text(_ step: LedgerRebuild.Step) -> String {
+        switch step {
+        case .listed(let count): "\(Quantities.counted(count, "object")) listed"
+        case .named(let count): "\(Quantities.counted(count, "name")) read"
+        case .recovered(let done, let total): ProgressBar.text(done, of: total, "photo") + " without a name"
+        }
+    }
+
+    /// - Returns: where a damaged ledger was put.
+    private static func setDamagedLedgerAside(_ workspace: Workspace) async throws -> FilePath? {
+        do {
+            try await workspace.ledger { try $0.requireWhole() }
+            return nil
+        } catch let error as LedgerError where error.code == .damaged {
+            workspace.logger.warning("\(error)")
+            return try await workspace.setLedgerAside()
+        }
+    }
+}
+
+extension Installation {
+    /// - Throws: ``CommandFailure``.
+    func setLedgerAside() throws -> FilePath {
+        var number = 1
+        while true {
+            let place = FilePath(ledgerFile.string + ".damaged" + (number > 1 ? "-\(number)" : ""))
+            if FileStamp.ofFile(place) != nil {
+                number += 1
+                continue
+            }
+            do {
+                for suffix in ["-shm", "-wal", ""] {
+                    let (old, new) = (FilePath(ledgerFile.string + suffix), FilePath(place.string + suffix))
+                    if FileStamp.ofFile(old) != nil { try Folder.rename(old, to: new) }
+                }
+                return place
+            } catch {
+                throw CommandFailure(
+                    .refused, "\(ledgerFile): cannot be set aside: \(FileFault(error, or: "check its folder").message)")
+            }
+        }
+    }
+}
+
+/// `rebuild --json`: the fields are a contract (docs/commands.md).
+struct RebuildReport: Report {
+    struct Machine: Encodable {
+        var id: String
+        var name: String
+        /// `this`, `takenOver`, `other`, `replaced`, `unreadable`.
+        var role: String
+        @Nullable var writtenAt: Date?
+        /// Where its photos are, when it is another one.
+        @Nullable var path: String?
+    }
+
+    var photos: Int
+    var fromCatalog: Int
+    var recovered: Int
+    var vacations: Int
+    var shares: Int
+    var requests: Int
+    var machines: [Machine]
+    /// Photos that a catalogue names, and that the store does not have.
+    var lost: Int
+    /// What could not be read.
+    var problems: [String]
+    /// Where a damaged ledger was put.
+    @Nullable var setAside: String?
+
+    private var isCatalogOff = false
+
+    private enum CodingKeys: CodingKey {
+        case photos, fromCatalog, recovered, vacations, shares, requests, machines, lost, problems, setAside
+    }
+
+    init(_ result: LedgerRebuild.Summary, setAside aside: FilePath?, store: CatalogSwitch) {
+        photos = result.photos
+        fromCatalog = result.fromCatalog
+        recovered = result.recovered
+        vacations = result.vacations
+        shares = result.shares
+        requests = result.requests
+        machines = result.machines.map {
+            Machine(
+                id: $0.id, name: $0.name, role: $0.role.rawValue, writtenAt: $0.writtenAt,
+                path: $0.place.map { String($0.text.dropFirst()) })
+        }
+        lost = result.lost
+        problems = result.problems
+        setAside = aside?.string
+        isCatalogOff = store == .off
+    }
+
+    var status: ExitStatus { problems.isEmpty && lost == 0 ? .done : .partlyDone }
+
+    func lines(on terminal: Terminal) -> [String] {
+        var lines = setAside.map { ["The damaged ledger is \($0.escapingControls)."] } ?? []
+        lines += problems.map { terminal.styled("not whole", .yellow) + "  \($0.escapingControls)" }
+        lines.append(
+            "\(Quantities.counted(photos, "photo")) known: \(Quantities.count(fromCatalog)) by name, "
+                + "\(Quantities.count(recovered)) under recovered/; \(Quantities.counted(vacations, "vacation")), "
+                + "\(Quantities.counted(shares, "share")) (\(Quantities.counted(requests, "request")))")
+        for machine in machines {
+            let name = machine.name.escapingControls
+            switch machine.role {
+            case "takenOver": lines.append("This machine takes the place of \(name).")
+            case "other":
+                lines.append(
+                    "The photos of \(name) are under \((machine.path ?? "").escapingControls)/; if this machine is to take "
+                        + "its place: sync-agent rebuild --machine \(name)")
+            default: continue
+            }
+        }
+        if lost > 0 { lines.append("\(Quantities.counted(lost, "photo")) lost: sync-agent status names them") }
+        if photos == 0 { return lines + ["The store has no photos of this user."] }
+        if isCatalogOff { lines.append("store.catalog is off: what is stored from now on has no names in the store.") }
+        return lines + [
+            "Next: sync-agent sync finds what of them is on this disk; sync-agent restore --all --output DIR brings the "
+                + "photos back."
+        ]
+    }
+}

@@ -1,0 +1,285 @@
+package import FoundationEssentials
+package import SystemPackage
+
+/// One line of a segment of the catalogue: a JSON object. docs/operating.md has an example of each.
+///
+/// The first line is a ``CatalogHeader``, the last one tells how many there are. What a later version adds to a line is
+/// passed over; what it means otherwise gets another version in the header.
+package enum CatalogLine: Hashable, Sendable {
+    case header(CatalogHeader)
+    case folder(CatalogFolder)
+    /// What is stored under a path, in place of what earlier segments say of it.
+    case photo(CatalogPhoto)
+    /// Nothing is known by this path any more.
+    case gone(CatalogPlace)
+    /// What follows of vacations, shares, restores and profiles stands for all that earlier segments say of them.
+    case state
+    case vacation(CatalogVacation)
+    case share(CatalogShare)
+    case restore(CatalogRestore)
+    case profile(String)
+    /// The number of lines above.
+    case end(Int)
+    /// Nothing that this version knows.
+    case unknown
+}
+
+/// The first line of a segment.
+package struct CatalogHeader: Hashable, Sendable, Codable {
+    package static let currentVersion = 1
+
+    /// Of the format.
+    package var catalog: Int
+    package var user: String
+    /// The machine's id, and what people call it.
+    package var machine: String
+    package var name: String
+    /// The writes that this segment stands for: from 1 on, it is a full one.
+    package var from: Int
+    package var to: Int
+    package var written: Date
+    /// Machines whose photos this one has taken over, and up to which write of theirs.
+    package var replaces: [String: Int]?
+
+    package init(
+        user: String, machine: String, name: String, from: Int, to: Int, written: Date, replaces: [String: Int] = [:]
+    ) {
+        catalog = Self.currentVersion
+        self.user = user
+        self.machine = machine
+        self.name = name
+        self.from = from
+        self.to = to
+        self.written = written
+        self.replaces = replaces.isEmpty ? nil : replaces
+    }
+}
+
+/// A watched folder, by the number that the segment's other lines call it by.
+package struct CatalogFolder: Hashable, Sendable, Codable {
+    package var folder: Int64
+    package var kind: String
+    /// Absolute, as ``CatalogPath`` writes it.
+    package var path: CatalogPath
+
+    package init(folder: Int64, kind: String, path: FilePath) {
+        self.folder = folder
+        self.kind = kind
+        self.path = CatalogPath(path)
+    }
+}
+
+/// A path below a watched folder.
+package struct CatalogPlace: Hashable, Sendable {
+    package var folder: Int64
+    package var path: FilePath
+
+    package init(folder: Int64, path: FilePath) {
+        self.folder = folder
+        self.path = path
+    }
+}
+
+/// A path as text, where it is some; else its bytes in base64 behind `base64:`, which no path of ours begins with.
+package struct CatalogPath: Hashable, Sendable, Codable {
+    private static let mark = "base64:"
+
+    package var path: FilePath
+
+    package init(_ path: FilePath) {
+        self.path = path
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        if text.hasPrefix(Self.mark), let bytes = Data(base64Encoded: String(text.dropFirst(Self.mark.count))) {
+            path = FilePath(bytes: bytes)
+        } else {
+            path = FilePath(text)
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        let text = path.string
+        if path.isText, !text.hasPrefix(Self.mark) {
+            try container.encode(text)
+        } else {
+            try container.encode(Self.mark + Data(path.bytes).base64EncodedString())
+        }
+    }
+}
+
+/// What is stored of one photo.
+package struct CatalogPhoto: Hashable, Sendable {
+    package var place: CatalogPlace
+    /// Of the file, where what is stored is its content of now: bytes, and nanoseconds since 1970.
+    package var file: File?
+    /// Of the photo; `nil` where it is not known.
+    package var md5: MD5Digest?
+    package var key: ObjectKey
+    /// Of the stored bytes.
+    package var sha256: SHA256Digest?
+    package var size: Int64
+    package var contentType: String
+    package var takenAt: CaptureTime?
+    package var width: Int?
+    package var height: Int?
+
+    package struct File: Hashable, Sendable {
+        package var size: Int64
+        package var modified: Int64
+
+        package init(size: Int64, modified: Int64) {
+            self.size = size
+            self.modified = modified
+        }
+    }
+
+    package init(
+        place: CatalogPlace, file: File?, md5: MD5Digest?, key: ObjectKey, sha256: SHA256Digest?, size: Int64,
+        contentType: String, takenAt: CaptureTime? = nil, width: Int? = nil, height: Int? = nil
+    ) {
+        self.place = place
+        self.file = file
+        self.md5 = md5
+        self.key = key
+        self.sha256 = sha256
+        self.size = size
+        self.contentType = contentType
+        self.takenAt = takenAt
+        self.width = width
+        self.height = height
+    }
+}
+
+/// What was stored of a vacation.
+package struct CatalogVacation: Hashable, Sendable, Codable {
+    package var f: Int64
+    package var vacation: CatalogPath
+    package var location: String
+    package var start: String
+    package var end: String
+    package var sharedBy: String?
+    package var key: String?
+    package var photos: Int?
+    package var fingerprint: String?
+    package var manifest: String?
+    package var own: Bool?
+    package var storedAt: Int64?
+
+    package init(folder: Int64, name: FilePath, location: String, start: String, end: String) {
+        f = folder
+        vacation = CatalogPath(name)
+        self.location = location
+        self.start = start
+        self.end = end
+    }
+}
+
+/// A share with its state. Whom it was sent to stays on the machine.
+package struct CatalogShare: Hashable, Sendable, Codable {
+    package struct Photo: Hashable, Sendable, Codable {
+        package var slot: Int
+        package var position: Int?
+        package var md5: String
+        package var path: CatalogPath
+        package var key: String?
+        package var at: String?
+        package var sha256: String?
+        package var size: Int64?
+        package var w: Int?
+        package var h: Int?
+        package var storedAt: Int64?
+        package var local: Bool
+
+        package init(slot: Int, md5: String, path: FilePath, local: Bool) {
+            self.slot = slot
+            self.md5 = md5
+            self.path = CatalogPath(path)
+            self.local = local
+        }
+    }
+
+    package var share: String
+    package var path: CatalogPath
+    package var selection: String
+    package var quality: String
+    package var location: String
+    package var start: String
+    package var end: String
+    package var sharedBy: String?
+    package var createdAt: Int64
+    package var expiresAt: Int64
+    package var state: String
+    package var step: String
+    package var nextSlot: Int
+    package var publishedAt: Int64?
+    package var pageWrittenAt: Int64?
+    package var linksEndAt: Int64?
+    package var endedAt: Int64?
+    package var photos: [Photo]
+
+    package init(
+        share: String, path: FilePath, selection: String, quality: String, location: String, start: String, end: String,
+        createdAt: Int64, expiresAt: Int64, state: String, step: String, nextSlot: Int, photos: [Photo] = []
+    ) {
+        self.share = share
+        self.path = CatalogPath(path)
+        self.selection = selection
+        self.quality = quality
+        self.location = location
+        self.start = start
+        self.end = end
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.state = state
+        self.step = step
+        self.nextSlot = nextSlot
+        self.photos = photos
+    }
+}
+
+/// A restore that is under way, or whose copies are still there.
+package struct CatalogRestore: Hashable, Sendable, Codable {
+    package struct Item: Hashable, Sendable, Codable {
+        package var key: String
+        package var path: CatalogPath?
+        package var size: Int64
+        package var storageClass: String
+        package var tier: String
+        package var state: String
+        package var requestedAt: Int64?
+        package var readyAt: Int64?
+        package var expiresAt: Int64?
+
+        package init(key: String, path: FilePath?, size: Int64, storageClass: String, tier: String, state: String) {
+            self.key = key
+            self.path = path.map(CatalogPath.init)
+            self.size = size
+            self.storageClass = storageClass
+            self.tier = tier
+            self.state = state
+        }
+    }
+
+    package var restore: Int64
+    package var requestedAt: Int64
+    package var by: String
+    package var tier: String
+    package var rush: Bool
+    package var days: Int
+    package var items: [Item]
+
+    package init(
+        restore: Int64, requestedAt: Int64, by: String, tier: String, rush: Bool, days: Int, items: [Item] = []
+    ) {
+        self.restore = restore
+        self.requestedAt = requestedAt
+        self.by = by
+        self.tier = tier
+        self.rush = rush
+        self.days = days
+        self.items = items
+    }
+}

@@ -1,0 +1,82 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SyncSystem
+import SystemPackage
+
+/// A photo of which no catalogue tells. Its name is made of its day and its id.
+enum RecoveredPhoto {
+    static func photo(_ object: ObjectRecord, _ info: ObjectInfo, below prefix: String) -> CatalogPhoto {
+        let day = info.takenAt.map { "\($0.day)_" } ?? ""
+        let ending = MediaType.ending(ofContentType: info.contentType)
+        // Files of projects have names.
+        let name =
+            prefix.hasSuffix("/projects/")
+            ? String(object.key.lastSegment) : "\(day)\(object.key.lastSegment.prefix { $0 != "." }).\(ending)"
+        let modified = info.takenAt.map { $0.instant ?? $0.instant(offset: 0) } ?? object.storedAt
+        return CatalogPhoto(
+            place: CatalogPlace(folder: 0, path: FilePath(name)),
+            file: CatalogPhoto.File(
+                size: object.size, modified: Int64(modified.timeIntervalSince1970 * 1_000) * 1_000_000),
+            md5: object.md5 ?? info.photoMD5, key: object.key, sha256: info.sha256 ?? info.claimedSHA256,
+            size: object.size,
+            contentType: info.contentType ?? MediaType.unknown.name, takenAt: info.takenAt, width: info.width,
+            height: info.height)
+    }
+}
+
+/// Where the watched folders of a machine are in the ledger: its own where they are configured here, too; else under their
+/// paths; and those of another machine below a folder of its name.
+struct FolderPlaces: Sendable {
+    private let machine: LedgerRebuild.Machine
+    private let configured: [FolderRecord]
+    private let ledger: Ledger
+    private let taken = TakenFolders()
+
+    init(_ machine: LedgerRebuild.Machine, _ configured: [FolderRecord], _ ledger: Ledger) {
+        self.machine = machine
+        self.configured = configured
+        self.ledger = ledger
+    }
+
+    /// By path where it is the same, else by name, else the only one of that kind.
+    func places(of folders: [CatalogFolder]) throws -> [Int64: FolderID] {
+        var places: [Int64: FolderID] = [:]
+        let known = folders.compactMap { folder in
+            WatchedFolder.Kind(rawValue: folder.kind).map { (folder.folder, $0, folder.path.path) }
+        }
+        if let parent = machine.place {
+            // As galleries: vacations of others are none of this machine's.
+            for (number, _, path) in known {
+                let place = FilePath(bytes: parent.bytes + path.bytes)
+                places[number] = try ledger.folderForCatalog(.gallery, at: place, of: .machine(machine.id))
+            }
+            return places
+        }
+        let rules: [(FolderRecord, WatchedFolder.Kind, FilePath) -> Bool] = [
+            { $0.path == $2 && $0.kind == $1 },
+            { $0.path.lastComponent == $2.lastComponent && $0.kind == $1 },
+            { folder, kind, _ in folder.kind == kind && configured.count { $0.kind == kind } == 1 },
+        ]
+        var chosen = taken.places.withLock { $0 }
+        for rule in rules {
+            for (_, kind, path) in known where chosen[path] == nil {
+                let match = configured.first { folder in
+                    !chosen.values.contains(folder.id) && rule(folder, kind, path)
+                }
+                if let match { chosen[path] = match.id }
+            }
+        }
+        for (number, kind, path) in known {
+            let id = try chosen[path] ?? ledger.folderForCatalog(kind, at: path, of: .thisMachine)
+            chosen[path] = id
+            places[number] = id
+        }
+        taken.places.withLock { $0 = chosen }
+        return places
+    }
+}
+
+private final class TakenFolders: Sendable {
+    let places = Mutex<[FilePath: FolderID]>([:])
+}

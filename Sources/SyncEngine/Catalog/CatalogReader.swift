@@ -1,0 +1,138 @@
+import FoundationEssentials
+import SyncCore
+import SyncGzip
+import SyncLedger
+import SyncSystem
+import SystemPackage
+
+/// Reads segments of the catalogue into the ledger. A segment is on the disk while it is read, and a thousand lines of it
+/// are in memory.
+struct CatalogReader: Sendable {
+    private static let batch = 1_000
+    private static let pieceLength = 256 << 10
+    /// Enough of a segment for its first line.
+    private static let headerLength: Int64 = 4_096
+
+    let store: any ReadableStore
+    let ledger: LedgerQueue
+    let keys: KeyLayout
+    /// A file of this process's.
+    let spool: FilePath
+    let pool: BlockingPool
+    let time: TimeSource
+
+    /// The segments that are in the store, by machine.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    func segments(of machine: String? = nil) async throws -> [String: [CatalogSegment]] {
+        var found: [String: [CatalogSegment]] = [:]
+        for try await page in store.listing(prefix: keys.catalog + (machine.map { $0 + "/" } ?? "")) {
+            // One that cannot be looked at is read all the same, and tells then what is wrong with it.
+            for key in page.objects.map(\.key) + page.problems.map(\.key) {
+                guard let segment = CatalogSegment(key, keys) else { continue }
+                found[segment.machine, default: []].append(segment)
+            }
+        }
+        return found
+    }
+
+    /// The first line of a segment.
+    /// - Throws: ``CatalogError``, ``StoreError``, `CancellationError`.
+    func header(of segment: CatalogSegment) async throws -> CatalogHeader {
+        let bytes = Mutex<[UInt8]>([])
+        let key = try segment.key(keys)
+        do {
+            _ = try await store.get(key, range: 0..<Self.headerLength) { piece in bytes.withLock { $0 += piece } }
+        } catch let error as StoreError where error.code == .badDigest {
+            // The line may be whole.
+        }
+        var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+        do {
+            try bytes.withLock { $0 }.withUnsafeBytes { try reader.read($0) { _ in } }
+        } catch CatalogError.damaged where reader.header != nil {
+            // What follows is cut.
+        }
+        guard let header = reader.header else { throw CatalogError.damaged("its first line cannot be read") }
+        guard header.user == keys.user, header.machine == segment.machine else {
+            throw CatalogError.damaged("it is of another user or machine than its name says")
+        }
+        return header
+    }
+
+    /// Reads a segment into the ledger.
+    /// - Parameters:
+    ///   - places: where the watched folders of the machine are in the ledger; what is in others is left out.
+    ///   - state: gets what it tells besides photos.
+    /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same.
+    /// - Throws: ``CatalogError/newer(_:)``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno` of the disk.
+    func read(
+        _ segment: CatalogSegment, state: CatalogState,
+        places: @escaping @Sendable ([CatalogFolder]) throws -> [Int64: FolderID],
+        onLines: @escaping @Sendable (Int) -> Void
+    ) async throws -> (state: CatalogState, folders: [Int64: FolderID], damage: CatalogError?) {
+        let cut = try await fetch(segment)
+        let now = time.now()
+        return try await pool.runChecking { [self] flag in
+            var (state, folders) = (state, [Int64: FolderID]())
+            var named: [CatalogFolder] = []
+            var photos: [CatalogPhoto] = []
+            var gone: [CatalogPlace] = []
+            var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+            var damage = cut
+            do {
+                let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
+                defer { try? file.close() }
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 16)
+                defer { buffer.deallocate() }
+                while true {
+                    try flag.check()
+                    let count = try file.read(into: buffer)
+                    if count == 0 { break }
+                    try reader.read(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { line in
+                        if case .folder(let folder) = line { return named.append(folder) }
+                        // All of them come first.
+                        if folders.isEmpty { folders = try places(named) }
+                        switch line {
+                        case .photo(let photo): photos.append(photo)
+                        // After the photos: one that moved has its new name by then.
+                        case .gone(let place): gone.append(place)
+                        default: _ = state.take(line)
+                        }
+                    }
+                    if photos.count >= Self.batch {
+                        try ledger.ledger.noteCatalog(photos, in: folders, at: now)
+                        onLines(photos.count)
+                        photos.removeAll(keepingCapacity: true)
+                    }
+                }
+                if folders.isEmpty { folders = try places(named) }
+                try reader.finish()
+            } catch let error as CatalogError {
+                if case .newer = error { throw error }
+                damage = damage ?? error
+            }
+            try ledger.ledger.noteCatalog(photos, in: folders, at: now)
+            onLines(photos.count)
+            try ledger.ledger.noteCatalogGone(gone, in: folders)
+            return (state, folders, damage)
+        }
+    }
+
+    /// Brings a segment into the spool file.
+    /// - Returns: why it is not whole.
+    private func fetch(_ segment: CatalogSegment) async throws -> CatalogError? {
+        let file = try await pool.run { [spool] in
+            try FileDescriptor.open(
+                spool, .writeOnly, options: [.create, .truncate, .noFollow, .closeOnExec],
+                permissions: [.ownerReadWrite])
+        }
+        defer { try? file.close() }
+        do {
+            _ = try await store.get(try segment.key(keys), range: nil) { bytes in
+                _ = try file.writeAll(bytes)
+            }
+            return nil
+        } catch let error as StoreError where error.code == .badDigest {
+            return .damaged("its bytes are not those that were stored")
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import FoundationEssentials
+import Glibc
+package import Logging
+package import SyncCore
+import SyncDigest
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// Keeps the store's catalogue as the ledger is: what this machine has stored under which path, so that the store alone
+/// brings it back.
+///
+/// A write is a segment of its own, under a number that is given once. The ledger notes it when the store has proved it; a
+/// write that was not noted is met again by the next one. Nothing here holds up a photo, or fails one.
+package struct CatalogWriter: Sendable {
+    package enum Outcome: Hashable, Sendable {
+        /// Nothing is new.
+        case unchanged
+        case written(CatalogStanding.Segment)
+        /// In plain words: it is made up for by the next pass.
+        case failed(String)
+    }
+
+    private static let pageSize = 1_000
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let name: String
+    private let spool: FilePath
+    private let pool: BlockingPool
+    private let time: TimeSource
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - name: what people call this machine.
+    ///   - spool: a file of the lock holder's, for the segment while it is made.
+    ///   - pool: for what waits for the disk.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, spool: FilePath, pool: BlockingPool,
+        time: TimeSource, logger: Logger
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.name = name
+        self.spool = spool
+        self.pool = pool
+        self.time = time
+        self.logger = logger
+    }
+
+    /// Writes what is new, if anything is.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    @discardableResult
+    package func run() async throws -> Outcome {
+        try await telling {
+            if try await !isDue() { return .unchanged }
+            try await reconcile()
+            do {
+                return .written(try await write())
+            } catch let error as StoreError where error.code == .alreadyExists {
+                // Somebody else has this number, or it is our own of which the answer was lost.
+                try await reconcile()
+                return .written(try await write())
+            }
+        }
+    }
+
+    /// Takes this machine's catalogue out of the store, and keeps none.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    @discardableResult
+    package func remove() async throws -> Outcome {
+        try await telling {
+            let standing = try await ledger { try $0.catalogStanding() }
+            guard standing.isTracking || standing.problem != nil else { return .unchanged }
+            let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
+            try await delete(found)
+            try await ledger { try $0.endCatalog() }
+            return .unchanged
+        }
+    }
+
+    /// How many changes wait.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func waiting() async throws -> (changes: Int, writtenAt: Date?) {
+        let standing = try await ledger { try $0.catalogStanding() }
+        let isFirst = standing.segments.isEmpty
+        return (isFirst ? try await isDue() ? .max : 0 : standing.unwritten, standing.writtenAt)
+    }
+
+    private var reader: CatalogReader {
+        CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
+    }
+
+    private func telling(_ work: () async throws -> Outcome) async throws -> Outcome {
+        let reason: String
+        do {
+            return try await work()
+        } catch let error as StoreError {
+            reason = error.description
+        } catch let error as CatalogError {
+            reason = error.description
+        } catch let error as Errno {
+            reason = "\(spool.string.escapingControls): \(FileFault(error, or: "check the state folder").message)"
+        }
+        logger.warning(
+            "the catalogue in the store was not brought up to date: \(reason); the next pass makes up for it")
+        try await ledger { try $0.noteCatalogProblem(reason) }
+        return .failed(reason)
+    }
+
+    private func isDue() async throws -> Bool {
+        try await ledger { [self] ledger in
+            let standing = try ledger.catalogStanding()
+            let state = try ledger.catalogState()
+            if standing.segments.isEmpty { return try !state.isEmpty || !ledger.isNew() }
+            return try standing.unwritten > 0 || standing.problem != nil || standing.stateDigest != digest(of: state)
+        }
+    }
+
+    private func digest(of state: [CatalogLine]) throws -> String {
+        let coding = CatalogCoding(keys: keys)
+        // The name of the machine, too: who renames it wants to see it.
+        return try "\(SHA256Digest(of: state.map { try coding.data($0) }.reduce(Array(name.utf8)) { $0 + $1 }))"
+    }
+
+    // MARK: What is in the store
+
+    /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one; what was
+    /// written under this machine's name and is not known here (the ledger is an old one that was put back) is read first.
+    private func reconcile() async throws {
+        let standing = try await ledger { try $0.catalogStanding() }
+        let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
+        let chain = CatalogChain(found)
+        let known = standing.segments.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) }
+        if chain.segments == known { return try await delete(chain.superseded) }
+        let news = chain.segments.filter { $0.to >= standing.next }
+        let folders = try await ledger { ledger in
+            Dictionary(uniqueKeysWithValues: try ledger.catalogFolders().map { ($0.path.path, $0.folder) })
+        }
+        for segment in news {
+            let queue = ledger.ledger
+            _ = try await reader.read(
+                segment, state: CatalogState(),
+                places: { named in
+                    try named.reduce(into: [:]) { places, folder in
+                        if let known = folders[folder.path.path] {
+                            places[folder.folder] = FolderID(rawValue: known)
+                        } else if let kind = WatchedFolder.Kind(rawValue: folder.kind) {
+                            places[folder.folder] = try queue.folderForCatalog(
+                                kind, at: folder.path.path, of: .thisMachine)
+                        }
+                    }
+                }, onLines: { _ in })
+        }
+        let last = found.map(\.to).max() ?? 0
+        try await ledger { try $0.restartCatalog(from: last + 1) }
+    }
+
+    /// What cannot be deleted now is met by the next write.
+    private func delete(_ segments: [CatalogSegment]) async throws {
+        if segments.isEmpty { return }
+        let failures = try await store.delete(try segments.map { try $0.key(keys) })
+        for (key, error) in failures { logger.debug("not removed: \(key): \(error)") }
+    }
+
+    // MARK: A write
+
+    private func write() async throws -> CatalogStanding.Segment {
+        let (standing, state) = try await ledger { (try $0.beginCatalogWrite(), try $0.catalogState()) }
+        let taken = CatalogCompaction.absorbed(
+            standing.segments.map(\.lines), new: standing.unwritten + state.count)
+        let absorbed = Array(standing.segments.suffix(taken))
+        let from = standing.segments.isEmpty ? 1 : absorbed.first?.from ?? standing.next
+        let segment = CatalogSegment(machine: standing.machine, from: from, to: standing.next)
+        let header = CatalogHeader(
+            user: keys.user, machine: standing.machine, name: name, from: from, to: standing.next, written: time.now(),
+            replaces: standing.replaces)
+        let (body, lines) = try await make(header, state)
+        defer { unlink(spool.string) }
+        let attributes = ObjectAttributes(
+            contentType: "application/gzip",
+            metadata: [
+                MetadataName.sha256: "\(body.digest.sha256)", MetadataName.storedMD5: "\(body.digest.md5)",
+            ])
+        let key = try segment.key(keys)
+        switch try await ProvenPut(store)(body, at: key, attributes, .ifAbsent) {
+        case .holds: break
+        case .lacks, .holdsOther:
+            throw StoreError(
+                .invalidResponse, operation: "verify", key: key.rawValue,
+                message: "the store took the catalogue and does not have it as it was sent")
+        }
+        let written = CatalogStanding.Segment(from: from, to: standing.next, lines: lines, size: body.size)
+        let (now, digest) = (time.now(), try digest(of: state))
+        try await ledger.finish { try $0.commitCatalogWrite(written, stateDigest: digest, at: now) }
+        // Only now: what stands for them is proven.
+        try await delete(
+            absorbed.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) })
+        return written
+    }
+
+    private func make(
+        _ header: CatalogHeader, _ state: [CatalogLine]
+    ) async throws -> (body: ObjectBody, lines: Int) {
+        let (spool, queue, coding) = (spool, ledger.ledger, CatalogCoding(keys: keys))
+        return try await pool.runChecking { flag in
+            let file = try CatalogFileWriter(at: spool, coding: coding)
+            try file.write(.header(header))
+            for folder in try queue.catalogFolders() { try file.write(.folder(folder)) }
+            var cursor = CatalogCursor()
+            while true {
+                try flag.check()
+                let page =
+                    header.from == 1
+                    ? try queue.catalogPhotos(&cursor, limit: Self.pageSize).map(CatalogLine.photo)
+                    : try queue.catalogChanges(from: header.from, &cursor, limit: Self.pageSize)
+                if page.isEmpty { break }
+                for line in page { try file.write(line) }
+            }
+            try file.write(.state)
+            for line in state { try file.write(line) }
+            let body = try file.finish()
+            return (body, file.lines)
+        }
+    }
+}

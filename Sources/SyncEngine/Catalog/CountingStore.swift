@@ -1,0 +1,39 @@
+import SyncCore
+import SyncSystem
+
+/// A store to look at, which counts the requests.
+struct CountingStore: ReadableStore {
+    private final class Counter: Sendable {
+        let count = Mutex(0)
+    }
+
+    private let base: any ReadableStore
+    private let counter = Counter()
+
+    init(_ base: any ReadableStore) {
+        self.base = base
+    }
+
+    var requests: Int { counter.count.withLock { $0 } }
+    var identity: StoreIdentity { base.identity }
+    var capabilities: StoreCapabilities { base.capabilities }
+
+    func head(_ key: ObjectKey) async throws -> ObjectInfo? {
+        note()
+        return try await base.head(key)
+    }
+
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        note()
+        return try await base.get(key, range: range, into: sink)
+    }
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        note()
+        return try await base.list(prefix: prefix, after: after, limit: limit)
+    }
+
+    private func note() { counter.count.withLock { $0 += 1 } }
+}

@@ -1,0 +1,353 @@
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// Makes the ledger of what is in the store: names, vacations, shares and restores from the catalogue, and what it lacks from
+/// a listing. Nothing is stored, and no photo is read.
+///
+/// It may be stopped at any moment and run again: what is known stays, what is on the disk is right.
+package struct LedgerRebuild: Sendable {
+    package struct Machine: Hashable, Sendable {
+        package enum Role: String, Hashable, Sendable {
+            /// This machine, by its own id.
+            case this
+            /// This machine goes on in its place.
+            case takenOver
+            case other
+            /// Another machine in the list goes on in its place.
+            case replaced
+            /// Nothing of it could be read.
+            case unreadable
+        }
+
+        package var id: String
+        package var name: String
+        package var role: Role
+        package var writtenAt: Date?
+        /// Where its folders are in the ledger, when it is another one.
+        package var place: FilePath?
+    }
+
+    package struct Summary: Hashable, Sendable {
+        package var photos = 0
+        package var fromCatalog = 0
+        package var recovered = 0
+        package var vacations = 0
+        package var shares = 0
+        package var requests = 0
+        package var machines: [Machine] = []
+        /// What could not be read, in plain words.
+        package var problems: [String] = []
+        /// Photos that a catalogue tells of and the store does not have.
+        package var lost = 0
+    }
+
+    package enum Step: Hashable, Sendable {
+        /// Objects that were listed by now.
+        case listed(Int)
+        /// Lines of the catalogue that were read.
+        case named(Int)
+        /// Photos without a name that were asked for, of so many.
+        case recovered(Int, of: Int)
+    }
+
+    /// No machine has the name that was given, or it could not be told which one is meant.
+    package struct UnknownMachine: Error, Hashable, Sendable, CustomStringConvertible {
+        package var name: String
+        package var known: [String]
+
+        package var description: String {
+            let list = known.isEmpty ? "there is none" : "there are " + known.joined(separator: ", ")
+            return "no machine in the store's catalogue is called \(name.escapingControls): \(list)"
+        }
+    }
+
+    package static let recoveredFolder: FilePath = "/recovered"
+    package static let machinesFolder: FilePath = "/machines"
+
+    /// Where the ledger has what `rebuild` tells as `recovered/…` and `machines/…`; `nil` for other names.
+    /// - Parameter name: as ``RawText``.
+    package static func place(named name: String) -> FilePath? {
+        let path = FilePath(argument: "/" + name).lexicallyNormalized()
+        guard !name.hasPrefix("/"), path.starts(with: recoveredFolder) || path.starts(with: machinesFolder) else {
+            return nil
+        }
+        return path
+    }
+
+    private static let headsInFlight = 8
+    private static let pageSize = 1_000
+
+    private let store: CountingStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let folders: [FolderRecord]
+    private let machineName: String
+    private let reader: CatalogReader
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - folders: those that are configured.
+    ///   - machineName: of this machine.
+    ///   - spool: a file of the lock holder's.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, folders: [FolderRecord], machineName: String,
+        spool: FilePath, pool: BlockingPool, time: TimeSource
+    ) {
+        let store = CountingStore(store)
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.folders = folders
+        self.machineName = machineName
+        self.time = time
+        reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
+    }
+
+    /// - Parameter machine: whose place this machine takes, by name or id; `nil` where that is plain.
+    /// - Parameter takesOver: `false`: other machines stay others.
+    /// - Throws: ``UnknownMachine``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno`.
+    package func run(
+        inPlaceOf machine: String? = nil, takesOver: Bool = true, onStep: @escaping @Sendable (Step) -> Void = { _ in }
+    ) async throws -> Summary {
+        var summary = Summary()
+        let found = try await reader.segments()
+        let plan = try await plan(found, machine, takesOver: takesOver, &summary)
+        try await list(onStep)
+        try await ledger { try $0.forgetOtherMachines() }
+        let lines = Mutex(0)
+        for entry in plan {
+            try await read(entry, &summary) { count in
+                onStep(
+                    .named(
+                        lines.withLock {
+                            $0 += count; return $0
+                        }))
+            }
+        }
+        try await noteTakenOver(plan)
+        try await recover(onStep)
+        let (photos, counts, lost) = try await ledger { ledger in
+            (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)
+        }
+        summary.photos = photos.photos
+        summary.recovered = photos.recovered
+        summary.fromCatalog = photos.photos - photos.recovered
+        summary.vacations = counts.vacations
+        summary.shares = counts.shares
+        summary.lost = lost
+        summary.requests = store.requests
+        return summary
+    }
+
+    // MARK: Which machines
+
+    /// One machine's catalogue, and what is to become of it.
+    fileprivate struct Entry: Sendable {
+        var machine: Machine
+        var chain: CatalogChain
+        var replaces: [String: Int]
+        var last: Int
+    }
+
+    /// Those that are to be read, this one first; the others are in the summary alone.
+    private func plan(
+        _ found: [String: [CatalogSegment]], _ wanted: String?, takesOver: Bool, _ summary: inout Summary
+    ) async throws -> [Entry] {
+        let standing = try await ledger { try $0.catalogStanding() }
+        let own = standing.machine
+        var entries: [Entry] = []
+        for (id, segments) in found.sorted(by: { $0.key < $1.key }) {
+            let chain = CatalogChain(segments)
+            guard let last = chain.segments.last else { continue }
+            var entry = Entry(
+                machine: Machine(id: id, name: id, role: .other), chain: chain, replaces: [:], last: last.to)
+            do {
+                let header = try await reader.header(of: last)
+                entry.machine.name = header.name
+                entry.machine.writtenAt = header.written
+                entry.replaces = header.replaces ?? [:]
+            } catch let error as CatalogError {
+                summary.problems.append("the catalogue of machine \(id): \(error)")
+                if case .newer = error { entry.machine.role = .unreadable }
+            }
+            entries.append(entry)
+        }
+        for index in entries.indices {
+            let (id, last) = (entries[index].machine.id, entries[index].last)
+            // One that has written since then lives on.
+            if entries.contains(where: { $0.machine.id != id && $0.replaces[id].map { last <= $0 } ?? false }) {
+                entries[index].machine.role = .replaced
+            }
+        }
+        // Those whose place this machine has taken before, whether its own catalogue says so yet or not.
+        let before = entries.filter { entry in
+            entry.machine.role == .other && standing.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
+        }.map(\.machine.id)
+        let isPlain = before.isEmpty || wanted != nil
+        let choice = takesOver && isPlain ? try choose(among: entries, own, wanted) : nil
+        for index in entries.indices {
+            let id = entries[index].machine.id
+            if id == own {
+                entries[index].machine.role = .this
+            } else if id == choice {
+                entries[index].machine.role = .takenOver
+            } else if before.contains(id) {
+                entries[index].machine.role = takesOver ? .takenOver : .replaced
+            }
+        }
+        placeOthers(&entries)
+        summary.machines = entries.map(\.machine)
+        let order: [Machine.Role] = [.this, .takenOver, .other]
+        return order.flatMap { role in entries.filter { $0.machine.role == role } }
+    }
+
+    /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its
+    /// own id; else the one of its name; else the only one.
+    private func choose(among entries: [Entry], _ own: String, _ wanted: String?) throws -> String? {
+        let living = entries.filter { $0.machine.role == .other }.sorted { $0.isNewer(than: $1) }
+        if let wanted {
+            let named =
+                living.first { $0.machine.id == wanted } ?? living.first { $0.machine.name == wanted }
+                ?? entries.first {
+                    [$0.machine.id, $0.machine.name].contains(wanted) && $0.machine.role != .unreadable
+                }
+            guard let named else {
+                throw UnknownMachine(
+                    name: wanted, known: entries.map { "\($0.machine.name.escapingControls) (\($0.machine.id))" })
+            }
+            return named.machine.id
+        }
+        if living.contains(where: { $0.machine.id == own }) { return nil }
+        return (living.first { $0.machine.name == machineName } ?? (living.count == 1 ? living.first : nil))?.machine.id
+    }
+
+    /// Each gets a folder by its name; two of one name are told apart by their ids.
+    private func placeOthers(_ entries: inout [Entry]) {
+        let others = entries.indices.filter { entries[$0].machine.role == .other }
+        let names = others.map { Self.fileName(entries[$0].machine.name) }
+        for (index, name) in zip(others, names) {
+            let isOnly = names.count { $0 == name } == 1
+            let text = isOnly ? name : "\(name)-\(entries[index].machine.id)"
+            entries[index].machine.place = FilePath.Component(text).map { Self.machinesFolder.appending($0) }
+        }
+    }
+
+    private static func fileName(_ name: String) -> String {
+        let text = name.escapingControls.replacing("/", with: "_")
+        return text.isEmpty || text == "." || text == ".." ? "machine" : text
+    }
+
+    private func noteTakenOver(_ plan: [Entry]) async throws {
+        let taken = plan.filter { $0.machine.role == .takenOver }
+        let machines = taken.reduce(into: [String: Int]()) { machines, entry in
+            machines.merge(entry.replaces) { max($0, $1) }
+            machines[entry.machine.id] = entry.last
+        }
+        try await ledger { try $0.noteTakenOver(machines) }
+    }
+
+    // MARK: What is stored
+
+    private func list(_ onStep: @Sendable (Step) -> Void) async throws {
+        var count = 0
+        for prefix in keys.ownPrefixes {
+            var askedAt = time.now()
+            for try await page in store.listing(prefix: prefix) {
+                let (objects, at) = (page.objects, askedAt)
+                let tellsRestores = store.capabilities.restoresInLists == true
+                try await ledger { [keys] in
+                    try $0.noteListed(objects, keys: keys, tellsRestores: tellsRestores, at: at)
+                }
+                count += objects.count
+                onStep(.listed(count))
+                askedAt = time.now()
+            }
+        }
+    }
+
+    // MARK: Names
+
+    private func read(
+        _ entry: Entry, _ summary: inout Summary, onLines: @escaping @Sendable (Int) -> Void
+    ) async throws {
+        for gap in entry.chain.gaps {
+            summary.problems.append(
+                """
+                the catalogue of \(entry.machine.name.escapingControls) lacks its writes \(gap.lowerBound) to \
+                \(gap.upperBound): what only they told of is under recovered/
+                """)
+        }
+        let places = FolderPlaces(entry.machine, folders, ledger.ledger)
+        var state = CatalogState()
+        var known: [Int64: FolderID] = [:]
+        for segment in entry.chain.segments {
+            do {
+                let read = try await reader.read(
+                    segment, state: state, places: { try places.places(of: $0) }, onLines: onLines)
+                state = read.state
+                known.merge(read.folders) { $1 }
+                if let damage = read.damage {
+                    summary.problems.append(problem(segment, entry, "\(damage); what could be read of it counts"))
+                }
+            } catch let error as CatalogError {
+                summary.problems.append(problem(segment, entry, "\(error)"))
+            } catch let error as StoreError where error.code == .notFound || error.code == .archived {
+                summary.problems.append(problem(segment, entry, "\(error)"))
+            }
+        }
+        guard entry.machine.role != .other else { return }
+        let (whole, folders, now) = (state, known, time.now())
+        try await ledger { try $0.noteCatalog(whole, in: folders, at: now) }
+    }
+
+    private func problem(_ segment: CatalogSegment, _ entry: Entry, _ reason: String) -> String {
+        let key = (try? segment.key(keys).rawValue) ?? ""
+        return "the catalogue of \(entry.machine.name.escapingControls), \(key): \(reason)"
+    }
+
+    // MARK: What has no name
+
+    private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws {
+        let prefixes = [keys.photos, "users/\(keys.user)/originals/", "users/\(keys.user)/projects/"]
+        for prefix in prefixes {
+            var last: ObjectKey?
+            var done = 0
+            while true {
+                let after = last
+                let page = try await ledger { ledger in
+                    try ledger.namelessPhotos(below: prefix, after: after, limit: Self.pageSize)
+                }
+                guard let end = page.last?.key else { break }
+                last = end
+                let wanted = page.filter { !$0.key.rawValue.contains("/versions/") }
+                let (before, count) = (done, Mutex(0))
+                let photos = try await wanted.concurrently(Self.headsInFlight) { [store, prefix] object in
+                    let info = try await store.head(object.key)
+                    onStep(
+                        .recovered(
+                            before
+                                + count.withLock {
+                                    $0 += 1; return $0
+                                }, of: before + wanted.count))
+                    return info.map { RecoveredPhoto.photo(object, $0, below: prefix) }
+                }
+                done += wanted.count
+                let (found, now) = (photos.compactMap(\.self), time.now())
+                if found.isEmpty { continue }
+                try await ledger { ledger in
+                    let folder = try ledger.folderForCatalog(.gallery, at: Self.recoveredFolder, of: .recovered)
+                    try ledger.noteCatalog(found, in: [0: folder], at: now)
+                }
+            }
+        }
+    }
+}
+
+extension LedgerRebuild.Entry {
+    fileprivate func isNewer(than other: LedgerRebuild.Entry) -> Bool {
+        (machine.writtenAt ?? .distantPast, machine.id) > (other.machine.writtenAt ?? .distantPast, other.machine.id)
+    }
+}

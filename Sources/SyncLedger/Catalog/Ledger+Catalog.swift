@@ -1,0 +1,145 @@
+package import FoundationEssentials
+import GRDB
+import SyncCore
+import SystemPackage
+
+/// How the catalogue in the store stands beside the ledger.
+package struct CatalogStanding: Hashable, Sendable {
+    /// A segment that is in the store, as far as is known here.
+    package struct Segment: Hashable, Sendable {
+        package var from: Int
+        package var to: Int
+        package var lines: Int
+        package var size: Int64
+
+        package init(from: Int, to: Int, lines: Int, size: Int64) {
+            self.from = from
+            self.to = to
+            self.lines = lines
+            self.size = size
+        }
+    }
+
+    /// This machine's id: random, and never changed.
+    package var machine: String
+    /// The number of the next write.
+    package var next: Int
+    /// The oldest first. Without one, the next write is a full one.
+    package var segments: [Segment]
+    /// Places that are another thing now than the store's catalogue says. They are not counted before the first write.
+    package var unwritten: Int
+    /// Whether changes are counted: from the first write on.
+    package var isTracking: Bool
+    package var writtenAt: Date?
+    /// Why the last write did not come to its end.
+    package var problem: String?
+    /// Of vacations, shares, restores and profiles as they were written last.
+    package var stateDigest: String?
+    /// Machines whose photos were taken over, and up to which write of theirs.
+    package var replaces: [String: Int]
+}
+
+extension Ledger {
+    package func catalogStanding() throws(LedgerError) -> CatalogStanding {
+        try read("read how the catalogue stands") { try $0.catalogStanding() }
+    }
+
+    /// Begins a write: what has changed until now belongs to it, what changes from now on to the next one.
+    package func beginCatalogWrite() throws(LedgerError) -> CatalogStanding {
+        try write("begin a write of the catalogue") { db in
+            try db.run("UPDATE agent SET catalog_tracking = 1")
+            try db.run("UPDATE catalog_changes SET segment = 0 WHERE segment IS NULL")
+            return try db.catalogStanding()
+        }
+    }
+
+    /// The store has a segment, proven, of what was begun. Those that it stands for may go from there.
+    package func commitCatalogWrite(
+        _ segment: CatalogStanding.Segment, stateDigest: String, at time: Date
+    ) throws(LedgerError) {
+        try write("note a write of the catalogue") { db in
+            if segment.from == 1 {
+                try db.run("DELETE FROM catalog_changes WHERE segment IS NOT NULL")
+            } else {
+                try db.run(
+                    "UPDATE catalog_changes SET segment = ? WHERE segment = 0 OR segment >= ?",
+                    [segment.to, segment.from])
+            }
+            try db.run("DELETE FROM catalog_segments WHERE last >= ?", [segment.from])
+            try db.run(
+                "INSERT INTO catalog_segments (last, first, lines, size) VALUES (?, ?, ?, ?)",
+                [segment.to, segment.from, segment.lines, segment.size])
+            try db.run(
+                """
+                UPDATE agent SET catalog_next = MAX(catalog_next, ?), catalog_state = ?, catalog_written_at = ?,
+                    catalog_problem = NULL
+                """, [segment.to + 1, stateDigest, time.milliseconds])
+        }
+    }
+
+    /// What the store has is another thing than was noted here: the next write is a full one.
+    /// - Parameter number: the lowest that it may have.
+    package func restartCatalog(from number: Int) throws(LedgerError) {
+        try write("begin the catalogue anew") { db in
+            try db.run("DELETE FROM catalog_segments")
+            try db.run("UPDATE agent SET catalog_next = MAX(catalog_next, ?)", [number])
+        }
+    }
+
+    /// No catalogue is kept, and nothing is counted for it.
+    package func endCatalog() throws(LedgerError) {
+        try write("end the catalogue") { db in
+            try db.run("DELETE FROM catalog_segments")
+            try db.run("DELETE FROM catalog_changes")
+            try db.run(
+                """
+                UPDATE agent SET catalog_tracking = 0, catalog_state = NULL, catalog_written_at = NULL,
+                    catalog_problem = NULL
+                """)
+        }
+    }
+
+    package func noteCatalogProblem(_ problem: String) throws(LedgerError) {
+        try write("note that the catalogue was not written") { db in
+            try db.run("UPDATE agent SET catalog_problem = ?", [problem])
+            return
+        }
+    }
+
+    /// This machine has taken over the photos of others.
+    /// - Parameter machines: and up to which write of theirs.
+    package func noteTakenOver(_ machines: [String: Int]) throws(LedgerError) {
+        if machines.isEmpty { return }
+        try write("note machines that were taken over") { db in
+            let known = try db.catalogStanding().replaces.merging(machines) { max($0, $1) }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            let text = String(decoding: try encoder.encode(known), as: UTF8.self)
+            try db.run("UPDATE agent SET catalog_replaces = ?", [text])
+        }
+    }
+}
+
+extension Database {
+    func catalogStanding() throws -> CatalogStanding {
+        let row = try Row.fetchOne(
+            self,
+            sql: """
+                SELECT machine_id, catalog_next, catalog_tracking, catalog_written_at, catalog_problem, catalog_state,
+                    catalog_replaces, (SELECT COUNT(*) FROM catalog_changes WHERE segment IS NULL OR segment = 0)
+                FROM agent
+                """)
+        guard let row, let machine = row[0] as String? else { throw UnknownName() }
+        let segments = try Row.fetchAll(
+            self, sql: "SELECT first, last, lines, size FROM catalog_segments ORDER BY last"
+        )
+        .map { CatalogStanding.Segment(from: $0[0], to: $0[1], lines: $0[2], size: $0[3]) }
+        let replaces = (row[6] as String?).flatMap {
+            try? JSONDecoder().decode([String: Int].self, from: Data($0.utf8))
+        }
+        return CatalogStanding(
+            machine: machine, next: row[1], segments: segments, unwritten: row[7], isTracking: row[2],
+            writtenAt: (row[3] as Int64?).map(Date.init(milliseconds:)), problem: row[4], stateDigest: row[5],
+            replaces: replaces ?? [:])
+    }
+}

@@ -1,0 +1,291 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+/// Whose photos are in a folder of the ledger.
+package enum FolderOwner: Hashable, Sendable {
+    case thisMachine
+    case machine(String)
+    /// Nobody knows: they were found in the store without a name.
+    case recovered
+
+    fileprivate static let recoveredName = "recovered"
+
+    fileprivate var column: String? {
+        switch self {
+        case .thisMachine: nil
+        case .machine(let id): id
+        case .recovered: Self.recoveredName
+        }
+    }
+}
+
+extension Ledger {
+    /// The folder of the ledger with this path, which is made when it is not known. It is not watched.
+    package func folderForCatalog(
+        _ kind: WatchedFolder.Kind, at path: FilePath, of owner: FolderOwner
+    ) throws(LedgerError) -> FolderID {
+        try write("note a folder") { db in
+            if let id = try db.number("SELECT id FROM folders WHERE path = ?", [path.blob]) {
+                return FolderID(rawValue: id)
+            }
+            try db.run(
+                "INSERT INTO folders (path, kind, active, position, machine) VALUES (?, ?, 0, 0, ?)",
+                [path.blob, kind.rawValue, owner.column])
+            return FolderID(rawValue: db.lastInsertedRowID)
+        }
+    }
+
+    /// What the store has, by its listing: objects that are not known yet are from now on.
+    package func noteListed(
+        _ page: [ObjectInfo], keys: KeyLayout, tellsRestores: Bool, at time: Date
+    ) throws(LedgerError) {
+        _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
+        try write("note what the store has") { db in
+            for info in page where keys.isKept(info.key) {
+                var record = ObjectRecord(info)
+                if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
+                try db.run(
+                    """
+                    INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state,
+                        restored_until, width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset,
+                        taken_rules)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    """, record.arguments)
+            }
+        }
+    }
+
+    /// What a catalogue says of photos. What is known to be on the disk stays as it is: the disk is right.
+    /// - Parameter folders: those of the ledger, by the numbers of the segment. What is in others is left out.
+    package func noteCatalog(
+        _ photos: [CatalogPhoto], in folders: [Int64: FolderID], at time: Date
+    ) throws(LedgerError) {
+        try write("note what the catalogue tells") { db in
+            var last: (folder: FolderID, path: FilePath, id: DirectoryID)?
+            for photo in photos {
+                guard let folder = folders[photo.place.folder], let name = photo.place.path.lastComponent else {
+                    continue
+                }
+                let object = try db.object(of: photo, at: time)
+                let path = photo.place.path.removingLastComponent()
+                let directory: DirectoryID
+                if let last, last.folder == folder, last.path == path {
+                    directory = last.id
+                } else {
+                    directory = try DirectoryTable(db).findOrAdd(path, in: folder)
+                    last = (folder, path, directory)
+                }
+                try db.note(photo, object: object, named: name, in: directory, of: folder, at: time)
+            }
+        }
+    }
+
+    /// What a catalogue no longer knows. It stays where the store has it, and it has no other name here.
+    package func noteCatalogGone(
+        _ places: [CatalogPlace], in folders: [Int64: FolderID]
+    ) throws(LedgerError) {
+        try write("note what the catalogue no longer tells") { db in
+            for place in places {
+                guard let folder = folders[place.folder], let name = place.path.lastComponent,
+                    let directory = try DirectoryTable(db).find(place.path.removingLastComponent(), in: folder)
+                else { continue }
+                let removed = try db.run(
+                    """
+                    DELETE FROM photos WHERE directory_id = ? AND name = ? AND state IN ('missing', 'lost')
+                    AND (EXISTS (SELECT 1 FROM photos AS others
+                            WHERE others.object_id = photos.object_id AND others.id <> photos.id)
+                        OR EXISTS (SELECT 1 FROM objects WHERE id = photos.object_id AND problem IS NOT NULL))
+                    """, [directory.rawValue, Data(name.bytes)])
+                if removed > 0 { try DirectoryTable(db).removeIfEmpty(directory) }
+            }
+        }
+    }
+
+    /// Forgets what was noted of other machines' photos, to be noted anew.
+    package func forgetOtherMachines() throws(LedgerError) {
+        try write("forget other machines' photos") { db in
+            for folder in try db.numbers("SELECT id FROM folders WHERE machine IS NOT NULL") {
+                try db.run("DELETE FROM photos WHERE folder_id = ?", [folder])
+                try db.run("UPDATE directories SET vacation_id = NULL WHERE folder_id = ?", [folder])
+                try db.run("DELETE FROM vacations WHERE folder_id = ?", [folder])
+                try db.run("DELETE FROM directories WHERE folder_id = ?", [folder])
+                try db.run("DELETE FROM photo_tallies WHERE folder_id = ?", [folder])
+                try db.run("DELETE FROM folders WHERE id = ?", [folder])
+            }
+        }
+    }
+
+    /// All folders of which photos are known, with whose they are: this machine's first, then others', then what has no name.
+    package func ownedFolders() throws(LedgerError) -> [(path: FilePath, owner: FolderOwner)] {
+        try read("list folders") { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT path, machine FROM folders
+                    ORDER BY machine IS NOT NULL, machine = ?, active DESC, position, path
+                    """, arguments: [FolderOwner.recoveredName]
+            ).map { row in
+                let owner: FolderOwner =
+                    switch row[1] as String? {
+                    case nil: .thisMachine
+                    case FolderOwner.recoveredName: .recovered
+                    case let id?: .machine(id)
+                    }
+                return (FilePath(blob: row[0]), owner)
+            }
+        }
+    }
+
+    // MARK: What has no name
+
+    /// A page of the photos in the pool of which no name is known, in the order of keys.
+    package func namelessPhotos(
+        below prefix: String, after last: ObjectKey?, limit: Int
+    ) throws(LedgerError) -> [ObjectRecord] {
+        let range = KeyRange(prefix: prefix, after: last)
+        return try read("list photos without a name") { db in
+            try db.rows(
+                """
+                SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL
+                AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
+                AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)
+                AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
+                ORDER BY key LIMIT ?
+                """, [range.from, range.to, limit])
+        }
+    }
+
+    /// How many photos are known, and how many of them without the name that they had.
+    package func rebuiltPhotos() throws(LedgerError) -> (photos: Int, recovered: Int) {
+        try read("count photos") { db in
+            let photos = try db.number("SELECT COUNT(*) FROM photos WHERE object_id IS NOT NULL AND state <> 'lost'")
+            let recovered = try db.number(
+                """
+                SELECT SUM(files) FROM photo_tallies
+                WHERE folder_id IN (SELECT id FROM folders WHERE machine = ?)
+                """, [FolderOwner.recoveredName])
+            return (Int(photos ?? 0), Int(recovered ?? 0))
+        }
+    }
+
+    /// Whether nothing was ever stored from here.
+    package func isNew() throws(LedgerError) -> Bool {
+        try read("read whether anything is known") { db in
+            try db.number("SELECT SUM(objects) FROM object_tallies") ?? 0 == 0
+        }
+    }
+}
+
+extension KeyLayout {
+    /// Whether the ledger keeps a record of it: photos, originals, projects, archived photos.
+    fileprivate func isKept(_ key: ObjectKey) -> Bool {
+        let name = key.rawValue
+        return name.hasPrefix(photos) || name.hasPrefix("users/\(user)/originals/")
+            || name.hasPrefix("users/\(user)/projects/") || name.hasPrefix(galleryArchive)
+    }
+
+    fileprivate func photoMD5(_ key: ObjectKey) -> MD5Digest? {
+        guard key.rawValue.hasPrefix(photos), key.rawValue.hasSuffix(".dat") else { return nil }
+        return MD5Digest(hex: key.rawValue.dropFirst(photos.count).dropLast(4))
+    }
+}
+
+extension Database {
+    /// The object of a photo, with what its catalogue tells of it. One that the listing does not have is known as missing.
+    fileprivate func object(of photo: CatalogPhoto, at time: Date) throws -> (
+        id: Int64, problem: String?, storedAt: Int64
+    ) {
+        let known = try Row.fetchOne(
+            cachedStatement(sql: "SELECT id, problem, size, stored_at FROM objects WHERE key = ?"),
+            arguments: [photo.key.rawValue])
+        guard let known else {
+            try run(
+                """
+                INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, width, height,
+                    taken_at, taken_offset, taken_rules, stored_at, problem)
+                VALUES (?, ?, ?, ?, ?, 'STANDARD', 'none', ?, ?, ?, ?, 1, ?, ?)
+                """,
+                [
+                    photo.key.rawValue, photo.size, photo.md5?.blob, photo.sha256?.blob, photo.contentType, photo.width,
+                    photo.height, photo.takenAt?.clock, photo.takenAt?.offset, time.milliseconds,
+                    ObjectFault.missing.text,
+                ])
+            return (lastInsertedRowID, ObjectFault.missing.text, time.milliseconds)
+        }
+        let id: Int64 = known[0]
+        // Bytes of another size are another copy, of which the catalogue does not know the digest.
+        let sha256 = known[2] as Int64 == photo.size ? photo.sha256 : nil
+        try run(
+            """
+            UPDATE objects SET md5 = COALESCE(md5, ?1), sha256 = COALESCE(sha256, ?2),
+                content_type = IIF(content_type = ?3, ?4, content_type), width = COALESCE(width, ?5),
+                height = COALESCE(height, ?6), taken_at = COALESCE(taken_at, ?7),
+                taken_offset = IIF(taken_at IS NULL, ?8, taken_offset)
+            WHERE id = ?9
+            """,
+            [
+                photo.md5?.blob, sha256?.blob, MediaType.unknown.name, photo.contentType, photo.width, photo.height,
+                photo.takenAt?.clock, photo.takenAt?.offset, id,
+            ])
+        return (id, known[1], known[3])
+    }
+
+    fileprivate func note(
+        _ photo: CatalogPhoto, object: (id: Int64, problem: String?, storedAt: Int64), named name: FilePath.Component,
+        in directory: DirectoryID, of folder: FolderID, at time: Date
+    ) throws {
+        let words = object.problem.map { ObjectFault(text: $0).words }
+        let row = try PhotoTable(self).row(in: directory, named: name)
+        if let row {
+            // The last segment that tells of it is right; with the same object there is nothing new.
+            guard !row.isOnDisk, row.objectID != object.id || row.stamp.isOfCatalog else { return }
+            try run(
+                """
+                UPDATE photos SET device = 0, inode = 0, changed = NULL, born = NULL, size = ?, modified = ?, md5 = ?,
+                    object_id = ?, object_generation = IIF(?, generation, -1), uploaded_at = ?
+                WHERE id = ?
+                """,
+                [
+                    photo.file?.size ?? photo.size,
+                    photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt), photo.md5?.blob, object.id,
+                    photo.file != nil, object.storedAt, row.id,
+                ])
+            return
+        }
+        try run(
+            """
+            INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, md5, object_id,
+                object_generation, uploaded_at, queued_at, error)
+            VALUES (?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                folder.rawValue, directory.rawValue, Data(name.bytes), photo.file?.size ?? photo.size,
+                photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt),
+                words == nil ? "missing" : "lost", photo.md5?.blob, object.id,
+                photo.file == nil ? -1 : 1, object.storedAt, time.milliseconds,
+                words.map {
+                    "its file is gone, and what was stored of it \($0); any copy of the photo in a watched folder brings "
+                        + "it back"
+                },
+            ])
+    }
+}
+
+extension CatalogPhoto {
+    /// What a file of it is dated by where its own time is not known: nanoseconds since 1970.
+    fileprivate func believedTime(storedAt: Int64) -> Int64 {
+        (takenAt.map { ($0.instant ?? $0.instant(offset: 0)).milliseconds } ?? storedAt) * 1_000_000
+    }
+}
+
+extension FileStamp {
+    /// Whether it is what a catalogue tells of a file that was never seen on this disk: size and time alone.
+    var isOfCatalog: Bool { device == 0 && inode == 0 }
+
+    /// Whether the file may be the one that a catalogue tells of. Its content was not read: who looks at it later does that.
+    func isAs(catalogued other: FileStamp) -> Bool {
+        other.isOfCatalog && size == other.size && modified == other.modified
+    }
+}

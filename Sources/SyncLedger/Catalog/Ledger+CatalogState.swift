@@ -1,0 +1,149 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+
+/// What a catalogue tells besides photos, once it is all read.
+package struct CatalogState: Hashable, Sendable {
+    package var vacations: [CatalogVacation] = []
+    package var shares: [CatalogShare] = []
+    package var restores: [CatalogRestore] = []
+    package var profiles: [String] = []
+
+    package init() {}
+
+    /// - Returns: `false` for a line of something else.
+    package mutating func take(_ line: CatalogLine) -> Bool {
+        switch line {
+        case .state: self = CatalogState()
+        case .vacation(let vacation): vacations.append(vacation)
+        case .share(let share): shares.append(share)
+        case .restore(let restore): restores.append(restore)
+        case .profile(let id): profiles.append(id)
+        default: return false
+        }
+        return true
+    }
+}
+
+extension Ledger {
+    /// Notes vacations, shares and restores as a catalogue has them, after its photos. What is known already stays.
+    package func noteCatalog(
+        _ state: CatalogState, in folders: [Int64: FolderID], at time: Date
+    ) throws(LedgerError) {
+        try write("note what the catalogue tells") { db in
+            for vacation in state.vacations {
+                guard let folder = folders[vacation.f] else { continue }
+                try db.note(vacation, in: folder)
+            }
+            for share in state.shares { try db.note(share) }
+            for restore in state.restores { try db.note(restore, at: time) }
+        }
+    }
+
+    /// How many vacations and open shares are known.
+    package func rebuiltCounts() throws(LedgerError) -> (vacations: Int, shares: Int) {
+        try read("count vacations and shares") { db in
+            let vacations = try db.number(
+                "SELECT COUNT(*) FROM vacations WHERE waiting + uploaded + failed + missing > 0")
+            let shares = try db.number("SELECT COUNT(*) FROM shares WHERE state NOT IN ('revoked', 'expired')")
+            return (Int(vacations ?? 0), Int(shares ?? 0))
+        }
+    }
+}
+
+extension Database {
+    fileprivate func note(_ vacation: CatalogVacation, in folder: FolderID) throws {
+        let name = Data(vacation.vacation.path.bytes)
+        let isWhole = vacation.key != nil && vacation.fingerprint != nil && vacation.manifest != nil
+        try run(
+            """
+            UPDATE vacations SET location = ?, start_date = ?, end_date = ?, shared_by = ?, cache_key = ?,
+                photo_count = ?, fingerprint = ?, manifest = ?, is_own = ?, stored_at = ?
+            WHERE folder_id = ? AND name = ? AND cache_key IS NULL
+            """,
+            [
+                vacation.location, vacation.start, vacation.end, vacation.sharedBy, isWhole ? vacation.key : nil,
+                isWhole ? vacation.photos ?? 0 : nil,
+                isWhole ? vacation.fingerprint.flatMap { SHA256Digest(hex: $0)?.blob } : nil,
+                isWhole ? vacation.manifest.flatMap { SHA256Digest(hex: $0)?.blob } : nil,
+                isWhole && vacation.own == true, isWhole ? vacation.storedAt ?? 0 : nil, folder.rawValue, name,
+            ])
+    }
+
+    fileprivate func note(_ share: CatalogShare) throws {
+        guard ShareID(share.share) != nil, ShareState(rawValue: share.state) != nil,
+            ShareStep(rawValue: share.step) != nil, CalendarDay(share.start) != nil, CalendarDay(share.end) != nil
+        else { return }
+        // One that was to be published waits for its restores no more: they are asked for again.
+        let state = share.state == ShareState.waiting.rawValue ? ShareState.preparing.rawValue : share.state
+        let added = try run(
+            """
+            INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
+                expires_at, state, step, next_slot, published_at, page_written_at, links_end_at, ended_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """,
+            [
+                share.share, Data(share.path.path.bytes), share.selection, share.quality, share.location, share.start,
+                share.end, share.sharedBy, share.createdAt, share.expiresAt, state, share.step, share.nextSlot,
+                share.publishedAt, share.pageWrittenAt, share.linksEndAt, share.endedAt,
+            ])
+        guard added > 0 else { return }
+        let number = lastInsertedRowID
+        for photo in share.photos {
+            guard let md5 = MD5Digest(hex: photo.md5) else { continue }
+            let taken = photo.at.flatMap { CaptureTime($0) }
+            let sha256 = photo.sha256.flatMap { SHA256Digest(hex: $0) }
+            let isWhole =
+                sha256 != nil && photo.size != nil && photo.w != nil && photo.h != nil && photo.storedAt != nil
+            // The file of it is on another disk: what is stored of it counts.
+            try run(
+                """
+                INSERT INTO share_photos (share, slot, position, md5, path, source_key, taken_at, taken_offset, sha256,
+                    size, width, height, stored_at, is_local)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING
+                """,
+                [
+                    number, photo.slot, photo.position, md5.blob, Data(photo.path.path.bytes), photo.key, taken?.clock,
+                    taken?.offset, isWhole ? sha256?.blob : nil, isWhole ? photo.size : nil, isWhole ? photo.w : nil,
+                    isWhole ? photo.h : nil, isWhole ? photo.storedAt : nil,
+                ])
+        }
+    }
+
+    /// Items whose objects are not known are left out: nothing could be read by them.
+    fileprivate func note(_ restore: CatalogRestore, at time: Date) throws {
+        let known = try number(
+            "SELECT id FROM restore_jobs WHERE requested_at = ? AND requested_by = ?",
+            [restore.requestedAt, restore.by])
+        guard known == nil, RestoreTier(rawValue: restore.tier) != nil, restore.days > 0 else { return }
+        try run(
+            """
+            INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days) VALUES (?, ?, ?, ?, ?)
+            """, [restore.requestedAt, restore.by, restore.tier, restore.rush, restore.days])
+        let job = lastInsertedRowID
+        for item in restore.items {
+            guard RestoreTier(rawValue: item.tier) != nil, RestoreItemState(rawValue: item.state) != nil,
+                try number("SELECT id FROM objects WHERE key = ?", [item.key]) != nil
+            else { continue }
+            try run(
+                """
+                INSERT INTO restore_items (job_id, key, path, size, storage_class, tier, state, requested_at, ready_at,
+                    expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """,
+                [
+                    job, item.key, item.path.map { Data($0.path.bytes) }, item.size, item.storageClass, item.tier,
+                    item.state, item.requestedAt, item.readyAt, item.expiresAt,
+                ])
+        }
+        try run(
+            "DELETE FROM restore_jobs WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM restore_items WHERE job_id = ?1)",
+            [job])
+        if try number(
+            "SELECT COUNT(*) FROM restore_items WHERE job_id = ? AND state IN ('planned', 'retrieving')", [job])
+            == 0
+        {
+            try run("UPDATE restore_jobs SET finished_at = ?, announced = 1 WHERE id = ?", [time.milliseconds, job])
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+
+/// A store and machines that keep their catalogues in it. Photos are made in ledger and store, as an upload leaves them.
+final class CatalogBench: Sendable {
+    let tree: TemporaryTree
+    let memory = InMemoryStore()
+    let store: FaultyStore
+    let time = ManualTime()
+    let keys: KeyLayout
+    let pool = BlockingPool(name: "test", threads: 2)
+
+    init() throws {
+        tree = try TemporaryTree()
+        store = FaultyStore(memory)
+        keys = try KeyLayout(user: "ana")
+    }
+
+    func machine(_ name: String, folder: FilePath = "/pictures/Gallery") throws -> CatalogMachine {
+        try CatalogMachine(name, in: self, ledger: try Ledger.inMemory(), folder: folder)
+    }
+
+    /// Keys of segments, without what is in front of their numbers.
+    func segments() async throws -> [String] {
+        try await store.list(prefix: keys.catalog, after: nil, limit: 1_000).objects
+            .map { String($0.key.rawValue.split(separator: "/").last ?? "") }
+    }
+
+    func keysOfSegments() async throws -> [ObjectKey] {
+        try await memory.list(prefix: keys.catalog, after: nil, limit: 1_000).objects.map(\.key)
+    }
+}
+
+final class CatalogMachine: Sendable {
+    let bench: CatalogBench
+    let name: String
+    let ledger: Ledger
+    let folder: FolderRecord
+    let writer: CatalogWriter
+
+    init(_ name: String, in bench: CatalogBench, ledger: Ledger, folder path: FilePath) throws {
+        self.bench = bench
+        self.name = name
+        self.ledger = ledger
+        folder = try ledger.register([WatchedFolder(kind: .gallery, path: path)])[0]
+        writer = CatalogWriter(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, name: name,
+            spool: bench.tree.path("\(name).part"), pool: bench.pool, time: bench.time.source,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// As a folder is seen with these files, and what is new of it is stored. The text of a file is its stamp and content.
+    func see(_ files: [String: String], in directory: FilePath = "") async throws {
+        let now = bench.time.now
+        let scanned = files.map { name, text in
+            ScannedFile(name: FilePath.Component(name) ?? "x", stamp: Self.stamp(text))
+        }
+        _ = try ledger.reconcile(
+            folder.id, directory: directory, files: scanned, settled: { _ in true }, stillThere: { _ in false }, at: now
+        )
+        for claim in try ledger.claim(limit: 1_000, at: now) {
+            let text = files[claim.relativePath.lastComponent?.string ?? ""] ?? ""
+            let digest = ContentDigest(of: Array(text.utf8))
+            let key = try bench.keys.photo(PhotoID(digest.md5))
+            do {
+                _ = try await bench.memory.put(
+                    ObjectBody(bytes: Array(text.utf8), digest: digest), at: key,
+                    attributes: ObjectAttributes(
+                        contentType: "image/jpeg",
+                        metadata: [MetadataName.md5: "\(digest.md5)", MetadataName.takenAt: "2024-06-15T07:30:00"]),
+                    condition: .ifAbsent)
+            } catch let error as StoreError where error.code == .alreadyExists {}
+            let object = ObjectRecord(
+                key: key, size: Int64(text.utf8.count), md5: digest.md5, sha256: digest.sha256,
+                contentType: "image/jpeg",
+                storageClass: .standard, storedAt: now)
+            try ledger.commit(claim, outcome: .uploaded(digest, object), at: now)
+        }
+    }
+
+    static func stamp(_ text: String) -> FileStamp {
+        let number = UInt64(text.utf8.reduce(7) { $0 &* 31 &+ Int($1) } & 0xFFFF_FFFF)
+        return FileStamp(
+            device: 1, inode: number, size: Int64(text.utf8.count), modified: Int64(number), changed: Int64(number),
+            born: Int64(number))
+    }
+
+    /// A pass' end.
+    @discardableResult
+    func write() async throws -> CatalogWriter.Outcome { try await writer.run() }
+
+    @discardableResult
+    func rebuild(inPlaceOf other: String? = nil, over store: (any ReadableStore)? = nil) async throws
+        -> LedgerRebuild.Summary
+    {
+        try await LedgerRebuild(
+            store: store ?? bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, folders: [folder],
+            machineName: name, spool: bench.tree.path("\(name)-rebuild.part"), pool: bench.pool, time: bench.time.source
+        ).run(inPlaceOf: other)
+    }
+
+    /// Paths of all photos that are known, with their states: `Gallery/a.jpg missing`.
+    func known() throws -> Set<String> {
+        var known: Set<String> = []
+        try ledger.photos(at: "/") { known.insert("\($0.path) \($0.state.rawValue)") }
+        return known
+    }
+}

@@ -1,0 +1,193 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncGzip
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+struct CatalogWriterTests {
+    private let bench: CatalogBench
+
+    init() throws { bench = try CatalogBench() }
+
+    @Test func `a pass writes what is new, once, and nothing when nothing is`() async throws {
+        let machine = try bench.machine("laptop")
+        #expect(try await machine.write() == .unchanged)
+        #expect(try await bench.segments() == [])
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        _ = try await machine.write()
+        #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz"])
+        #expect(bench.store.count(.put) == 1)
+        #expect(try await machine.write() == .unchanged)
+        #expect(bench.store.count(.put) == 1 && bench.store.count(.list) == 2)
+    }
+
+    @Test func `new photos come into a segment of their own, and small ones are taken together`() async throws {
+        let machine = try bench.machine("laptop")
+        var files = Dictionary(uniqueKeysWithValues: (0..<100).map { ("\($0).jpg", "\($0)") })
+        try await machine.see(files)
+        _ = try await machine.write()
+        for number in 100..<104 {
+            files["\(number).jpg"] = "\(number)"
+            try await machine.see(files)
+            guard case .written = try await machine.write() else { return Issue.record("not written") }
+        }
+        // The full one stays; the four that followed became one.
+        #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz", "00000002-00000005.jsonl.gz"])
+        let other = try bench.machine("laptop")
+        #expect(try await other.rebuild().photos == 104)
+        #expect(try other.known().count == 104)
+    }
+
+    @Test func `a photo that moves or changes is known where and as it is`() async throws {
+        let machine = try bench.machine("laptop")
+        var files = Dictionary(uniqueKeysWithValues: (0..<50).map { ("\($0).jpg", "\($0)") })
+        try await machine.see(files)
+        _ = try await machine.write()
+        files["moved.jpg"] = files.removeValue(forKey: "7.jpg")
+        files["8.jpg"] = "other"
+        try await machine.see(files)
+        _ = try await machine.write()
+        #expect(try await bench.segments().count == 2)
+        let other = try bench.machine("laptop")
+        _ = try await other.rebuild()
+        let known = try other.known()
+        #expect(known.contains("/pictures/Gallery/moved.jpg missing"))
+        #expect(!known.contains { $0.hasPrefix("/pictures/Gallery/7.jpg") })
+        let key = try bench.keys.photo(PhotoID(ContentDigestOf("other").md5))
+        #expect(try other.ledger.photoPaths(of: key, limit: 5) == ["/pictures/Gallery/8.jpg"])
+        // The earlier content has no name any more.
+        #expect(known.count { $0.hasPrefix("/recovered/") } == 1)
+    }
+
+    @Test func `a write that fails at any request is told, and the next pass makes up for it`() async throws {
+        for operation in [StoreOperation.list, .put, .deleteMany] {
+            for isAfter in [false, true] {
+                let bench = try CatalogBench()
+                let machine = try bench.machine("laptop")
+                try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+                _ = try await machine.write()
+                try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
+                let effect: StoreFault.Effect = isAfter ? .failAfter(.unreachable) : .failBefore(.unreachable)
+                bench.store.add(StoreFault(operation, number: 1, effect))
+                let outcome = try await machine.write()
+                guard case .failed = outcome else { return Issue.record("\(operation): \(outcome)") }
+                #expect(try machine.ledger.catalogStanding().problem != nil)
+                _ = try await machine.write()
+                #expect(try machine.ledger.catalogStanding().problem == nil)
+                #expect(try machine.ledger.catalogStanding().unwritten == 0)
+                let other = try bench.machine("laptop")
+                #expect(try await other.rebuild().fromCatalog == 3, "\(operation) \(isAfter)")
+            }
+        }
+    }
+
+    @Test func `what changes while it is written belongs to the next write`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        let ledger = machine.ledger
+        bench.store.add(
+            StoreFault(
+                .put, number: 1,
+                .meanwhile {
+                    _ = try? ledger.markGone(machine.folder.id, path: "a.jpg", at: Date(timeIntervalSince1970: 5))
+                    _ = try? ledger.reconcile(
+                        machine.folder.id, directory: "",
+                        files: [ScannedFile(name: "z.jpg", stamp: CatalogMachine.stamp("a"))], settled: { _ in true },
+                        stillThere: { _ in false }, at: Date(timeIntervalSince1970: 6))
+                }))
+        _ = try await machine.write()
+        #expect(try machine.ledger.catalogStanding().unwritten == 2)
+        _ = try await machine.write()
+        let other = try bench.machine("laptop")
+        _ = try await other.rebuild()
+        #expect(try other.known() == ["/pictures/Gallery/z.jpg missing"])
+    }
+
+    @Test func `a ledger that was put back learns what was written after it, and overwrites nothing`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let old = try machine.ledger.copyInMemory()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        _ = try await machine.write()
+        let back = try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
+        try await back.see(["a.jpg": "a", "c.jpg": "c"])
+        _ = try await back.write()
+        #expect(
+            try back.known() == [
+                "/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/b.jpg missing",
+                "/pictures/Gallery/c.jpg uploaded",
+            ])
+        let other = try bench.machine("laptop")
+        #expect(try await other.rebuild().fromCatalog == 3)
+    }
+
+    @Test func `segments that are gone are written again, in a full one`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        for key in try await bench.keysOfSegments() { try await bench.memory.delete(key) }
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        _ = try await machine.write()
+        #expect(try await bench.segments() == ["00000001-00000002.jsonl.gz"])
+    }
+
+    @Test func `without a catalogue what was there of this machine goes, and of others stays`() async throws {
+        let (machine, other) = (try bench.machine("laptop"), try bench.machine("tower"))
+        for each in [machine, other] {
+            try await each.see(["a.jpg": "a"])
+            _ = try await each.write()
+        }
+        #expect(try await bench.segments().count == 2)
+        _ = try await machine.writer.remove()
+        #expect(try await bench.segments().count == 1)
+        _ = try await machine.writer.remove()
+        // Wanted again, it is whole.
+        _ = try await machine.write()
+        #expect(try await bench.segments().count == 2)
+    }
+
+    @Test func `a machine that is renamed says so with its next write`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let renamed = try CatalogMachine("study", in: bench, ledger: machine.ledger, folder: "/pictures/Gallery")
+        _ = try await renamed.write()
+        let other = try bench.machine("other")
+        let summary = try await other.rebuild(inPlaceOf: "study")
+        #expect(summary.machines.map(\.name) == ["study"] && summary.photos == 1)
+    }
+
+    @Test func `gzip comes back in pieces of any size, and damage is found`() throws {
+        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }
+        var packed: [UInt8] = []
+        let writer = try GzipWriter()
+        for start in stride(from: 0, to: bytes.count, by: 70_001) {
+            let end = min(start + 70_001, bytes.count)
+            try writer.write(bytes[start..<end], isLast: end == bytes.count) { packed += $0 }
+        }
+        for size in [1, 17, 65_536, packed.count] {
+            var unpacked: [UInt8] = []
+            let reader = try GzipReader()
+            for start in stride(from: 0, to: packed.count, by: size) {
+                try Array(packed[start..<min(start + size, packed.count)]).withUnsafeBytes { piece in
+                    try reader.read(piece) { unpacked += $0 }
+                }
+            }
+            try reader.finish()
+            #expect(unpacked == bytes)
+        }
+        var damaged = packed
+        damaged[packed.count / 2] ^= 0x10
+        for bad in [damaged, Array(packed.dropLast(3)), packed + [0], Array("no gzip".utf8)] {
+            #expect(throws: GzipError.self) {
+                let reader = try GzipReader()
+                try bad.withUnsafeBytes { try reader.read($0) { _ in } }
+                try reader.finish()
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncGzip
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+func ContentDigestOf(_ text: String) -> ContentDigest { ContentDigest(of: Array(text.utf8)) }
+
+struct LedgerRebuildTests {
+    private let bench: CatalogBench
+
+    init() throws { bench = try CatalogBench() }
+
+    /// A machine with two folders of photos, whose catalogue is written.
+    private func lost(_ name: String = "laptop") async throws -> CatalogMachine {
+        let machine = try bench.machine(name)
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        try await machine.see(["c.jpg": "c", "twice.jpg": "a"], in: "2019/rome")
+        _ = try await machine.write()
+        return machine
+    }
+
+    private static let paths: Set<String> = [
+        "/pictures/Gallery/a.jpg missing", "/pictures/Gallery/b.jpg missing",
+        "/pictures/Gallery/2019/rome/c.jpg missing",
+        "/pictures/Gallery/2019/rome/twice.jpg missing",
+    ]
+
+    @Test func `every path is known again, with its object, and a second time nothing is new`() async throws {
+        _ = try await lost()
+        let machine = try bench.machine("new")
+        let puts = bench.store.count(.put)
+        let first = try await machine.rebuild()
+        #expect([first.photos, first.fromCatalog, first.recovered, first.lost] == [4, 4, 0, 0])
+        #expect(first.problems == [] && first.machines.map(\.role) == [.takenOver])
+        #expect(first.requests <= 6)
+        #expect(try machine.known() == Self.paths)
+        let again = try await machine.rebuild()
+        #expect(again == first)
+        #expect(try machine.known() == Self.paths)
+        #expect(try machine.ledger.check() == [])
+        #expect(bench.store.count(.put) == puts)
+    }
+
+    @Test func `what is on the disk with the size and time of then is taken for it, and nothing else is`() async throws
+    {
+        let old = try await lost()
+        let machine = try bench.machine("new")
+        _ = try await machine.rebuild()
+        let now = bench.time.now
+        let files = [
+            ScannedFile(name: "a.jpg", stamp: moved(CatalogMachine.stamp("a"))),
+            ScannedFile(name: "b.jpg", stamp: moved(CatalogMachine.stamp("other"))),
+        ]
+        let seen = try machine.ledger.reconcile(
+            machine.folder.id, directory: "", files: files, settled: { _ in true }, stillThere: { _ in false }, at: now)
+        #expect(seen.returned == 1 && seen.changed == 1)
+        #expect(try machine.known().contains("/pictures/Gallery/a.jpg uploaded"))
+        #expect(try machine.known().contains("/pictures/Gallery/b.jpg pending"))
+        withExtendedLifetime(old) {}
+        // From then on it is the file itself that counts.
+        let later = try machine.ledger.reconcile(
+            machine.folder.id, directory: "", files: files, settled: { _ in true }, stillThere: { _ in false }, at: now)
+        #expect(later.isEmpty && later.unchanged == 2)
+    }
+
+    private func moved(_ stamp: FileStamp) -> FileStamp {
+        FileStamp(device: 9, inode: stamp.inode + 1, size: stamp.size, modified: stamp.modified, changed: 1, born: 1)
+    }
+
+    @Test func `photos without a name are found by the listing`() async throws {
+        let old = try await lost()
+        try await old.see(["d.jpg": "d"], in: "late")
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        #expect(summary.recovered == 1 && summary.fromCatalog == 4)
+        let id = ContentDigestOf("d").md5
+        #expect(try machine.known() == Self.paths.union(["/recovered/2024-06-15_\(id).jpg missing"]))
+        // Its machine tells of it later on: then it has its name.
+        _ = try await old.write()
+        let later = try await machine.rebuild(inPlaceOf: "laptop")
+        #expect(later.recovered == 0 && later.fromCatalog == 5)
+    }
+
+    @Test func `it may end at any request and at any segment, and the next run completes it`() async throws {
+        let old = try await lost()
+        try await old.see(["e.jpg": "e"], in: "more")
+        let whole = try bench.machine("whole")
+        _ = try await whole.rebuild()
+        let known = try whole.known()
+        let requests = bench.store.calls.count
+        for number in 1...20 {
+            let machine = try bench.machine("new")
+            let faulty = FaultyStore(bench.memory)
+            for operation in [StoreOperation.list, .get, .head] {
+                faulty.add(StoreFault(operation, number: number, .failAfter(.unreachable)))
+            }
+            do {
+                _ = try await machine.rebuild(over: faulty)
+            } catch is StoreError {
+                _ = try await machine.rebuild()
+            }
+            #expect(try machine.known() == known)
+            #expect(try machine.ledger.check() == [])
+        }
+        #expect(requests > 0)
+    }
+
+    @Test func `a damaged segment is told, what can be read of it counts, and no photo is left out`() async throws {
+        _ = try await lost()
+        let key = try #require(try await bench.keysOfSegments().first)
+        var bytes = try await bench.memory.bytes(of: key)
+        bytes.removeLast(12)
+        try await replace(key, bytes)
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        #expect(summary.problems.count == 1 && summary.problems[0].contains("damaged"), "\(summary.problems)")
+        #expect(summary.photos >= 3)
+        #expect(
+            try Set(machine.ledger.namelessPhotos(below: bench.keys.photos, after: nil, limit: 10).map(\.key)) == [])
+    }
+
+    @Test func `a segment that is missing in the middle is told, and its photos are recovered`() async throws {
+        let old = try bench.machine("laptop")
+        var files = Dictionary(uniqueKeysWithValues: (0..<200).map { ("\($0).jpg", "\($0)") })
+        try await old.see(files)
+        _ = try await old.write()
+        for number in 200..<230 { files["\(number).jpg"] = "\(number)" }
+        try await old.see(files)
+        _ = try await old.write()
+        files["last.jpg"] = "last"
+        try await old.see(files)
+        _ = try await old.write()
+        let keys = try await bench.keysOfSegments()
+        try #require(keys.count == 3)
+        try await bench.memory.delete(keys[1])
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        #expect(summary.fromCatalog == 201 && summary.recovered == 30)
+        #expect(summary.problems.count == 1 && summary.problems[0].contains("2 to 2"), "\(summary.problems)")
+    }
+
+    @Test func `a segment of a newer version is told, and its photos are recovered until it can be read`() async throws
+    {
+        _ = try await lost()
+        let key = try #require(try await bench.keysOfSegments().first)
+        let line =
+            #"{"catalog":2,"user":"ana","machine":"x","name":"y","from":1,"to":1,"written":"2026-01-01T00:00:00Z"}"#
+        var packed: [UInt8] = []
+        try GzipWriter().write(Array((line + "\n").utf8), isLast: true) { packed += $0 }
+        try await replace(key, packed)
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        #expect(summary.problems.count == 1 && summary.problems[0].contains("newer version"), "\(summary.problems)")
+        #expect(summary.machines.map(\.role) == [.unreadable] && summary.recovered == 3)
+    }
+
+    @Test func `of two machines the one of its own name is taken over, and the other's photos are told apart`()
+        async throws
+    {
+        _ = try await lost("laptop")
+        let tower = try bench.machine("tower")
+        try await tower.see(["a.jpg": "another"])
+        _ = try await tower.write()
+        let machine = try bench.machine("laptop")
+        let summary = try await machine.rebuild()
+        #expect(
+            Dictionary(uniqueKeysWithValues: summary.machines.map { ($0.name, $0.role) })
+                == ["laptop": .takenOver, "tower": .other])
+        #expect(
+            try machine.known() == Self.paths.union(["/machines/tower/pictures/Gallery/a.jpg missing"]))
+        // What is another's does not come into this one's catalogue, and this one stands for the one it has replaced.
+        _ = try await machine.write()
+        let third = try bench.machine("third")
+        let later = try await third.rebuild(inPlaceOf: "tower")
+        #expect(later.machines.map(\.role.rawValue).sorted() == ["other", "replaced", "takenOver"])
+        #expect(try third.known().contains("/pictures/Gallery/a.jpg missing"))
+        #expect(try third.known().count { $0.hasPrefix("/machines/laptop/") } == 4)
+    }
+
+    @Test func `a machine that was taken over and lives on is a machine of its own again`() async throws {
+        let old = try await lost()
+        let machine = try bench.machine("new")
+        _ = try await machine.rebuild()
+        _ = try await machine.write()
+        try await old.see(["later.jpg": "later"], in: "2020")
+        _ = try await old.write()
+        let summary = try await machine.rebuild()
+        #expect(summary.machines.map(\.role.rawValue).sorted() == ["other", "this"])
+        #expect(try machine.known().contains("/machines/laptop/pictures/Gallery/2020/later.jpg missing"))
+    }
+
+    @Test func `two machines of which none is meant stay others, and a wrong name is told with those there are`()
+        async throws
+    {
+        _ = try await lost("laptop")
+        let tower = try bench.machine("tower")
+        try await tower.see(["t.jpg": "t"])
+        _ = try await tower.write()
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        #expect(summary.machines.map(\.role) == [.other, .other] && summary.photos == 5)
+        #expect(try machine.known().allSatisfy { $0.hasPrefix("/machines/") })
+        await #expect(throws: LedgerRebuild.UnknownMachine.self) { try await machine.rebuild(inPlaceOf: "nobody") }
+        _ = try await machine.rebuild(inPlaceOf: "laptop")
+        #expect(try machine.known().isSuperset(of: Self.paths))
+    }
+
+    @Test func `a photo that the store has no more is lost, and is told`() async throws {
+        _ = try await lost()
+        try await bench.memory.delete(try bench.keys.photo(PhotoID(ContentDigestOf("b").md5)))
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        #expect(summary.lost == 1 && summary.photos == 3)
+        #expect(try machine.known().contains("/pictures/Gallery/b.jpg lost"))
+    }
+
+    private func replace(_ key: ObjectKey, _ bytes: [UInt8]) async throws {
+        _ = try await bench.memory.put(
+            ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: key,
+            attributes: ObjectAttributes(contentType: "application/gzip"), condition: .overwrite)
+    }
+}

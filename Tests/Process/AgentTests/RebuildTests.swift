@@ -1,0 +1,177 @@
+import Foundation
+import SyncDigest
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// The disk is gone, and the store alone brings everything back.
+@Suite(.serialized) struct RebuildTests {
+    private typealias Fields = [String: Any]
+
+    private func answer(_ home: AgentHome, _ arguments: String..., code: Int32 = 0) async throws -> Fields {
+        let finished = try await home.start(arguments).finished()
+        guard finished.code == code else { throw UnexpectedEnd(finished: finished) }
+        return try #require(try JSONSerialization.jsonObject(with: Data(finished.output)) as? Fields)
+    }
+
+    /// Photos in nested folders, one of them twice, and a trip.
+    private func fill(_ home: AgentHome) throws {
+        for number in 0..<6 {
+            try home.gallery.appending("2019/rome/\(number).jpg").create(SamplePhoto.unique(number))
+        }
+        try home.gallery.appending("copy of 1.jpg").create(SamplePhoto.unique(1))
+        for number in 0..<3 { try home.photo(number).create(SamplePhoto.taken(number)) }
+    }
+
+    /// What is known of all photos: their paths with the SHA-256 of what is stored.
+    private func stored(_ home: AgentHome) async throws -> [String: [String?]] {
+        let photos = try await home.photos(at: home.gallery) + home.photos(at: home.vacations)
+        return Dictionary(uniqueKeysWithValues: photos.map { ($0.path, [$0.key, $0.storageClass, $0.md5]) })
+    }
+
+    /// Deletes all that this machine has but its configuration.
+    private func loseDisk(_ home: AgentHome) throws {
+        for folder in [home.tree.path("state"), home.gallery, home.vacations] {
+            try FileManager.default.removeItem(atPath: folder.string)
+        }
+        _ = try home.tree.makeFolder("home/Gallery")
+        _ = try home.tree.makeFolder("home/Vacations")
+    }
+
+    @Test(
+        arguments: ArchivePlace.required)
+    func `every path is known again, every photo comes back byte for byte, and nothing is sent`(
+        place: ArchivePlace
+    ) async throws {
+        let (home, bytes) = try await place.makeHome()
+        try fill(home)
+        #expect(try await home.pass().uploaded == 9)
+        let before = try await stored(home)
+        try #require(before.count == 10)
+        try loseDisk(home)
+
+        let rebuilt = try await answer(home, "rebuild", "--json")
+        #expect(rebuilt["photos"] as? Int == 10 && rebuilt["fromCatalog"] as? Int == 10)
+        #expect(rebuilt["recovered"] as? Int == 0 && rebuilt["vacations"] as? Int == 1)
+        #expect((rebuilt["machines"] as? [Fields])?.count == 1)
+        let after = try await home.photos(at: home.gallery) + home.photos(at: home.vacations)
+        #expect(after.allSatisfy { $0.state == "missing" })
+        #expect(try await stored(home) == before)
+
+        let output = home.tree.path("back")
+        let restored = try await home.run("restore", "--all", "--wait", "--yes", "--output", output.string)
+        #expect(restored.code == 0, "\(restored.complaint)")
+        for (path, facts) in before {
+            let key = try #require(facts[0])
+            let place = path.replacing(home.tree.path("home").string + "/", with: "")
+            let saved = try output.pushing(FilePath(place)).bytes
+            #expect(
+                "\(ContentDigest(of: saved).sha256)" == bytes.known(key)?.sha256 ?? "\(ContentDigest(of: saved).sha256)"
+            )
+            #expect(saved.count > 0)
+        }
+        let names = try FileManager.default.subpathsOfDirectory(atPath: output.string).filter { $0.hasSuffix(".jpg") }
+        #expect(Set(names) == Set(before.keys.map { $0.replacing(home.tree.path("home").string + "/", with: "") }))
+        let pass = try await home.pass()
+        #expect(pass.uploaded == 0)
+    }
+
+    @Test func `a share is listed and revoked from the new machine`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        let share = try await home.share("--from", "Ana", AgentHome.trip)
+        let id = try #require(share.shareId)
+        _ = try await home.pass()
+        try loseDisk(home)
+        #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
+        #expect(try await home.shares().map(\.shareId) == [id])
+        #expect(try await home.run("shares", "--revoke", id, "--yes").code == 0)
+        #expect(try home.store.objects().filter { $0.key.hasPrefix("shares/") }.isEmpty)
+    }
+
+    @Test func `photos that are on the disk too are neither read nor sent`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        #expect(try await answer(home, "rebuild", "--json")["photos"] as? Int == 10)
+        let pass = try await answer(home, "sync", "--json")
+        #expect(pass["uploaded"] as? Int == 0 && pass["alreadyStored"] as? Int == 0 && pass["bytesRead"] as? Int == 0)
+        let states = try await home.photos(at: home.gallery).map(\.state)
+        #expect(states.count == 7 && Set(states) == ["uploaded"])
+    }
+
+    @Test func `a first pass over a store with photos tells of rebuild`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        let finished = try await home.run("sync")
+        #expect(finished.code == 0 && finished.complaint.contains("sync-agent rebuild"))
+    }
+
+    @Test func `a damaged ledger names rebuild, and is set aside by it and kept`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let ledger = home.tree.path("state/sync-agent/ledger.sqlite")
+        try Data(repeating: 0x55, count: 100_000).write(to: URL(filePath: ledger.string))
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: ledger.string + suffix) }
+        let refused = try await home.run("status")
+        #expect(refused.code == 1 && refused.complaint.contains("sync-agent rebuild"), "\(refused.complaint)")
+        let rebuilt = try await answer(home, "rebuild", "--json")
+        #expect(rebuilt["photos"] as? Int == 10)
+        let aside = try #require(rebuilt["setAside"] as? String)
+        #expect(try Data(contentsOf: URL(filePath: aside)) == Data(repeating: 0x55, count: 100_000))
+    }
+
+    @Test func `without a catalogue no path is in the store, and status says what that means`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        #expect(try home.store.segments().count == 1)
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.store.root), catalog: off}
+            watch:
+              - {kind: gallery, path: \(home.gallery)}
+              - {kind: vacations, path: \(home.vacations)}
+            upload: {settle_seconds: 0.2}
+            """)
+        _ = try await home.pass()
+        #expect(try home.store.segments().isEmpty)
+        let status = try await home.run("status")
+        #expect(status.text.contains("store.catalog: off"))
+        try loseDisk(home)
+        let rebuilt = try await answer(home, "rebuild", "--json")
+        #expect(rebuilt["recovered"] as? Int == 9 && rebuilt["fromCatalog"] as? Int == 0)
+        #expect(try await home.run("status", "recovered").text.contains("2024-06-15_"))
+    }
+
+    @Test func `photos of some days, and of another machine, come back by themselves`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let output = home.tree.path("june")
+        let finished = try await home.run(
+            "restore", "--from", "2024-06-15", "--to", "2024-06-15", "--yes", "--output", output.string)
+        #expect(finished.code == 0, "\(finished.complaint)")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: output.string).filter { $0.hasSuffix(".jpg") }
+        #expect(names.sorted() == (0..<3).map { "Vacations/\(AgentHome.trip)/\($0).jpg" })
+        let nothing = try await home.run(
+            "restore", "--from", "1999-01-01", "--to", "1999-01-02", "--output", output.string)
+        #expect(nothing.code == 66)
+        let nobody = try await home.run("restore", "--machine", "nobody", "--output", output.string)
+        #expect(nobody.code == 66 && nobody.complaint.contains("nobody"))
+        #expect(try await home.run("restore", "--all").code == 64)
+    }
+}
+
+extension StoredBytes {
+    /// What the embedded store tells of an object; others are asked in other tests.
+    func known(_ key: String) -> StoreFolder.Object? {
+        guard case .folder(let store) = self else { return nil }
+        return try? store.objects().first { $0.key == key }
+    }
+}
