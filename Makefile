@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut fuzz mutate bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut fuzz bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -38,9 +38,6 @@ power-cut: ## what the disk may hold after a power cut at any moment of each wor
 
 fuzz: ## each reader of foreign bytes fed by libFuzzer under the address sanitizer (30 min)
 	@scripts/fuzz
-
-mutate: ## lines of decisive files changed, one at a time, and whether a test notices (100 min)
-	@scripts/mutate
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build
