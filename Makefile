@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz mutate bad-store together bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -44,9 +44,6 @@ crash-images: ## the same on ext4, xfs and btrfs, on a disk that notes what was 
 
 fuzz: ## each reader of foreign bytes fed by libFuzzer under the address sanitizer (30 min)
 	@scripts/fuzz
-
-mutate: ## lines of decisive files changed, one at a time, and whether a test notices (100 min)
-	@scripts/mutate
 
 bad-store: ## the store behind a proxy that answers badly, workflow by workflow (30 min)
 	@scripts/build

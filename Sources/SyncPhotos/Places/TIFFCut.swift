@@ -98,6 +98,8 @@ struct TIFFCut {
             }
             kept.append(entry)
         }
+        // Nothing of a picture: an empty directory is none that a reader takes.
+        guard !kept.isEmpty else { throw .unclear(Self.name) }
         for (starts, lengths) in Self.data { try keepData(entries, starts, lengths) }
         let next = block.next(after: offset, entries: entries.count)
         write(kept, at: offset, of: entries.count, next: next)

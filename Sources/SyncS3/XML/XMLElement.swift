@@ -257,6 +257,10 @@ struct XMLScanner {
         var last = UInt8(ascii: " ")
         while true {
             let byte = try takeByte()
+            // A slash ends a tag that is an element by itself, and stands nowhere else: who cuts it off finds no other.
+            guard last != UInt8(ascii: "/") || byte == UInt8(ascii: ">") && !isClosing else {
+                throw InvalidReply(reason: "a tag in its XML has a slash in the middle")
+            }
             switch byte {
             case UInt8(ascii: "\""): _ = try take(to: "\"")
             case UInt8(ascii: "'"): _ = try take(to: "'")

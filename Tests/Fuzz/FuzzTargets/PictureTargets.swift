@@ -128,6 +128,7 @@ enum PictureTargets {
         if let parts = try? JPEGParts(ByteStream(cut)) {
             promise(parts.beside.isEmpty, "\(parts.beside) are left beside a picture")
             promise(parts.header.exif == nil, "EXIF is left")
+            promise(parts.end == nil || parts.end == Int64(cut.count), "something stands behind the picture's end")
         }
         guard isWhole(bytes) else { return false }
         promise(isWhole(cut), "a whole picture is damaged by the cut")
@@ -156,10 +157,6 @@ enum PictureTargets {
             default: promise(false, "a segment \(String(marker, radix: 16)) is left")
             }
             at += 2 + length
-        }
-        let end = bytes.count >= 2 && bytes.suffix(2).elementsEqual([0xFF, 0xD9])
-        if let last = bytes.lastIndex(of: 0xFF), last + 1 < bytes.count, bytes[last + 1] == 0xD9 {
-            promise(end, "something stands behind the picture's end")
         }
     }
 

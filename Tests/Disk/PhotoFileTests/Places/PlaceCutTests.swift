@@ -65,6 +65,7 @@ import Testing
         ("damaged.png", Array(PlacedFile.png().dropLast(60))), ("critical.png", PlacedFile.png([("PLAC", [1])])),
         ("cut.webp", Array(PlacedFile.webp().dropLast(40))), ("cut.gif", Array(PlacedFile.gif().dropLast(30))),
         ("private.tif", PlacedFile.tiff((0xC612, .bytes([1, 4, 0, 0])))), ("jpeg.tif", PlacedFile.tiff(compression: 7)),
+        ("empty.tif", TIFFDirectory([0x010E: .text("OSAKA")]).block),
         ("big.tif", Array("II+\0\u{8}\0\0\0".utf8)), ("jpeg.heic", PlacedFile.heic(item: "jpeg")),
         ("property.heic", PlacedFile.heic(property: "plac")), ("box.heic", PlacedFile.heic(last: "plac")),
         ("sequence.heic", PlacedFile.heic(last: "moov")), ("cut.heic", Array(PlacedFile.heic().dropLast(300))),

@@ -139,6 +139,9 @@ import Testing
     @Test(arguments: [
         "<Error><Code>InternalError</Code></Error>", "<html/>", "rules", "{}",
         "<LifecycleConfiguration>text</LifecycleConfiguration>",
+        // Without its last slash, the root would be an element by itself still.
+        "<LifecycleConfiguration//>", "<LifecycleConfiguration / />",
+        "<LifecycleConfiguration></LifecycleConfiguration/>",
         "<LifecycleConfiguration><![CDATA[x]]></LifecycleConfiguration>",
         "<LifecycleConfiguration></LifecycleConfiguration><Rule/>",
         "<LifecycleConfiguration><Rule></LifecycleConfiguration></Rule>",
