@@ -80,7 +80,10 @@ final class PartServer: Sendable {
             case .silence(let arrived):
                 arrived()
                 return connection.waitForEnd()
-            case .reply(let status, let text): Self.answer(connection, status, text)
+            case .reply(let status, let text):
+                // As every store tells of an object.
+                let header = step == "head" ? "Last-Modified: Fri, 21 Dec 2012 00:00:00 GMT\r\n" : ""
+                Self.answer(connection, status, text, header: header)
             case .flip, nil: answer(connection, step)
             }
         }
