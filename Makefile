@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut model bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -35,6 +35,11 @@ faults: ## each system call of each workflow made to fail, and what is left judg
 power-cut: ## what the disk may hold after a power cut at any moment of each workflow, gone on from (30 min)
 	@scripts/build
 	@scripts/power-cut
+
+model: ## random lives of a home against a plain model: files, faults, kills, clocks (25 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/model
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build
