@@ -172,8 +172,13 @@ class World(Home):
         self.spoil(one, "forget record")
 
     def verify(self, one, two):
+        """What it finds is stored again by the next pass or, where no file is left, told as lost."""
         self.ask("verify", "--all", "--budget", "9", accept=(0, 3))
-        self.spoilt = {}
+        there = self.objects()
+        self.spoilt = {key: how for key, how in self.spoilt.items() if there.get(key) != self.reference[key]}
+        for name, (state, key) in self.claims().items():
+            if key in self.spoilt and state in ("uploaded", "missing"):
+                raise Broken(f"after a verification, {name} is {state}, and {key} is not there whole")
 
     def restore(self, one, two):
         shutil.rmtree(self.out, ignore_errors=True)
