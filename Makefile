@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together model bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -59,6 +59,10 @@ trials: ## the trials in a short form with the program that the tests have built
 	@scripts/setup build test
 	@scripts/fault-sweep --short
 	@scripts/power-cut --short
+model: ## random lives of a home against a plain model: files, faults, kills, clocks (25 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/model
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

@@ -76,15 +76,19 @@ package struct Verifier: Sendable {
             var left = percent >= 100 ? known : Int((Double(known) * percent / 100).rounded(.up))
             let total = left
             // What this run looks at is proved after it has begun, and not met again.
-            let before = min(moment ?? .distantFuture, time.now())
-            var cursor: ProofCursor? = .start
-            while let from = cursor, left > 0, !result.isOverBudget {
-                let count = min(left, Self.pageSize)
-                let page = try await ledger { try $0.longestUnproven(before: before, after: from, limit: count) }
-                try await look(at: page.objects, limit, &result)
-                left -= page.objects.count
-                cursor = page.next
-                onProgress(result.checked + result.undecided, total)
+            let began = time.now()
+            let before = min(moment ?? .distantFuture, began)
+            // A proof that is still to come was made by a clock that was ahead, and proves nothing: those come first.
+            for (start, end) in [(ProofCursor.after(began), Date.distantFuture), (.start, before)] {
+                var cursor: ProofCursor? = start
+                while let from = cursor, left > 0, !result.isOverBudget {
+                    let count = min(left, Self.pageSize)
+                    let page = try await ledger { try $0.longestUnproven(before: end, after: from, limit: count) }
+                    try await look(at: page.objects, limit, &result)
+                    left -= page.objects.count
+                    cursor = page.next
+                    onProgress(result.checked + result.undecided, total)
+                }
             }
         }
         return result

@@ -107,8 +107,10 @@ package struct ClassRefresh: Sendable {
             last = end
             var suspects: [(record: ObjectRecord, isUnlisted: Bool)] = []
             var tags: [(key: ObjectKey, etag: String)] = []
-            // What was stored since the page was asked for may be missing from it.
-            for record in page where record.storedAt <= askedAt {
+            // What was stored since the page was asked for may be missing from it. What is stored later than now was stored
+            // by a clock that was ahead, and would be left out until its time has come.
+            let now = time.now()
+            for record in page where record.storedAt <= askedAt || record.storedAt > now {
                 guard let info = listed[record.key] else {
                     if damaged.contains(record.key) {
                         if record.problem == nil { suspects.append((record, false)) }

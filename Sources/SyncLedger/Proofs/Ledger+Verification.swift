@@ -31,6 +31,9 @@ package struct ProofCursor: Hashable, Sendable {
 
     /// Before the first one.
     package static let start = ProofCursor(provedAt: .min, id: 0)
+
+    /// Behind all that were proved at a moment or before it.
+    package static func after(_ time: Date) -> ProofCursor { ProofCursor(provedAt: time.milliseconds, id: .max) }
 }
 
 extension Ledger {

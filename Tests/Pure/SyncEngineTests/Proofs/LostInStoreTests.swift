@@ -44,6 +44,18 @@ import Testing
         #expect(try bench.ledger.object(key)?.problem == nil)
     }
 
+    @Test func `what was stored by a clock that was ahead is missed from a listing, too`() async throws {
+        await bench.time.advance(by: .seconds(7_200))
+        try await bench.pass()
+        try await bench.memory.delete(key)
+        let result = try await ClassRefresh(
+            store: bench.store, ledger: LedgerQueue(bench.ledger), keys: try KeyLayout(user: "ana"),
+            time: ManualTime().source
+        ).run()
+        #expect(result.findings.broken.pending == 1)
+        #expect(try bench.status(path)?.state == .pending)
+    }
+
     @Test func `what is left out and whose file is gone is lost, and stored again when it is back in the store`()
         async throws
     {

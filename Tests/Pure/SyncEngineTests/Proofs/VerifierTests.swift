@@ -97,6 +97,18 @@ import Testing
         #expect(bench.store.calls.last { $0.operation == .get }?.key == keys[2].rawValue)
     }
 
+    @Test func `what was proved by a clock that was ahead is looked at first, and once`() async throws {
+        let keys = try await store("sun", "moon")
+        bench.memory.damage(keys[1])
+        let back = ManualTime()
+        let verifier = Verifier(
+            store: bench.store, ledger: LedgerQueue(bench.ledger), cost: VerificationCost(prices: nil),
+            time: back.source)
+        let result = try await verifier.run(.percent(100), costingAtMost: nil)
+        #expect(result.checked == 2 && result.broken.map(\.key) == [keys[1]])
+        #expect(try bench.ledger.verificationStanding(at: back.now).oldest == back.now)
+    }
+
     @Test func `the budget is kept, and what was spent is remembered for the month`() async throws {
         _ = try await store("sun", "moon", "stars")
         let result = try await verifier(prices: prices).run(.percent(100), costingAtMost: 2.5)
