@@ -32,7 +32,10 @@ struct CatalogWriterTests {
         for number in 100..<104 {
             files["\(number).jpg"] = "\(number)"
             try await machine.see(files)
-            guard case .written = try await machine.write() else { return Issue.record("not written") }
+            guard case .written = try await machine.write() else {
+                Issue.record("not written")
+                return
+            }
         }
         // The full one stays; the four that followed became one.
         #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz", "00000002-00000005.jsonl.gz"])
@@ -73,7 +76,10 @@ struct CatalogWriterTests {
                 let effect: StoreFault.Effect = isAfter ? .failAfter(.unreachable) : .failBefore(.unreachable)
                 bench.store.add(StoreFault(operation, number: 1, effect))
                 let outcome = try await machine.write()
-                guard case .failed = outcome else { return Issue.record("\(operation): \(outcome)") }
+                guard case .failed = outcome else {
+                    Issue.record("\(operation): \(outcome)")
+                    return
+                }
                 #expect(try machine.ledger.catalogStanding().problem != nil)
                 _ = try await machine.write()
                 #expect(try machine.ledger.catalogStanding().problem == nil)
