@@ -21,7 +21,7 @@ struct CatalogWriterTests {
         #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz"])
         #expect(bench.store.count(.put) == 1)
         #expect(try await machine.write() == .unchanged)
-        #expect(bench.store.count(.put) == 1 && bench.store.count(.list) == 2)
+        #expect(bench.store.count(.put) == 1 && bench.store.count(.list) == 1)
     }
 
     @Test func `new photos come into a segment of their own, and small ones are taken together`() async throws {
@@ -32,7 +32,10 @@ struct CatalogWriterTests {
         for number in 100..<104 {
             files["\(number).jpg"] = "\(number)"
             try await machine.see(files)
-            guard case .written = try await machine.write() else { return Issue.record("not written") }
+            guard case .written = try await machine.write() else {
+                Issue.record("not written")
+                return
+            }
         }
         // The full one stays; the four that followed became one.
         #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz", "00000002-00000005.jsonl.gz"])
@@ -48,7 +51,7 @@ struct CatalogWriterTests {
         _ = try await machine.write()
         files["moved.jpg"] = files.removeValue(forKey: "7.jpg")
         files["8.jpg"] = "other"
-        try await machine.see(files)
+        try await machine.see(files, moves: true)
         _ = try await machine.write()
         #expect(try await bench.segments().count == 2)
         let other = try bench.machine("laptop")
@@ -58,8 +61,8 @@ struct CatalogWriterTests {
         #expect(!known.contains { $0.hasPrefix("/pictures/Gallery/7.jpg") })
         let key = try bench.keys.photo(PhotoID(ContentDigestOf("other").md5))
         #expect(try other.ledger.photoPaths(of: key, limit: 5) == ["/pictures/Gallery/8.jpg"])
-        // The earlier content has no name any more.
-        #expect(known.count { $0.hasPrefix("/recovered/") } == 1)
+        // The earlier content is known as a version of it.
+        #expect(known.count { $0.hasPrefix("/recovered/") } == 0)
     }
 
     @Test func `a write that fails at any request is told, and the next pass makes up for it`() async throws {
@@ -73,7 +76,10 @@ struct CatalogWriterTests {
                 let effect: StoreFault.Effect = isAfter ? .failAfter(.unreachable) : .failBefore(.unreachable)
                 bench.store.add(StoreFault(operation, number: 1, effect))
                 let outcome = try await machine.write()
-                guard case .failed = outcome else { return Issue.record("\(operation): \(outcome)") }
+                guard case .failed = outcome else {
+                    Issue.record("\(operation): \(outcome)")
+                    return
+                }
                 #expect(try machine.ledger.catalogStanding().problem != nil)
                 _ = try await machine.write()
                 #expect(try machine.ledger.catalogStanding().problem == nil)
