@@ -22,6 +22,8 @@ package struct CatalogWriter: Sendable {
     }
 
     private static let pageSize = 1_000
+    /// Lines that a segment has for nothing: header, folders, state, end.
+    private static let frame = 4
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -139,6 +141,8 @@ package struct CatalogWriter: Sendable {
         let folders = try await ledger { ledger in
             Dictionary(uniqueKeysWithValues: try ledger.catalogFolders().map { ($0.path.path, $0.folder) })
         }
+        // What it names is called lost only where the store does not have it.
+        if !news.isEmpty { try await list() }
         for segment in news {
             let queue = ledger.ledger
             _ = try await reader.read(
@@ -158,6 +162,18 @@ package struct CatalogWriter: Sendable {
         try await ledger { try $0.restartCatalog(from: last + 1) }
     }
 
+    private func list() async throws {
+        for prefix in keys.ownPrefixes {
+            let askedAt = time.now()
+            for try await page in store.listing(prefix: prefix) {
+                let (objects, tellsRestores) = (page.objects, store.capabilities.restoresInLists == true)
+                try await ledger { [keys] in
+                    try $0.noteListed(objects, keys: keys, tellsRestores: tellsRestores, at: askedAt)
+                }
+            }
+        }
+    }
+
     /// What cannot be deleted now is met by the next write.
     private func delete(_ segments: [CatalogSegment]) async throws {
         if segments.isEmpty { return }
@@ -170,7 +186,7 @@ package struct CatalogWriter: Sendable {
     private func write() async throws -> CatalogStanding.Segment {
         let (standing, state) = try await ledger { (try $0.beginCatalogWrite(), try $0.catalogState()) }
         let taken = CatalogCompaction.absorbed(
-            standing.segments.map(\.lines), new: standing.unwritten + state.count)
+            standing.segments.map(\.lines), new: standing.unwritten + state.count + Self.frame)
         let absorbed = Array(standing.segments.suffix(taken))
         let from = standing.segments.isEmpty ? 1 : absorbed.first?.from ?? standing.next
         let segment = CatalogSegment(machine: standing.machine, from: from, to: standing.next)

@@ -29,7 +29,7 @@ final class CatalogBench: Sendable {
 
     /// Keys of segments, without what is in front of their numbers.
     func segments() async throws -> [String] {
-        try await store.list(prefix: keys.catalog, after: nil, limit: 1_000).objects
+        try await memory.list(prefix: keys.catalog, after: nil, limit: 1_000).objects
             .map { String($0.key.rawValue.split(separator: "/").last ?? "") }
     }
 
@@ -57,13 +57,15 @@ final class CatalogMachine: Sendable {
     }
 
     /// As a folder is seen with these files, and what is new of it is stored. The text of a file is its stamp and content.
-    func see(_ files: [String: String], in directory: FilePath = "") async throws {
+    /// - Parameter moves: whether a new file may be a known one under another name.
+    func see(_ files: [String: String], in directory: FilePath = "", moves: Bool = false) async throws {
         let now = bench.time.now
         let scanned = files.map { name, text in
             ScannedFile(name: FilePath.Component(name) ?? "x", stamp: Self.stamp(text))
         }
         _ = try ledger.reconcile(
-            folder.id, directory: directory, files: scanned, settled: { _ in true }, stillThere: { _ in false }, at: now
+            folder.id, directory: directory, files: scanned, settled: { _ in true }, stillThere: { _ in !moves },
+            at: now
         )
         for claim in try ledger.claim(limit: 1_000, at: now) {
             let text = files[claim.relativePath.lastComponent?.string ?? ""] ?? ""
