@@ -55,7 +55,7 @@ together: ## three agents and two people on one store, with kills and faults bet
 	@scripts/setup test
 	@scripts/together
 
-trials: ## the trials in a short form with the program that the tests have built, as CI runs them (5 min)
+trials: ## some trials in a short form, with the program that the tests have built (5 min)
 	@scripts/setup build test
 	@scripts/fault-sweep --short
 	@scripts/power-cut --short

@@ -9,7 +9,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from homes import Home
+from homes import CATALOGUE, Home
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = ROOT / ".build-servers/moto/venv/bin/python3"
@@ -71,8 +71,8 @@ class BucketHome(Home):
         return self.server.backend.buckets[self.bucket].keys
 
     def contents(self):
-        """{key: bytes}"""
-        return {name: self.keys[name].value for name in list(self.keys)}
+        """{key: bytes}, without catalogues."""
+        return {name: self.keys[name].value for name in list(self.keys) if CATALOGUE not in name}
 
     def objects(self):
         return {name: hashlib.sha256(data).hexdigest() for name, data in self.contents().items()}

@@ -18,6 +18,8 @@ PHOTOS = {
     f"Vacations/{TRIP}/three.jpg": "size-16x16.jpg", f"Vacations/{TRIP}/four.jpg": "camera-offset.jpg",
     "Projects/p1.jpg": "size-77x1.jpg", "Projects/p2.jpg": "size-7x9.jpg"}
 LATER = ("Gallery/five.jpg", "size-15x17.jpg")
+# What the keys of catalogues have in them.
+CATALOGUE = "/catalog/"
 EVENTS = "Pictures/Gallery/events.json"
 PROJECTS = "Pictures/Projects/projects.json"
 # Of each event its photo, and the words in it that must not go before the photo is archived.
@@ -143,12 +145,14 @@ class Home:
         return {os.path.relpath(file["path"], self.pictures): (file["state"], file["key"]) for file in answer["files"]}
 
     def objects(self):
-        """{key: SHA-256} of what has both a record and bytes; the record names the file of the bytes."""
+        """{key: SHA-256} of what has both a record and bytes; the record names the file of the bytes. Catalogues, which are
+        another one after each pass, are left out."""
         found = {}
         for path in (self.store / "records").rglob("*~.json"):
             try:
                 record = json.loads(path.read_text())
-                found[record["key"]] = sha256(self.store / "objects" / record["file"])
+                if CATALOGUE not in record["key"]:
+                    found[record["key"]] = sha256(self.store / "objects" / record["file"])
             except (ValueError, KeyError, FileNotFoundError):
                 continue
         return found

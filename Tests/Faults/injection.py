@@ -35,8 +35,8 @@ HALVES = ("write", "pwrite64")
 FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **REMOVALS, **LOOKS, **COPIES, **WATCHES, **NETWORK}
 # These last for the whole run: a quota on the size of files (KiB; writes come out short and then fail), descriptors.
 FILE_SIZES = (0, 1, 2, 3, 4, 8, 16, 32, 64, 128)
-# With fewer than 16 libdispatch ends the process by a trap, which is no promise of ours.
-DESCRIPTORS = tuple(range(16, 48, 2))
+# With fewer than 64 the program does not begin, and says so.
+DESCRIPTORS = (32, *range(64, 96, 2))
 
 LINE = re.compile(r"^(\d+) +(\w+)\((.*)$")
 PATH = re.compile(r'<(/[^>]*)>|"(/[^"]*)"')

@@ -13,6 +13,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from homes import CATALOGUE
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMESPACE = "{http://s3.amazonaws.com/doc/2006-03-01/}"
 
@@ -164,8 +166,8 @@ class Bucket:
         return self.server.digests[etag]
 
     def objects(self):
-        """{key: SHA-256}."""
-        found = {key: self.digest(key, etag) for key, (etag, _, _) in self.listing().items()}
+        """{key: SHA-256}; catalogues, which are another one after each pass, are left out."""
+        found = {key: self.digest(key, etag) for key, (etag, _, _) in self.listing().items() if CATALOGUE not in key}
         return {key: digest for key, digest in found.items() if digest}
 
     def picture(self, folder):

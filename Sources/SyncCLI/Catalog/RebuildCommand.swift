@@ -14,6 +14,7 @@ struct RebuildCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
         abstract: "Bring back what is known of stored photos, when this disk or the ledger is gone.",
+        usage: "sync-agent rebuild [--machine <name>] [<options>]",
         discussion: """
             Reads the store's catalogue: photos by their paths, vacations, shares and restores. What it lacks is found by a \
             listing, and is under recovered/. No photo is stored or downloaded. What the ledger knows already stays; one that \
@@ -25,7 +26,7 @@ struct RebuildCommand: WorkspaceCommand {
             EXAMPLES
               sync-agent rebuild
               sync-agent rebuild --machine old-laptop
-              sync-agent restore --all --output ~/Pictures      the photos themselves, afterwards
+              sync-agent restore --all --output ~/Pictures
             """
     )
 

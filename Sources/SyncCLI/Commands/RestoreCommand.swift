@@ -28,7 +28,7 @@ struct RestoreCommand: WorkspaceCommand {
               sync-agent restore --rush --wait --output ~/paris ~/Pictures/Vacations/Paris
               sync-agent restore --suggest
               sync-agent restore --all --output ~/Pictures
-              sync-agent restore --machine old-laptop --from 2024-06-01 --to 2024-06-30 --output ~/june
+              sync-agent restore --machine old-laptop --from 2024-06-01 --output ~/june
             """
     )
 

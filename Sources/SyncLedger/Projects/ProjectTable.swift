@@ -75,13 +75,15 @@ struct ProjectTable {
         try requeue(Set(survivors.map(\.inBytes)))
     }
 
+    /// What is decided about one at this moment is decided by what was known before: it counts for an earlier generation.
     private func requeue(_ ids: Set<ByteString>, among files: [ProjectFile]) throws {
         for file in files {
             guard let id = file.id, ids.contains(id) else { continue }
             try db.run(
                 """
-                UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL
-                WHERE id = ? AND state IN ('pending', 'skipped', 'failed')
+                UPDATE photos SET state = IIF(state = 'uploading', state, 'pending'),
+                    generation = generation + (state = 'uploading'), attempts = 0, next_try_at = 0, error = NULL
+                WHERE id = ? AND state IN ('pending', 'uploading', 'skipped', 'failed')
                 """, [file.row])
         }
     }

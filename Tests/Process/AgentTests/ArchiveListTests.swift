@@ -42,8 +42,8 @@ import Testing
     private static let types = ["taskResponse", "profileCreated"]
 
     /// A home in which six photos of two profiles are archived, the newest being `e5`.
-    private func makeHome(restoring seconds: Int = 1, more: String = "") async throws -> AgentHome {
-        let home = try AgentHome(restoring: seconds, more: more)
+    private func makeHome(more: String = "") async throws -> AgentHome {
+        let home = try AgentHome(restoring: 1, more: more)
         let events = try (0..<6).map { index in
             let photo = Data(try SamplePhoto.unique(index)).base64EncodedString()
             return """
@@ -183,18 +183,6 @@ import Testing
         #expect((asked.saved, asked.restore?.jobId) == (0, "1"))
         _ = try await home.refreshed { $0.state == "ready" }
         #expect(try await download(home, "--output", folder).saved == 6)
-    }
-
-    @Test func `a download with --restore makes faster what is being restored, since that is in its price`()
-        async throws
-    {
-        let home = try await makeHome(restoring: 86_400, more: AgentHome.archivesAtOnce)
-        _ = try await home.pass()
-        let folder = home.tree.path("out").string
-        #expect(try await download(home, "--output", folder, "--restore", "--tier", "bulk").restore?.jobId == "1")
-        _ = try await download(home, "--output", folder, "--restore", "--tier", "standard")
-        let items = try #require(try await home.restores("1").first?.itemList)
-        #expect(items.map(\.tier) == Array(repeating: "standard", count: 6))
     }
 
     @Test func `a store that is not there is said to be unreachable`() async throws {

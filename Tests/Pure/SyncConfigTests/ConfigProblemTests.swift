@@ -163,7 +163,7 @@ import Testing
             (
                 "store: {type: s3, bucket: abc, tls: x}",
                 "store.tls: there is no such key; accepted: type, path, restore_seconds, bucket, region, endpoint, "
-                    + "addressing, prefix, profile, encryption, kms_key, checksums, conditional_writes"
+                    + "addressing, prefix, profile, encryption, kms_key, checksums, conditional_writes, catalog"
             ),
             (
                 "upload.batch_size: 3",
@@ -181,7 +181,7 @@ import Testing
             ),
             (
                 "? user.name\n: 1",
-                "user.name: there is no such key; accepted: user, store, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify"
+                "user.name: there is no such key; accepted: user, store, machine, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify"
             ),
         ])
     func `a name that does not exist is told with the one that was meant`(text: String, expected: String) {

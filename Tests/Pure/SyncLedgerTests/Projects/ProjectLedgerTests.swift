@@ -71,6 +71,16 @@ import Testing
         #expect(try world.ledger.claim(limit: 1, at: later).count == 1)
     }
 
+    @Test func `an image that was decided about while its record came is decided about once more`() throws {
+        world.write(file("a.jpg"))
+        try world.scan()
+        let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try note([record("a")])
+        let later = world.now.addingTimeInterval(600)
+        try world.ledger.commit(claim, outcome: .waits("no record", until: later), at: world.now)
+        #expect(try world.ledger.claim(limit: 1, at: world.now).count == 1)
+    }
+
     @Test func `a project that processes for more than 24 h is given up, and told once`() throws {
         try note([record("old", .processing, age: 86_401), record("young", .processing, age: 86_399), record("done")])
         #expect(try world.ledger.giveUpProjects(in: folder, at: world.now).map(\.id) == ["old"])
@@ -144,6 +154,8 @@ import Testing
         let again = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
         try note([])
         try world.ledger.commit(again, outcome: .skipped(ProjectVerdict.noRecord), at: world.now)
+        let last = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+        try world.ledger.commit(last, outcome: .skipped(ProjectVerdict.noRecord), at: world.now)
         #expect(try world.state(file("a.jpg")) == .skipped)
         #expect(try !world.ledger.isAnythingUnsynced())
     }
