@@ -20,6 +20,14 @@ extension FilePath {
 
     /// Whether a text can hold it: where there is none, as in the configuration, the path cannot be told.
     package var isText: Bool { !RawText.isRaw(RawText.text(of: bytes)) }
+
+    /// The path below `root`, empty for the root itself; the path as it is when it does not lie below, as one that is
+    /// relative already.
+    package func relative(to root: FilePath) -> FilePath {
+        var path = self
+        _ = path.removePrefix(root)
+        return path == "." ? "" : path
+    }
 }
 
 extension FilePath.Component {

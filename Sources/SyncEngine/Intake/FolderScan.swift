@@ -209,15 +209,6 @@ extension TreeScanner {
     }
 }
 
-extension FilePath {
-    /// The path below `root`, empty for the root itself; the path as it is when it does not lie below.
-    package func relative(to root: FilePath) -> FilePath {
-        var relative = self
-        _ = relative.removePrefix(root)
-        return relative
-    }
-}
-
 /// What a scan meets at and below places where a drive is mounted, or was. A drive that is not mounted looks like an empty
 /// folder, or like none; only the whole scan, and the table of mounts after it, tell which it is. So folders there that
 /// hold no files wait for the end.

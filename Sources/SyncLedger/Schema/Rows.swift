@@ -30,13 +30,6 @@ extension FilePath {
     init(directoryBlob: Data) {
         self.init(blob: directoryBlob.dropFirst())
     }
-
-    /// The path below `root`, which may be given as absolute or as relative already.
-    func relative(to root: FilePath) -> FilePath {
-        var path = self
-        if path.isAbsolute { _ = path.removePrefix(root) }
-        return path == "." ? "" : path
-    }
 }
 
 /// What lies below a directory, itself left out: the paths after `from` and before `to`, in the order of bytes.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncTestSupport
 import SystemPackage
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
 
 private struct Churn {
     let world: World
-    private var random: SplitMix
+    private var random: Dice
     private var held: [Claim] = []
     /// Every content that was ever stored.
     private var stored: Set<SHA256Digest> = []
@@ -32,7 +33,7 @@ private struct Churn {
 
     init(seed: UInt64) throws {
         world = try World()
-        random = SplitMix(state: seed)
+        random = Dice(seed: seed)
     }
 
     mutating func step() throws -> String {
@@ -145,18 +146,5 @@ private struct Churn {
     private mutating func anyFile() -> FilePath? {
         let files = world.disk.keys.sorted { $0.string < $1.string }
         return files.isEmpty ? nil : files[random.below(files.count)]
-    }
-}
-
-/// Steele, Lea, Flood: "Fast splittable pseudorandom number generators" (OOPSLA 2014).
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func below(_ bound: Int) -> Int {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncPhone
+import SyncTestSupport
 import Testing
 
 /// Numbers in ids, written as somebody might who does not know of any rule.
@@ -30,7 +31,7 @@ import Testing
     @Test(arguments: [UInt64](1...8))
     func `However a number is put into an id, the id is not one that may leave`(seed: UInt64) throws {
         let numbers = LibPhoneNumbers()
-        var random = SplitMix(state: seed)
+        var random = Dice(seed: seed)
         for _ in 0..<300 {
             let number = try #require(Self.numbers.randomElement(using: &random))
             let digits = Bool.random(using: &random) ? number.international : number.national
@@ -57,7 +58,7 @@ import Testing
     @Test(arguments: [UInt64](1...4))
     func `Ids that apps make by chance leave as they are, nearly always`(seed: UInt64) {
         let numbers = LibPhoneNumbers()
-        var random = SplitMix(state: seed)
+        var random = Dice(seed: seed)
         func word(_ alphabet: String, _ count: Int) -> String {
             String((0..<count).compactMap { _ in alphabet.randomElement(using: &random) })
         }
@@ -73,17 +74,5 @@ import Testing
             let kept = (0..<200).count { _ in numbers.identity(ofProfile: kind.make(), region: "US") == .id }
             #expect(kept >= kind.least, "\(kind.name): \(kept) of 200")
         }
-    }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

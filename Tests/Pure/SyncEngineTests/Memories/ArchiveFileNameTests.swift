@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncTestSupport
 import SystemPackage
 import Testing
 

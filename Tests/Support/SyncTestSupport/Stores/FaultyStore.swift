@@ -20,10 +20,16 @@ package final class FaultyStore: ObjectStore {
     }
 
     private let base: any ObjectStore
+    private let script: @Sendable (Call) -> [StoreFault.Effect]
     private let state: Mutex<State>
 
-    package init(_ base: any ObjectStore, faults: [StoreFault] = []) {
+    /// - Parameter script: what happens to a call, beside what `faults` say; asked for one call at a time.
+    package init(
+        _ base: any ObjectStore, faults: [StoreFault] = [],
+        script: @escaping @Sendable (Call) -> [StoreFault.Effect] = { _ in [] }
+    ) {
         self.base = base
+        self.script = script
         state = Mutex(State(faults: faults.map { ($0, 0) }))
     }
 
@@ -123,22 +129,29 @@ package final class FaultyStore: ObjectStore {
             case .hold(let gate): await gate.pass()
             case .meanwhile(let action): action()
             case .sayAbsent: throw SaidAbsent()
-            case .failAfter: break
+            case .failAfter, .afterwards: break
             }
         }
         let answer = try await call()
-        for case .failAfter(let code) in effects { throw scripted(code, operation, key) }
+        for effect in effects {
+            switch effect {
+            case .afterwards(let action): action()
+            case .failAfter(let code): throw scripted(code, operation, key)
+            case .failBefore, .hold, .meanwhile, .sayAbsent: break
+            }
+        }
         return answer
     }
 
     /// Notes the call and says what happens to it.
     private func begin(_ operation: StoreOperation, _ key: String) -> [StoreFault.Effect] {
         state.withLock { state in
-            state.calls.append(Call(operation: operation, key: key))
+            let call = Call(operation: operation, key: key)
+            state.calls.append(call)
             let running = state.inFlight[operation, default: 0] + 1
             state.inFlight[operation] = running
             state.mostInFlight[operation] = max(state.mostInFlight[operation] ?? 0, running)
-            var effects: [StoreFault.Effect] = []
+            var effects = script(call)
             for index in state.faults.indices where state.faults[index].fault.matches(operation, key) {
                 state.faults[index].seen += 1
                 if state.faults[index].fault.numbers.contains(state.faults[index].seen) {

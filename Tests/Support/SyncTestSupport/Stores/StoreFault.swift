@@ -16,6 +16,8 @@ package struct StoreFault: Sendable {
         case hold(Gate)
         /// Does something else before the work: what another program does at just that moment.
         case meanwhile(@Sendable () -> Void)
+        /// Does something else after the work, before the answer is heard.
+        case afterwards(@Sendable () -> Void)
         /// Of a HEAD: says that nothing is there, whatever is.
         case sayAbsent
     }

@@ -1,0 +1,191 @@
+package import SyncCore
+import SyncDigest
+import SyncSystem
+package import SystemPackage
+
+/// Files in memory, as scanner and reducer see them. A file's text decides what it is: `broken…` cannot be decoded,
+/// `text…` is no photo, what begins with a bracket in a file named `.json` is JSON, everything else is a JPEG whose
+/// reduced copy is its text in capitals.
+package final class FakeDisk: TreeScanner, PhotoReducer {
+    private struct File {
+        var text: String
+        var stamp: FileStamp
+    }
+
+    private struct State {
+        var files: [FilePath: File] = [:]
+        var unreadable: Set<FilePath> = []
+        var beingWritten: Set<FilePath> = []
+        var isMounted = true
+        /// Drives below folders, and whether each is mounted. What is below one that is not cannot be seen.
+        var drives: [FilePath: Bool] = [:]
+        var examined: [FilePath] = []
+        var reduced: [FilePath] = []
+        var onReduce: @Sendable (FilePath) -> Void = { _ in }
+        var onPhoto: @Sendable (String) throws(PhotoError) -> Void = { _ in }
+        var onExamine: @Sendable (FilePath) -> Void = { _ in }
+        var lastInode: UInt64 = 0
+        private var lastTick: Int64 = 0
+
+        /// The next reading of the disk's clock.
+        mutating func tick() -> Int64 {
+            lastTick += 1
+            return lastTick
+        }
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Makes or changes a file; its stamp becomes a new one.
+    /// - Parameter size: bytes that it seems to have, when they are not those of the text.
+    package func write(_ text: String, to path: FilePath, size: Int64? = nil, modifiedSeconds: Int64 = 1_000_000) {
+        state.withLock { state in
+            state.lastInode += 1
+            let stamp = FileStamp(
+                device: 1, inode: state.lastInode, size: size ?? Int64(text.utf8.count),
+                modified: modifiedSeconds * 1_000_000_000, changed: state.tick(), born: Int64(state.lastInode))
+            state.files[path] = File(text: text, stamp: stamp)
+        }
+    }
+
+    /// As a rename of a folder above does it: nothing of the file's stamp moves.
+    package func move(_ path: FilePath, to other: FilePath) {
+        state.withLock { $0.files[other] = $0.files.removeValue(forKey: path) }
+    }
+
+    /// As file systems do it: the time of the last change moves.
+    package func rename(_ path: FilePath, to other: FilePath) {
+        move(path, to: other)
+        touch(other)
+    }
+
+    /// What moves the time of the last change and nothing else: `chmod`, a link; or a rewrite that sets the rest back.
+    package func touch(_ path: FilePath, rewriting text: String? = nil) {
+        state.withLock { state in
+            let time = state.tick()
+            state.files[path]?.stamp.changed = time
+            if let text { state.files[path]?.text = text }
+        }
+    }
+
+    package func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
+    package func setMounted(_ isMounted: Bool) { state.withLock { $0.isMounted = isMounted } }
+    package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
+    package func setBeingWritten(_ path: FilePath, _ isWritten: Bool) {
+        state.withLock { state in
+            if isWritten { state.beingWritten.insert(path) } else { state.beingWritten.remove(path) }
+        }
+    }
+    package func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
+    /// Called with the text of each photo in a file of events before it is decoded.
+    package func onPhoto(_ action: @escaping @Sendable (String) throws(PhotoError) -> Void) {
+        state.withLock { $0.onPhoto = action }
+    }
+    package func onExamine(_ action: @escaping @Sendable (FilePath) -> Void) {
+        state.withLock { $0.onExamine = action }
+    }
+    /// What was read whole, in order.
+    package var examined: [FilePath] { state.withLock { $0.examined } }
+    /// What was reduced, in order.
+    package var reduced: [FilePath] { state.withLock { $0.reduced } }
+
+    /// Mounts a drive, or unmounts it.
+    package func setDrive(_ path: FilePath, isMounted: Bool) { state.withLock { $0.drives[path] = isMounted } }
+    /// Leaves the plain folder that is below a drive.
+    package func removeDrive(_ path: FilePath) { state.withLock { $0.drives[path] = nil } }
+    package func mountPoints(below root: FilePath) -> [FilePath] {
+        state.withLock { $0.drives.filter { $0.value && $0.key.starts(with: root) }.keys.map { $0.relative(to: root) } }
+    }
+
+    private var files: [FilePath: File] {
+        state.withLock { state in
+            let away = state.drives.filter { !$0.value }.keys
+            guard state.isMounted else { return [:] }
+            if away.isEmpty { return state.files }
+            return state.files.filter { file in !away.contains { file.key.starts(with: $0) } }
+        }
+    }
+
+    // MARK: TreeScanner
+
+    package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
+        let files = files
+        let unreadable = state.withLock { $0.unreadable.filter { $0.starts(with: root) } }
+        var folders = unreadable.union([root])
+        for path in files.keys where path.starts(with: root) {
+            var folder = path.removingLastComponent()
+            while folder != root {
+                folders.insert(folder)
+                folder.removeLastComponent()
+            }
+        }
+        guard folders.contains(start) else { throw ScanError(.missing, path: start, message: "no such folder") }
+        func isHidden(_ folder: FilePath) -> Bool { unreadable.contains { $0 != folder && folder.starts(with: $0) } }
+        let visible = folders.filter { $0.starts(with: start) && !isHidden($0) }
+        for folder in visible.sorted(by: { $0.string < $1.string }) {
+            var relative = folder
+            _ = relative.removePrefix(root)
+            if unreadable.contains(folder) {
+                let error = ScanError(.denied, path: folder, message: "permission denied")
+                try visit(ScannedFolder(path: relative, files: [], error: error))
+                continue
+            }
+            let found = files.filter { $0.key.removingLastComponent() == folder }
+                .sorted { $0.key.string < $1.key.string }
+                .compactMap { path, file in path.lastComponent.map { ScannedFile(name: $0, stamp: file.stamp) } }
+            try visit(ScannedFolder(path: relative, files: found))
+        }
+    }
+
+    package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? { files[file]?.stamp }
+    package func isBeingWritten(_ file: FilePath) -> Bool { state.withLock { $0.beingWritten.contains(file) } }
+
+    // MARK: PhotoReducer
+
+    package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
+        let action = state.withLock { state in
+            state.examined.append(path)
+            return state.onExamine
+        }
+        action(path)
+        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
+        let type: MediaType = isJSON ? .json : file.text.hasPrefix("text") ? .unknown : .jpeg
+        return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
+    }
+
+    package func reduce(
+        _ path: FilePath, examined: PhotoExamination, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
+        let action = state.withLock { state in
+            state.reduced.append(path)
+            return state.onReduce
+        }
+        PooledWork.step { action(path) }
+        guard let file = files[path], file.stamp == examined.stamp else { throw PhotoError(.changed, "it changed") }
+        return try Self.copy(of: file.text)
+    }
+
+    package func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+        let text = String(decoding: photo, as: UTF8.self)
+        let action = state.withLock { $0.onPhoto }
+        try action(text)
+        if text.hasPrefix("text") { throw PhotoError(.notAPhoto, "its photo is no picture") }
+        return try Self.copy(of: text)
+    }
+
+    package func read(_ path: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
+        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        guard file.stamp == stamp else { throw PhotoError(.changed, "it changed") }
+        return Array(Array(file.text.utf8)[range])
+    }
+
+    private static func copy(of text: String) throws(PhotoError) -> StoredCopy {
+        if text.hasPrefix("broken") { throw PhotoError(.truncated, "Premature end of JPEG file") }
+        let bytes = Array(text.uppercased().utf8)
+        return StoredCopy(
+            content: .reduced(bytes), type: .jpeg, digest: ContentDigest(of: bytes), width: 4, height: 3)
+    }
+}
