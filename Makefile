@@ -59,10 +59,12 @@ trials: ## some trials in a short form, with the program that the tests have bui
 	@scripts/setup build test
 	@scripts/fault-sweep --short
 	@scripts/power-cut --short
+
 model: ## random lives of a home against a plain model: files, faults, kills, clocks (25 min)
 	@scripts/build
 	@scripts/setup test
 	@scripts/model
+	@SYNC_AGENT_LIVES=30 scripts/test --filter LifeTests
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build

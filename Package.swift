@@ -189,6 +189,7 @@ let package = Package(
         suite(
             "ShareTests", in: "Disk",
             ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging, grdb]),
+        suite("LifeTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncDigest", logging, grdb]),
         suite("CatalogTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncGzip", "SyncDigest", logging]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),

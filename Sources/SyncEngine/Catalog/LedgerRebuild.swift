@@ -128,6 +128,7 @@ package struct LedgerRebuild: Sendable {
             }
         }
         try await noteTakenOver(plan)
+        summary.problems += try await RebuiltShares(store: store, ledger: ledger).run()
         try await recover(onStep)
         let (photos, counts, lost) = try await ledger { ledger in
             (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)

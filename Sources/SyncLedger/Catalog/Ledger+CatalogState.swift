@@ -45,8 +45,48 @@ extension Ledger {
         try read("count vacations and shares") { db in
             let vacations = try db.number(
                 "SELECT COUNT(*) FROM vacations WHERE waiting + uploaded + failed + missing > 0")
-            let shares = try db.number("SELECT COUNT(*) FROM shares WHERE state NOT IN ('revoked', 'expired')")
+            let shares = try db.number("SELECT COUNT(*) FROM shares WHERE state IN ('preparing', 'waiting', 'live')")
             return (Int(vacations ?? 0), Int(shares ?? 0))
+        }
+    }
+
+    /// Takes back what is known of a share's photos and its manifest does not name: it was changed after that was noted.
+    /// - Parameter named: by place in names.
+    /// - Returns: how many photos the manifest names that are not known.
+    package func holdShare(_ id: ShareID, against named: [Int: SHA256Digest]) throws(LedgerError) -> Int {
+        try write("hold a share against its manifest") { db in
+            guard let share = try db.number("SELECT number FROM shares WHERE id = ?", [id.description]) else {
+                return 0
+            }
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT slot, sha256 FROM share_photos WHERE share = ? AND stored_at IS NOT NULL",
+                arguments: [share])
+            let known = rows.reduce(into: [Int: Data]()) { $0[$1[0]] = $1[1] }
+            let gone = known.filter { named[$0.key]?.blob != $0.value }.keys
+            for slot in gone where named[slot] != nil {
+                // Another copy is seen there, and has to stay.
+                try db.run("DELETE FROM share_photos WHERE share = ? AND slot = ?", [share, slot])
+            }
+            for slot in gone where named[slot] == nil {
+                try db.run(
+                    """
+                    UPDATE share_photos SET position = NULL, sha256 = NULL, size = NULL, width = NULL, height = NULL,
+                        stored_at = NULL
+                    WHERE share = ? AND slot = ?
+                    """, [share, slot])
+            }
+            // Published without them: why, the catalogue does not tell.
+            try db.run(
+                """
+                UPDATE share_photos SET failure = 'it could not be shared before the ledger was rebuilt'
+                WHERE share = ? AND position IS NOT NULL AND stored_at IS NULL AND failure IS NULL
+                """, [share])
+            try db.run(
+                """
+                UPDATE shares SET next_slot = MAX(next_slot, ?), step = IIF(? AND step = 'done', 'clean', step)
+                WHERE number = ?
+                """, [(named.keys.max() ?? -1) + 1, !gone.isEmpty, share])
+            return named.count { known[$0.key] != $0.value.blob }
         }
     }
 }

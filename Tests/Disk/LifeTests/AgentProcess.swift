@@ -1,0 +1,197 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+
+/// One process of the agent's, from its start to its end: the parts of a pass, put together as the program does it.
+final class AgentProcess {
+    let ledger: Ledger
+    let store: FaultyStore
+    let isAlive: @Sendable () -> Bool
+    private let home: Home
+    private let queue: LedgerQueue
+    private let folders: [FolderRecord]
+    private let keys: KeyLayout
+    private let time: TimeSource
+    private let pool = BlockingPool(name: "life", threads: 1)
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    init(_ home: Home, store: FaultyStore, isAlive: @escaping @Sendable () -> Bool) throws {
+        self.home = home
+        self.store = store
+        self.isAlive = isAlive
+        ledger = try Ledger(at: home.ledgerFile)
+        queue = LedgerQueue(ledger)
+        keys = try KeyLayout(user: "ana")
+        time = home.clock.source(isAlive: isAlive)
+        folders = try ledger.register([
+            WatchedFolder(kind: .gallery, path: Home.gallery), WatchedFolder(kind: .vacations, path: Home.trips),
+        ])
+        _ = try ledger.recoverInterrupted(at: time.now())
+    }
+
+    func end() async throws {
+        await pool.shutDown()
+        try ledger.close()
+    }
+
+    // MARK: The work of a pass, in its order
+
+    func pass() async throws {
+        try await scanAndStore()
+        _ = try await upkeep.run()
+        if let due = try ledger.nextTry(at: time.now()), due <= time.now() {
+            try await pipeline().run(.untilDone(patience: .zero))
+        }
+        _ = try await VacationManifestSync(
+            ledger: queue, store: store, keys: keys, pool: pool, descriptions: noDescriptions, now: time.now
+        ).run()
+        _ = try await restores.round(isUrgent: false)
+        try await shares.round()
+        _ = try await catalog.run()
+    }
+
+    /// Its first half: nothing is written of what it has come to.
+    func scanAndStore() async throws {
+        let scan = FolderScan(ledger: ledger, scanner: home.disk, settle: .seconds(2))
+        for folder in folders { _ = try scan.run(folder, from: folder.path, at: time.now()) }
+        try await upkeep.inspect()
+        try ledger.hurry(at: time.now())
+        try await pipeline().run(.untilDone(patience: .zero))
+    }
+
+    private func pipeline() -> PhotoPipeline {
+        PhotoPipeline(
+            ledger: queue, store: store,
+            preparer: Preparer(
+                ledger: ledger, scanner: home.disk, reducer: home.disk, planner: UploadPlanner(keys: keys),
+                policy: ReducePolicy(), settle: .seconds(2), now: time.now),
+            pool: pool, batchSize: 1, work: Wakeup(), time: time, logger: logger, observe: { _ in })
+    }
+
+    private var upkeep: StoreUpkeep {
+        StoreUpkeep(
+            store: store, ledger: queue, keys: keys,
+            policy: TierPolicy(
+                user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 0, prices: nil),
+                shareExpireDays: 10),
+            verification: VerificationRule(
+                percentPerDay: 10, maximumUSDPerMonth: 1, cost: VerificationCost(prices: nil)),
+            time: time, logger: logger)
+    }
+
+    private var catalog: CatalogWriter {
+        CatalogWriter(
+            store: store, ledger: queue, keys: keys, name: "home", spool: home.tree.path("catalog.part"), pool: pool,
+            time: time, logger: logger)
+    }
+
+    /// Makes the ledger of what the store has.
+    /// - Returns: what could not be read.
+    @discardableResult
+    func rebuild() async throws -> [String] {
+        try await LedgerRebuild(
+            store: store, ledger: queue, keys: keys, folders: folders, machineName: "home",
+            spool: home.tree.path("rebuild.part"), pool: pool, time: time
+        ).run().problems
+    }
+
+    /// Reads back all that is stored, and holds the rest against a listing.
+    func verify() async throws {
+        try await upkeep.inspect()
+        _ = try await Verifier(store: store, ledger: queue, cost: VerificationCost(prices: nil), time: time)
+            .run(.percent(100), costingAtMost: nil)
+    }
+
+    // MARK: Restores
+
+    private var patience: LedgerPatience { LedgerPatience(ledger: queue, time: time, logger: logger) }
+    private var owner: ClaimOwner { ClaimOwner(name: "process \(ObjectIdentifier(self))", hasEnded: { _ in true }) }
+
+    private var restores: RestoreService {
+        RestoreService(
+            follower: RestorePoller(
+                store: store, ledger: queue,
+                sender: RestoreSender(store: store, ledger: queue, owner: owner, time: time),
+                interval: .seconds(900), time: time),
+            delivery: RestoreDownloader(store: store, ledger: queue, pool: pool, time: time),
+            announcer: RestoreAnnouncer(ledger: queue, notifiers: Notifiers([], logger: logger), time: time),
+            patience: patience, time: time, logger: logger)
+    }
+
+    /// - Returns: how many objects it will bring back.
+    func restore(_ path: FilePath) async throws -> Int {
+        let planner = RestorePlanner(
+            store: store, ledger: queue,
+            prices: PriceTable(region: "test", asOf: "2026-01", source: "test", classes: [:], egressPerGB: 0),
+            pool: pool, time: time)
+        let order = RestoreOrder(names: [path.string], wish: .tier(.bulk), days: 7, requestedBy: "ana")
+        let places = RestoreSelection.Places(
+            workingFolder: Home.pictures, vacationRoots: [Home.trips], candidates: { [$0] })
+        let accepted = try await planner.accept(try await planner.propose(order, in: places))
+        _ = try await restores.round(isUrgent: true)
+        return try accepted.job.map { try ledger.restoreItems(of: $0.id, after: 0, limit: .max).count } ?? 0
+    }
+
+    // MARK: Shares
+
+    private var noDescriptions: DescriptionSource { DescriptionSource { _ in VacationDescription() } }
+    private var lease: ShareLease { ShareLease(ledger: queue, owner: owner, time: time) }
+    private var remover: ShareRemover { ShareRemover(store: store, ledger: queue, lease: lease) }
+
+    private var publisher: SharePublisher {
+        SharePublisher(
+            store: store, ledger: queue, scanner: home.disk, reducer: home.disk, maker: FakeCopyMaker(disk: home.disk),
+            pool: pool, policy: ReducePolicy(),
+            writer: SharePageWriter(
+                store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time)),
+            lease: lease, time: time)
+    }
+
+    private var shares: ShareService {
+        ShareService(
+            publisher: publisher, ender: remover, ledger: queue, scanner: home.disk, pool: pool,
+            notifiers: Notifiers([], logger: logger), patience: patience, time: time, logger: logger)
+    }
+
+    func share(_ folder: FilePath) async throws -> ShareID {
+        let finder = VacationFinder(
+            ledger: queue, pool: pool,
+            places: RestoreSelection.Places(
+                workingFolder: Home.pictures, vacationRoots: [Home.trips], candidates: { [$0] }),
+            scanner: home.disk, descriptions: noDescriptions)
+        let planner = SharePlanner(
+            store: store, ledger: queue, reducer: home.disk, pool: pool, lease: lease, maximumPhotos: 50,
+            expireDays: 10,
+            time: time)
+        let proposal = try await planner.propose(ShareOrder(vacation: try await finder.find(folder.string)))
+        if proposal.change == .none, let share = proposal.existing { return share.id }
+        let id = try await planner.accept(proposal)
+        _ = try await publisher.run(id)
+        return id
+    }
+
+    func revoke(_ id: ShareID) async throws { try await remover.run(id, .revoked) }
+
+    // MARK: A lie
+
+    /// Notes a photo as stored that was never sent.
+    func claimStored(_ file: FilePath) throws {
+        let stamp = FileStamp(device: 9, inode: 9, size: 9, modified: 9)
+        _ = try ledger.sight(
+            folders[0].id, file: file.relative(to: Home.gallery), stamp: stamp, stillThere: { _ in true },
+            at: time.now())
+        for claim in try ledger.claim(limit: 1, at: time.now()) {
+            let digest = ContentDigest(of: Array("never sent".utf8))
+            let object = ObjectRecord(
+                key: try keys.photo(PhotoID(digest.md5)), size: 9, md5: digest.md5, sha256: digest.sha256,
+                contentType: "image/jpeg", storageClass: .standard, storedAt: time.now())
+            try ledger.commit(claim, outcome: .uploaded(digest, object), at: time.now())
+        }
+    }
+}

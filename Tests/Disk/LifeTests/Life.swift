@@ -1,0 +1,292 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+
+/// A seeded life of a home: what people, disks, stores and clocks do, step by step, and the agent between.
+final class Life {
+    /// Something that happens and that the model is not told of: it must find each of them.
+    enum Lie: String, CaseIterable, Sendable {
+        case objectGone, objectAltered, claimedAndNeverSent, shareLeftBehind, photoForgotten, strangerStored
+    }
+
+    static let days = 30.0
+
+    let seed: UInt64
+    private let home: Home
+    private var model = LifeModel()
+    private var dice: Dice
+    private var count = 0
+    /// What was done, and how it ended.
+    private(set) var steps: [String] = []
+    /// How the home was after each step, but for what the system draws.
+    private(set) var digests: [MD5Digest] = []
+
+    init(seed: UInt64) throws {
+        self.seed = seed
+        dice = Dice(seed: seed)
+        home = try Home()
+    }
+
+    /// Lives to the end, or to the first broken promise.
+    /// - Parameters:
+    ///   - days: of the home's clock.
+    ///   - lie: told after that time, before the last look.
+    /// - Returns: the promises that were broken.
+    func run(days: Double = Life.days, endingWith lie: Lie? = nil) async throws -> [String] {
+        let end = Duration.seconds(days * 86_400)
+        while home.clock.elapsed < end {
+            try await step()
+            let broken = try await look()
+            if !broken.isEmpty { return broken }
+            if count.isMultiple(of: 40) {
+                let unmended = try await peace()
+                if !unmended.isEmpty { return unmended }
+            }
+        }
+        let unmended = try await peace()
+        guard unmended.isEmpty, let lie else { return unmended }
+        try await tell(lie)
+        let found = try await look()
+        let process = try home.start()
+        let late = try model.unmended(in: home, process.ledger)
+        _ = try await home.finish(process)
+        return found + late
+    }
+
+    // MARK: Steps
+
+    private func step() async throws {
+        count += 1
+        home.clock.advance(by: .seconds(1_200 + dice.below(18_000)))
+        let what: String
+        switch dice.below(24) {
+        case 0...4: what = add()
+        case 5: what = change()
+        case 6: what = move()
+        case 7: what = remove()
+        case 8: what = mount()
+        case 9...13: what = try await pass()
+        case 14, 15: what = try await spoil()
+        case 16: what = archive()
+        case 17: what = try await restore()
+        case 18, 19: what = try await share()
+        case 20: what = try await revoke()
+        case 21: what = try await work("verify", trouble(gentle: true)) { try await $0.verify() }
+        case 22: what = setClock()
+        default: what = try await loseLedger()
+        }
+        steps.append(what)
+    }
+
+    /// Photos in the store that can be read now.
+    private var standard: [ObjectKey] {
+        home.memory.keys.filter { key in
+            key.rawValue.hasPrefix("users/ana/photos/") && home.memory.info(key)?.storageClass == .standard
+        }
+    }
+
+    private var photos: [FilePath] { model.files.keys.sorted { $0.string < $1.string } }
+
+    private func newPlace() -> FilePath {
+        let folder = [Home.gallery, Home.gallery.appending("2025"), Home.rome, Home.oslo][dice.below(4)]
+        return folder.appending("\(dice.below(12)).jpg")
+    }
+
+    private func newText() -> String {
+        switch dice.below(12) {
+        case 0: "broken \(count)"
+        case 1: "text \(count)"
+        case 2, 3: dice.pick(photos).flatMap { model.files[$0] } ?? "photo \(count)"
+        default: "photo \(count)"
+        }
+    }
+
+    private func write(_ text: String, to path: FilePath) {
+        home.disk.write(text, to: path, modifiedSeconds: Int64(home.clock.now.timeIntervalSince1970))
+        model.write(text, at: path)
+    }
+
+    private func add() -> String {
+        let names = (0...dice.below(3)).map { _ in
+            let (path, text) = (newPlace(), newText())
+            write(text, to: path)
+            return "\(path)=\(text)"
+        }
+        return "write \(names.joined(separator: ", "))"
+    }
+
+    private func change() -> String {
+        guard let path = dice.pick(photos) else { return "nothing to change" }
+        let text = newText()
+        write(text, to: path)
+        return "change \(path)=\(text)"
+    }
+
+    private func move() -> String {
+        guard let path = dice.pick(photos) else { return "nothing to move" }
+        let other = newPlace()
+        if other == path { return "moved nowhere" }
+        home.disk.rename(path, to: other)
+        model.rename(path, to: other)
+        return "move \(path) to \(other)"
+    }
+
+    private func remove() -> String {
+        guard let path = dice.pick(photos) else { return "nothing to remove" }
+        home.disk.remove(path)
+        model.remove(path)
+        return "remove \(path)"
+    }
+
+    private func mount() -> String {
+        let isMounted = dice.oneIn(2)
+        home.disk.setMounted(isMounted)
+        return isMounted ? "mount" : "unmount"
+    }
+
+    private func spoil() async throws -> String {
+        guard let key = dice.pick(standard) else { return "nothing to spoil" }
+        let isGone = dice.oneIn(2)
+        if isGone { try await home.memory.delete(key) } else { home.memory.damage(key) }
+        model.spoil(key)
+        return "\(isGone ? "lose" : "damage") \(key)"
+    }
+
+    private func archive() -> String {
+        guard let key = dice.pick(standard.filter { !model.spoilt.contains($0) }) else { return "nothing to archive" }
+        home.memory.setClass(.deepArchive, of: key)
+        return "archive \(key)"
+    }
+
+    private func setClock() -> String {
+        let hours = [-70, -3, 2, 50][dice.below(4)]
+        home.clock.jump(by: Double(hours) * 3_600)
+        return "clock \(hours) h"
+    }
+
+    private func pass() async throws -> String { try await work("pass", trouble()) { try await $0.pass() } }
+
+    private func restore() async throws -> String {
+        guard let path = dice.pick(photos) else { return "nothing to restore" }
+        return try await work("restore \(path)", trouble(gentle: true)) { _ = try await $0.restore(path) }
+    }
+
+    private func share() async throws -> String {
+        let folder = dice.oneIn(2) ? Home.rome : Home.oslo
+        return try await work("share \(folder)", trouble()) { _ = try await $0.share(folder) }
+    }
+
+    private func revoke() async throws -> String {
+        try await work("revoke", trouble()) { process in
+            for share in try process.ledger.shares(limit: .max).reversed() where share.state.isOpen {
+                return try await process.revoke(share.id)
+            }
+        }
+    }
+
+    private func loseLedger() async throws -> String {
+        guard dice.oneIn(3) else { return "nothing" }
+        home.loseLedger()
+        model.forgetShares()
+        return try await work("lose the ledger, and rebuild it", nil) { try await $0.rebuild() }
+    }
+
+    // MARK: A process
+
+    private func trouble(gentle: Bool = false) -> Trouble? {
+        let seed = dice.next()
+        switch dice.below(gentle ? 6 : 9) {
+        case 0: return Trouble(.faults(oneIn: 3), seed: seed)
+        case 1: return Trouble(.faults(oneIn: 12), seed: seed)
+        case 6, 7: return Trouble(.death(oneIn: 4), seed: seed)
+        case 8: return Trouble(.outage(after: dice.below(6)), seed: seed)
+        default: return nil
+        }
+    }
+
+    /// - Returns: what was done, in what trouble, and how it ended.
+    private func work(
+        _ what: String, _ trouble: Trouble?, _ body: (AgentProcess) async throws -> Void
+    ) async throws -> String {
+        let process = try trouble.map { try home.start(in: $0) } ?? home.start()
+        var ending = "done"
+        do {
+            try await body(process)
+        } catch let error as LedgerError {
+            throw error
+        } catch {
+            // A store that fails is no fault of the agent's: what it has said and left behind is judged.
+            ending = "failed"
+            if trouble == nil, !(error is VacationLookupError), !(error is ShareError) { throw error }
+        }
+        if try await home.finish(process) { ending = "killed" }
+        return "\(what) \(trouble.map { "\($0.kind)" } ?? "in peace"): \(ending)"
+    }
+
+    /// Verification and two passes with nothing in their way; a third one sends nothing.
+    private func peace() async throws -> [String] {
+        home.disk.setMounted(true)
+        // Past whatever any clock has shown, and any pause.
+        home.clock.jump(by: 80 * 3_600)
+        let process = try home.start()
+        try process.ledger.hurry(at: home.clock.now)
+        try await process.verify()
+        try await process.pass()
+        home.clock.advance(by: .seconds(60 * 3_600))
+        try await process.pass()
+        let puts = process.store.count(.put)
+        try await process.pass()
+        let sent = process.store.calls.filter { $0.operation == .put }.dropFirst(puts).map(\.key)
+            .filter { $0.hasPrefix("users/ana/photos/") }
+        _ = try model.broken(in: home, process.ledger)
+        let wrong = try model.unmended(in: home, process.ledger) + sent.map { "\($0) was sent once more" }
+        _ = try await home.finish(process)
+        steps.append("peace")
+        return wrong
+    }
+
+    private func look() async throws -> [String] {
+        let process = try home.start()
+        let broken = try model.broken(in: home, process.ledger)
+        var states: [String] = []
+        try process.ledger.photos(at: Home.pictures) { states.append("\($0.path) \($0.state)") }
+        let objects = home.memory.keys.filter { !$0.rawValue.contains("/catalog/") }.map { key in
+            "\(Trouble.withoutShare(key.rawValue)) \(home.memory.info(key)?.storageClass.rawValue ?? "")"
+        }
+        digests.append(
+            ContentDigest(of: Array((states.sorted() + objects.sorted()).joined(separator: "\n").utf8)).md5)
+        _ = try await home.finish(process)
+        return broken
+    }
+
+    // MARK: Lies
+
+    /// Does what the model is not told of.
+    private func tell(_ lie: Lie) async throws {
+        let process = try home.start()
+        write("the last photo", to: Home.rome.appending("last.jpg"))
+        home.clock.advance(by: .seconds(60))
+        try await process.pass()
+        let key = try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array("the last photo".utf8)).md5))
+        switch lie {
+        case .objectGone:
+            _ = try model.broken(in: home, process.ledger)
+            try await home.memory.delete(key)
+        case .objectAltered:
+            _ = try model.broken(in: home, process.ledger)
+            home.memory.damage(key)
+        case .claimedAndNeverSent: try process.claimStored(Home.gallery.appending("never.jpg"))
+        case .shareLeftBehind:
+            let id = try await process.share(Home.rome)
+            try await process.revoke(id)
+            try await home.memory.store([1], at: ShareKeys(id).page)
+        case .photoForgotten: write("a photo that nobody looks at", to: Home.gallery.appending("forgotten.jpg"))
+        case .strangerStored: try await home.memory.store([1], at: ObjectKey("users/ana/photos/stranger.dat"))
+        }
+        _ = try await home.finish(process)
+    }
+}
