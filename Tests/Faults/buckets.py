@@ -9,7 +9,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from homes import CATALOGUE, Home
+from homes import OF_MACHINES, Home
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = ROOT / ".build-servers/moto/venv/bin/python3"
@@ -72,7 +72,7 @@ class BucketHome(Home):
 
     def contents(self):
         """{key: bytes}, without catalogues."""
-        return {name: self.keys[name].value for name in list(self.keys) if CATALOGUE not in name}
+        return {name: self.keys[name].value for name in list(self.keys) if not OF_MACHINES.search(name)}
 
     def objects(self):
         return {name: hashlib.sha256(data).hexdigest() for name, data in self.contents().items()}

@@ -5,6 +5,7 @@ import filecmp
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -18,8 +19,8 @@ PHOTOS = {
     f"Vacations/{TRIP}/three.jpg": "size-16x16.jpg", f"Vacations/{TRIP}/four.jpg": "camera-offset.jpg",
     "Projects/p1.jpg": "size-77x1.jpg", "Projects/p2.jpg": "size-7x9.jpg"}
 LATER = ("Gallery/five.jpg", "size-15x17.jpg")
-# What the keys of catalogues have in them.
-CATALOGUE = "/catalog/"
+# What the keys of catalogues and of notes of machines have in them: they are others after each pass.
+OF_MACHINES = re.compile("/(catalog|machines)/")
 EVENTS = "Pictures/Gallery/events.json"
 PROJECTS = "Pictures/Projects/projects.json"
 # Of each event its photo, and the words in it that must not go before the photo is archived.
@@ -151,7 +152,7 @@ class Home:
         for path in (self.store / "records").rglob("*~.json"):
             try:
                 record = json.loads(path.read_text())
-                if CATALOGUE not in record["key"]:
+                if not OF_MACHINES.search(record["key"]):
                     found[record["key"]] = sha256(self.store / "objects" / record["file"])
             except (ValueError, KeyError, FileNotFoundError):
                 continue

@@ -10,7 +10,7 @@ import subprocess
 from datetime import datetime, timedelta, timezone
 from hashlib import md5, sha256
 
-from homes import CATALOGUE, FIXTURES, Broken, Home
+from homes import OF_MACHINES, FIXTURES, Broken, Home
 from peers import numbered
 from remote import CODES, PATIENCE, Run
 from servers import environment_of
@@ -198,7 +198,7 @@ class LocalPlace:
         for path in (self.path / "records").rglob("*~.json"):
             try:
                 record = json.loads(path.read_text())
-                if CATALOGUE not in record["key"]:
+                if not OF_MACHINES.search(record["key"]):
                     found[record["key"]] = sha256((self.path / "objects" / record["file"]).read_bytes()).hexdigest()
             except (ValueError, KeyError, FileNotFoundError):
                 continue

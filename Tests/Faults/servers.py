@@ -13,7 +13,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from homes import CATALOGUE
+from homes import OF_MACHINES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMESPACE = "{http://s3.amazonaws.com/doc/2006-03-01/}"
@@ -167,7 +167,7 @@ class Bucket:
 
     def objects(self):
         """{key: SHA-256}; catalogues, which are another one after each pass, are left out."""
-        found = {key: self.digest(key, etag) for key, (etag, _, _) in self.listing().items() if CATALOGUE not in key}
+        found = {key: self.digest(key, etag) for key, (etag, _, _) in self.listing().items() if not OF_MACHINES.search(key)}
         return {key: digest for key, digest in found.items() if digest}
 
     def picture(self, folder):

@@ -20,6 +20,7 @@ struct StatusCommand: WorkspaceCommand {
               sync-agent status
               sync-agent status --watch
               sync-agent status --refresh
+              sync-agent status --machines
               sync-agent status ~/Pictures/Gallery/IMG_0001.jpg
               sync-agent status --json | jq .oldestUnsynced
             """
@@ -34,15 +35,22 @@ struct StatusCommand: WorkspaceCommand {
     @Flag(help: "Query the store for the class of every object first.")
     var refresh = false
 
+    @Flag(help: "Show the machines that store for this user, and when each did last.")
+    var machines = false
+
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
+        if machines, watch || refresh || !paths.isEmpty {
+            throw ValidationError("--machines goes with --json alone")
+        }
         if watch, options.json || !paths.isEmpty {
             throw ValidationError("--watch shows the overview; leave out --json and the paths")
         }
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        if machines { return try await listMachines(workspace) }
         if refresh { try await refreshClasses(workspace) }
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
@@ -80,6 +88,20 @@ struct StatusCommand: WorkspaceCommand {
         }
         if result.problemCount > result.problems.count {
             terminal.writeLine("cannot be checked: \(Quantities.counted(result.problemCount, "object")) in all")
+        }
+    }
+
+    private func listMachines(_ workspace: Workspace) async throws -> Answer {
+        let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: workspace.settings.user))
+        let (found, problems) = try await MachineNotes(
+            store: try await workspace.readStore(), ledger: ledger, keys: keys, pool: workspace.threads.disk,
+            time: workspace.time
+        ).run()
+        for problem in problems { workspace.console.errors.writeLine("cannot be read: \(problem.escapingControls)") }
+        let (installation, now) = (workspace.installation, workspace.time.now())
+        let report = try await ledger { try MachinesReport(found, installation, $0) }
+        return Answer(report, status: problems.isEmpty ? .done : .partlyDone) {
+            MachinesView(terminal: $0, now: now).lines(report)
         }
     }
 

@@ -74,6 +74,9 @@ struct AgentServices: Sendable {
             CatalogWriter(
                 store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
                 spool: workspace.installation.catalogSpool, pool: threads.disk, time: time, logger: logger),
+            notes: MachineNoteWriter(
+                store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
+                version: SyncAgentCommand.version, time: time, logger: logger),
             isKept: settings.catalog == .on, ledger: queue, patience: restores.patience, time: time)
         let done = Wakeup()
         vacations = VacationService(

@@ -98,11 +98,11 @@ struct S3Server: Sendable, CustomTestStringConvertible {
     // moto checks no signature, and curl needs none of ours to look at what the program did.
     func makeBucket() async throws { _ = try await curl("-X", "PUT") }
 
-    /// All keys but those of catalogues.
+    /// All keys but those that tell of machines.
     func keys() async throws -> [String] {
         let answer = try await curl("-G", "-d", "list-type=2", signed: true).text
         return answer.split(separator: "<Key>").dropFirst().map { String($0.prefix { $0 != "<" }) }
-            .filter { !$0.contains("/catalog/") }
+            .filter { !$0.tellsOfMachine }
     }
 
     /// An object as curl gets it.

@@ -75,7 +75,7 @@ import Testing
             let share = try #require(
                 try await home.shares().isEmpty ? home.share().shareId : home.shares().first?.shareId)
             #expect(try await home.shares().map(\.state) == ["live"])
-            let keys = Set(server.keys).subtracting(before).filter { !$0.contains("/catalog/") }
+            let keys = Set(server.keys).subtracting(before).filter { !$0.tellsOfMachine }
             #expect(keys.allSatisfy { $0.hasPrefix("shares/\(share)/") } && keys.count == 2 * Self.photos + 2)
             try expectSentOnce(server, share)
             let friend = try AgentHome(over: server, tiers: "")

@@ -18,7 +18,7 @@ struct StoreFolder: Sendable {
 
     let root: FilePath
 
-    /// The committed objects, by key, but for the catalogue's.
+    /// The committed objects, by key, but for what tells of machines.
     func objects() throws -> [Object] {
         try recordPaths().map { path in
             try JSONDecoder().decode(Object.self, from: Data(contentsOf: URL(filePath: path.string)))
@@ -26,14 +26,14 @@ struct StoreFolder: Sendable {
     }
 
     func recordPaths() throws -> [FilePath] {
-        try files(below: "records").filter { !$0.string.contains("/catalog/") }
+        try files(below: "records").filter { !$0.string.tellsOfMachine }
     }
 
     func photoRecordPaths() throws -> [FilePath] { try recordPaths().filter { $0.string.contains("/photos/") } }
 
     /// The paths of all files that hold bytes of objects, whether a record names them or not.
     func contents() throws -> [FilePath] {
-        try files(below: "objects").filter { !$0.string.contains("/catalog/") }
+        try files(below: "objects").filter { !$0.string.tellsOfMachine }
     }
 
     /// The segments of all machines' catalogues.
@@ -67,4 +67,9 @@ struct StoreFolder: Sendable {
                     && !isFolder.boolValue
             }
     }
+}
+
+extension String {
+    /// Whether this key is of a machine's catalogue or note, which come and change with every pass.
+    var tellsOfMachine: Bool { contains("/catalog/") || contains("/machines/") }
 }

@@ -1,0 +1,85 @@
+package import FoundationEssentials
+
+/// What a machine tells the others of its user: `users/{user}/machines/{id}.json`. Nobody but itself writes it. It has no
+/// path, no name of a photo, and nothing of events; docs/operating.md has an example.
+package struct MachineNote: Hashable, Sendable, Codable {
+    package static let currentFormat = 1
+    /// Bytes.
+    package static let maximumSize = 64 << 10
+    private static let longestText = 200
+
+    package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    package private(set) var format = Self.currentFormat
+    /// That of its catalogue.
+    package var id: String
+    /// What people call it.
+    package var name: String
+    /// Of the program.
+    package var version: String
+    /// When its last whole pass ended.
+    package var lastSyncAt: Date?
+    /// Photos that wait, have failed, and are lost.
+    package var pending: Int
+    package var failed: Int
+    package var lost: Int
+    /// Ids of machines in whose place it has come.
+    package var replaces: [String]
+
+    package init(
+        id: String, name: String, version: String, lastSyncAt: Date?, pending: Int, failed: Int, lost: Int,
+        replaces: [String] = []
+    ) {
+        self.id = id
+        self.name = name
+        self.version = version
+        self.lastSyncAt = lastSyncAt
+        self.pending = pending
+        self.failed = failed
+        self.lost = lost
+        self.replaces = replaces
+    }
+
+    /// - Parameter id: of the machine whose note it has to be.
+    /// - Throws: ``Damage``.
+    package init(parsing bytes: [UInt8], of id: String) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        do {
+            self = try decoder.decode(MachineNote.self, from: Data(bytes))
+        } catch {
+            throw Damage(description: "it is no note of a machine")
+        }
+        guard format <= Self.currentFormat else { throw Damage(description: "it is of a newer version; update this one") }
+        guard self.id == id else { throw Damage(description: "it is the note of another machine") }
+        name = String(name.prefix(Self.longestText))
+        version = String(version.prefix(Self.longestText))
+    }
+
+    package func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return Array(try encoder.encode(self))
+    }
+}
+
+extension KeyLayout {
+    private static let noteEnding = ".json"
+
+    /// The beginning of the keys of what machines tell.
+    package var machines: String { "users/\(user)/machines/" }
+
+    package func machine(_ id: String) throws(InvalidName) -> ObjectKey {
+        try ObjectKey(segments: ["users", user, "machines", id + Self.noteEnding])
+    }
+
+    /// Whose note a key is; `nil` for other keys.
+    package func machineID(of key: ObjectKey) -> String? {
+        guard key.rawValue.hasPrefix(machines), key.rawValue.hasSuffix(Self.noteEnding) else { return nil }
+        let id = key.rawValue.dropFirst(machines.count).dropLast(Self.noteEnding.count)
+        return id.isEmpty || id.contains("/") ? nil : String(id)
+    }
+}

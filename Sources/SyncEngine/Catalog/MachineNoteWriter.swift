@@ -1,0 +1,135 @@
+import FoundationEssentials
+package import Logging
+package import SyncCore
+import SyncDigest
+package import SyncLedger
+package import SyncSystem
+
+/// Tells the other machines of a user how this one stands: one small object, written when something in it has changed, and
+/// once an hour as long as passes end well. It holds up no photo, and fails none.
+package struct MachineNoteWriter: Sendable {
+    /// Seconds after which a pass is told in which nothing else has changed.
+    private static let interval: TimeInterval = 3_600
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let name: String
+    private let version: String
+    private let time: TimeSource
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - name: what people call this machine.
+    ///   - version: of the program.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, version: String, time: TimeSource,
+        logger: Logger
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.name = name
+        self.version = version
+        self.time = time
+        self.logger = logger
+    }
+
+    /// - Parameter passEndedAt: when a whole pass has just ended.
+    /// - Throws: ``LedgerError``, `CancellationError`. What the store has against it is in the log, and tried again.
+    package func run(passEndedAt: Date? = nil) async throws {
+        let now = time.now()
+        let (written, note) = try await ledger { [name, version] ledger in
+            (try ledger.writtenMachineNote(), try Self.note(ledger, name, version, passEndedAt))
+        }
+        guard let note else { return }
+        var standing = note
+        standing.lastSyncAt = nil
+        let digest = "\(SHA256Digest(of: try standing.encoded()))"
+        if let written, written.digest == digest {
+            // A moment in the future is one from before the clock was set back.
+            let isFresh = written.at <= now && now.timeIntervalSince(written.at) < Self.interval
+            if isFresh || note.lastSyncAt.map({ $0 <= written.at && written.at <= now }) ?? true { return }
+        }
+        do {
+            try await ShareStorage(store: store).put(
+                text: note.encoded(), type: MediaType.json.name, at: keys.machine(note.id))
+        } catch let error as StoreError {
+            logger.warning("the other machines are not told how this one stands: \(error); the next pass makes up for it")
+            return
+        }
+        try await ledger.finish { try $0.noteMachineNote(digest, at: now) }
+    }
+
+    /// `nil` as long as nothing is stored: then there is nothing to tell.
+    private static func note(
+        _ ledger: Ledger, _ name: String, _ version: String, _ passEndedAt: Date?
+    ) throws -> MachineNote? {
+        let overview = try ledger.overview()
+        guard overview.tiers.contains(where: { $0.objects > 0 }) else { return nil }
+        let standing = try ledger.catalogStanding()
+        return MachineNote(
+            id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
+            pending: overview.totals.waiting, failed: overview.totals[.failed].files, lost: overview.lost,
+            replaces: standing.replaces.keys.sorted())
+    }
+}
+
+/// The machines of a user, as the store tells of them.
+package struct MachineNotes: Sendable {
+    package struct Machine: Hashable, Sendable {
+        package var id: String
+        /// `nil` where nothing but its catalogue is there, and cannot be read.
+        package var name: String?
+        /// `nil` where it has left none.
+        package var note: MachineNote?
+    }
+
+    private let store: any ReadableStore
+    private let keys: KeyLayout
+    private let reader: CatalogReader
+
+    /// - Parameter ledger: nothing is written to it.
+    package init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, pool: BlockingPool, time: TimeSource) {
+        self.store = store
+        self.keys = keys
+        // Headers alone are read, and those in memory.
+        reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: "/dev/null", pool: pool, time: time)
+    }
+
+    /// All that are there, but for those in whose place another one has come; in the order of their ids.
+    /// - Returns: also what could not be read, in plain words.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; `CancellationError`.
+    package func run() async throws -> (machines: [Machine], problems: [String]) {
+        var (found, problems): ([String: Machine], [String]) = ([:], [])
+        var replaced: Set<String> = []
+        for try await page in store.listing(prefix: keys.machines) {
+            for key in page.objects.map(\.key) + page.problems.map(\.key) {
+                guard let id = keys.machineID(of: key) else { continue }
+                found[id] = Machine(id: id)
+                do {
+                    let note = try MachineNote(
+                        parsing: try await store.bytes(of: key, limit: MachineNote.maximumSize), of: id)
+                    found[id] = Machine(id: id, name: note.name, note: note)
+                    replaced.formUnion(note.replaces)
+                } catch let error as StoreError where !error.concernsWholeStore {
+                    problems.append("\(key): \(error)")
+                } catch let damage as MachineNote.Damage {
+                    problems.append("\(key): \(damage)")
+                }
+            }
+        }
+        for (id, segments) in try await reader.segments() where found[id]?.note == nil {
+            found[id] = Machine(id: id)
+            guard let last = CatalogChain(segments).segments.last else { continue }
+            do {
+                let header = try await reader.header(of: last)
+                found[id]?.name = header.name
+                replaced.formUnion((header.replaces ?? [:]).filter { $0.key != id }.keys)
+            } catch let error as CatalogError {
+                problems.append("the catalogue of machine \(id): \(error)")
+            }
+        }
+        return (found.values.filter { !replaced.contains($0.id) }.sorted { $0.id < $1.id }, problems)
+    }
+}

@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+/// What machines tell each other of themselves.
+@Suite struct MachineNoteTests {
+    private let bench: CatalogBench
+
+    init() throws { bench = try CatalogBench() }
+
+    private func writer(_ machine: CatalogMachine) -> MachineNoteWriter {
+        MachineNoteWriter(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, name: machine.name, version: "1.0",
+            time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
+        try await MachineNotes(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, pool: bench.pool,
+            time: bench.time.source
+        ).run()
+    }
+
+    private func puts() -> Int { bench.store.calls.count { $0.key.hasPrefix(bench.keys.machines) && $0.operation == .put } }
+
+    @Test func `a machine with nothing stored tells nothing, and one with photos tells how it stands`() async throws {
+        let machine = try bench.machine("laptop")
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(puts() == 0)
+        try await machine.see(["a.jpg": "a"])
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        let found = try await notes(machine)
+        #expect(found.problems == [] && found.machines.map(\.name) == ["laptop"])
+        let note = try #require(found.machines.first?.note)
+        #expect(note.lastSyncAt == bench.time.now && note.pending == 0 && note.failed == 0 && note.version == "1.0")
+    }
+
+    @Test func `what has not changed is told once an hour, what has changed at once`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        for _ in 0..<7 {
+            try await writer(machine).run(passEndedAt: bench.time.now)
+            await bench.time.advance(by: .seconds(600))
+        }
+        #expect(puts() == 2)
+        // Without a pass there is no news.
+        await bench.time.advance(by: .seconds(7_200))
+        try await writer(machine).run()
+        #expect(puts() == 2)
+        _ = try machine.ledger.sight(
+            machine.folder.id, file: "new.jpg", stamp: CatalogMachine.stamp("new"), stillThere: { _ in true },
+            at: bench.time.now)
+        try await writer(machine).run()
+        #expect(puts() == 3)
+        #expect(try await notes(machine).machines.first?.note?.pending == 1)
+    }
+
+    @Test func `a store that does not take it is asked again by the next pass`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        bench.store.add(StoreFault(.put, number: 1, .failBefore(.serverFailed)))
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(try machine.ledger.writtenMachineNote() == nil)
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(try await notes(machine).machines.count == 1)
+    }
+
+    @Test func `a machine of which only the catalogue is there is named, and one that was replaced is not`() async throws {
+        let old = try bench.machine("old")
+        try await old.see(["a.jpg": "a"])
+        _ = try await old.write()
+        #expect(try await notes(old).machines.map(\.name) == ["old"])
+        #expect(try await notes(old).machines.map(\.note) == [nil])
+        let new = try bench.machine("new")
+        _ = try await new.rebuild()
+        _ = try await new.write()
+        #expect(try await notes(new).machines.map(\.name) == ["new"])
+        try await writer(new).run(passEndedAt: bench.time.now)
+        #expect(try await notes(new).machines.map(\.name) == ["new"])
+    }
+
+    @Test(arguments: [
+        ("nothing", "no note"), (#"{"format":2}"#, "no note"),
+        (
+            #"{"format":1,"id":"other","name":"x","version":"1","pending":0,"failed":0,"lost":0,"replaces":[]}"#,
+            "another machine"
+        ),
+        (
+            #"{"format":9,"id":"strange","name":"x","version":"1","pending":0,"failed":0,"lost":0,"replaces":[]}"#,
+            "newer version"
+        ),
+    ])
+    func `a note that is none is told, and the others are read`(text: String, reason: String) async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        try await bench.memory.store(Array(text.utf8), at: bench.keys.machine("strange"))
+        let found = try await notes(machine)
+        #expect(found.problems.count == 1 && found.problems[0].contains(reason), "\(found.problems)")
+        #expect(found.machines.contains { $0.name == "laptop" })
+    }
+}
