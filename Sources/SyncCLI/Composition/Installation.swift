@@ -82,6 +82,9 @@ struct Installation: Sendable {
     /// One cleanup at a time, with an agent or without. It throws as ``takeLock()`` does.
     func takeCleanupLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("cleanup.lock")) }
 
+    /// One process at a time deletes what was forgotten. It throws as ``takeLock()`` does.
+    func takeDeletionLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("forget.lock")) }
+
     private func takeLock(at file: FilePath) throws -> AgentLock {
         do {
             return try AgentLock(at: file, pid: getpid(), now: time.now())

@@ -39,6 +39,7 @@ enum Schema {
         (RestoreClaimSchema.name, running(RestoreClaimSchema.all)),
         (CatalogSchema.name, CatalogSchema.migrate),
         (RestorePlaceSchema.name, running(RestorePlaceSchema.all)),
+        (ForgetSchema.name, running(ForgetSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {
