@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SyncCore
 import SyncDigest
 import SyncTestSupport
@@ -100,6 +101,22 @@ import Testing
         #expect(states.count == 7 && Set(states) == ["uploaded"])
     }
 
+    @Test func `what a killed rebuild has left in the state folder goes with the next pass`() async throws {
+        let home = try AgentHome()
+        _ = try await home.pass()
+        let state = home.tree.path("state/sync-agent")
+        // A process that is over; and one that lives, which is this one.
+        let ended = try home.start(["--version"])
+        _ = try await ended.finished()
+        let (left, used) = (
+            state.appending("rebuild-\(ended.pid).part"), state.appending("rebuild-\(getpid()).part")
+        )
+        for path in [left, used] { try path.create(Array("part".utf8)) }
+        _ = try await home.pass()
+        #expect(!FileManager.default.fileExists(atPath: left.string))
+        #expect(FileManager.default.fileExists(atPath: used.string))
+    }
+
     @Test func `a first pass over a store with photos tells of rebuild`() async throws {
         let home = try AgentHome()
         try fill(home)
@@ -107,6 +124,26 @@ import Testing
         try FileManager.default.removeItem(atPath: home.tree.path("state").string)
         let finished = try await home.run("sync")
         #expect(finished.code == 0 && finished.complaint.contains("sync-agent rebuild"))
+    }
+
+    @Test func `status, a restore of what nobody knows, and the agent tell of rebuild, too, and of nothing afterwards`()
+        async throws
+    {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let photo = home.gallery.appending("gone.jpg").string
+        let known = try await home.run("status")
+        #expect(!known.complaint.contains("sync-agent rebuild"), "\(known)")
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        let status = try await home.run("status", "--json")
+        #expect(status.code == 0 && status.complaint.contains("sync-agent rebuild"), "\(status)")
+        let restored = try await home.run("restore", "--yes", photo)
+        #expect(restored.code == 66 && restored.complaint.contains("sync-agent rebuild"), "\(restored)")
+        let agent = try home.start(["run"])
+        try await agent.logged { $0.contains("sync-agent rebuild") }
+        agent.send(SIGTERM)
+        _ = try await agent.finished()
     }
 
     @Test func `a damaged ledger names rebuild, and is set aside by it and kept`() async throws {
