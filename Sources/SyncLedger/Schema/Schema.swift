@@ -40,6 +40,7 @@ enum Schema {
         (CatalogSchema.name, CatalogSchema.migrate),
         (RestorePlaceSchema.name, running(RestorePlaceSchema.all)),
         (ForgetSchema.name, running(ForgetSchema.all)),
+        (ProfileIDSchema.name, running(ProfileIDSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

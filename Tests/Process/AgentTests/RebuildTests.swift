@@ -117,6 +117,27 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: used.string))
     }
 
+    @Test func `a profile is known by its id again, and asks for its number`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        let added = try await answer(home, "profiles", "add", "+1 778 814 3739", "--name", "Grandma", "--json")
+        let id = try #require(added["id"] as? String)
+        _ = try await home.pass()
+        try loseDisk(home)
+        _ = try await answer(home, "rebuild", "--json")
+        let listed = try await answer(home, "profiles", "list", "--json")
+        #expect(listed["withoutNumber"] as? [String] == [id] && (listed["profiles"] as? [Fields])?.isEmpty == true)
+        #expect(try await home.run("profiles", "list").text.contains("profiles add --id \(id)"))
+        // Its own catalogue goes on to tell it, whoever rebuilds next.
+        _ = try await home.pass()
+        try loseDisk(home)
+        _ = try await answer(home, "rebuild", "--json")
+        #expect(try await answer(home, "profiles", "list", "--json")["withoutNumber"] as? [String] == [id])
+        let again = try await answer(home, "profiles", "add", "--id", id, "+1 778 814 3739", "--json")
+        #expect(again["id"] as? String == id)
+        #expect(try await answer(home, "profiles", "list", "--json")["withoutNumber"] as? [String] == [])
+    }
+
     @Test func `a first pass over a store with photos tells of rebuild`() async throws {
         let home = try AgentHome()
         try fill(home)
