@@ -84,21 +84,9 @@ struct RebuildCommand: WorkspaceCommand {
 
     /// Offers a rebuild where nothing is known here of what the store has; nothing is lost when nobody answers.
     static func offer(_ workspace: Workspace) async throws {
-        let keys = try KeyLayout(user: workspace.settings.user)
-        guard try await workspace.ledger({ try $0.isNew() }) else { return }
-        do {
-            let page = try await workspace.readStore().list(prefix: keys.photos, after: nil, limit: 1)
-            if page.objects.isEmpty { return }
-        } catch is StoreError {
-            // Whoever uses it next tells what is wrong with it.
-            return
-        }
+        guard let hint = try await RebuildHint.text(workspace) else { return }
         let console = workspace.console
-        console.errors.writeLine(
-            """
-            The store has photos of \(workspace.settings.user) already, and nothing is known of them here. \
-            "sync-agent rebuild" brings back their names, vacations and shares; no photo is stored or downloaded for it.
-            """)
+        console.errors.writeLine(hint)
         guard console.errors.isInteractive, !console.isJSON, Question.isSomebodyThere,
             Question.confirm("Rebuild first?", on: console.errors)
         else {

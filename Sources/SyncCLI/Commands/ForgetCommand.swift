@@ -1,103 +1,214 @@
 import ArgumentParser
+import FoundationEssentials
+import Logging
+import SyncConfig
 import SyncCore
+import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SystemPackage
 
 struct ForgetCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Stop reporting photos that are lost.",
-        usage: "sync-agent forget <paths> ... [<options>]",
+        abstract: "Delete stored photos for good, and stop reporting lost ones.",
+        usage: "sync-agent forget [<paths> ...] [--missing] [<options>]",
         discussion: """
-            A photo is lost when its file is gone, and what was stored of it is gone or damaged too. It is told by status, \
-            and makes sync and verify end with 3, until it is back or forgotten. What is on the disk, or stored, is never \
-            forgotten by this. A folder stands for what is lost below it; an archived photo of an event, or an earlier image \
-            of a project, goes by its key, as status tells it. It asks first.
+            The only way by which stored photos go. A path is forgotten; what is stored of it, earlier versions included, is \
+            deleted when nothing else needs it: another path, a vacation, an event, a share, a restore, another machine. \
+            What stays is named with its reason. A photo whose file is still in a watched folder is refused, since it would \
+            be stored again: move it out first. So is what is on a drive that is not mounted.
+
+            It shows what goes, what that frees and costs, and asks. It cannot be taken back.
+
+            A photo that is lost (its file is gone, and what was stored of it is gone or damaged) is only forgotten: \
+            that ends that status tells it. An archived photo of an event, or an earlier image of a project, that is lost \
+            goes by its key.
+
+            --older-than counts from when a look at the folder found the file gone (on a new machine, from its rebuild; \
+            for files that were gone before this was noted, from the update), not from when somebody removed it.
 
             EXAMPLES
+              sync-agent forget --dry-run '~/Pictures/Gallery/IMG_20*.jpg'
               sync-agent forget ~/Pictures/Gallery/IMG_0001.jpg
-              sync-agent forget --yes ~/Pictures/Gallery --json | jq .forgotten
+              sync-agent forget --missing --older-than 365d
+              sync-agent forget recovered --missing
+              sync-agent forget --yes ~/Pictures/Gallery --json | jq .freedBytes
             """
     )
 
-    @Argument(help: "Files, folders or keys of what is lost.", completion: .file())
-    var paths: [PathArgument]
+    @Argument(help: "Files, folders, quoted wildcards, or keys of what is lost.", completion: .file())
+    var paths: [PathArgument] = []
+
+    @Flag(help: "Only photos whose file is gone; without paths, of all watched folders.")
+    var missing = false
+
+    @Option(
+        name: .customLong("older-than"),
+        help: ArgumentHelp("Only photos that are gone for at least so long (30d, 12w, 1y).", valueName: "age"))
+    var age: Age?
+
+    @Flag(help: "Dry run: show what would go; nothing is changed.")
+    var dryRun = false
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var options: AnswerOptions
 
-    private struct Found {
-        var photos: [PhotoStatus] = []
-        var objects: [ObjectRecord] = []
-        var kept: [String] = []
-        var unknown = UnknownPaths()
+    /// Days, weeks or years, as `365d`.
+    struct Age: ExpressibleByArgument {
+        private static let days = ["d": 1, "w": 7, "y": 365]
 
-        var count: Int { photos.count + objects.count }
-        var items: [ForgetReport.Item] {
-            photos.map { ForgetReport.Item(path: $0.path.text, key: ($0.object ?? $0.earlier)?.key.rawValue) }
-                + objects.map { ForgetReport.Item(path: nil, key: $0.key.rawValue) }
+        let days: Int
+
+        init?(argument: String) {
+            guard let unit = argument.last.flatMap({ Self.days[String($0)] }), let count = Int(argument.dropLast()),
+                (0...100_000).contains(count)
+            else { return nil }
+            days = count * unit
         }
+    }
+
+    func validate() throws {
+        if paths.isEmpty, !missing { throw ValidationError("name what to forget, or use --missing") }
+        if age != nil, !missing { throw ValidationError("--older-than goes with --missing") }
+    }
+
+    private struct Found: Sendable {
+        var photos: [PhotoStatus] = []
+        /// Lost ones that are of no file.
+        var objects: [ObjectKey] = []
+        var unknown = UnknownPaths()
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (paths, locator) = (paths.map(\.text), workspace.installation.pathLocator)
-        let ledger = try await workspace.ledger
-        let found = try await ledger { try Self.find(paths, $0, locator) }
-        if found.count > 0 {
-            if !yes { try ask(found, workspace.console.people) }
-            try await ledger { _ = try $0.forget(photos: found.photos.map(\.id), objects: found.objects.map(\.key)) }
+        let found = try await find(workspace)
+        if !options.json, found.photos.isEmpty, found.objects.isEmpty, let failure = found.unknown.failure {
+            throw failure
         }
-        let report = ForgetReport(forgotten: found.items, kept: found.kept)
-        for path in found.kept {
-            workspace.console.errors.writeLine("\(path.escapingControls): it is not lost, and stays known")
+        let parts = try await ForgetServices(workspace, store: try await workspace.store(dryRun ? .reads : .writes))
+        let now = workspace.time.now()
+        let since = age.map { now.addingTimeInterval(-Double($0.days) * 86_400) }
+        let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
+        let preview = try report(plan, found, workspace, dryRun: dryRun)
+        if dryRun { return Answer(preview, failure: found.unknown.failure) }
+        if !yes { try ask(plan, found, preview, workspace.console.people) }
+        return try await carryOut(plan, found, parts, workspace)
+    }
+
+    private func carryOut(
+        _ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices, _ workspace: Workspace
+    ) async throws -> Answer {
+        let done = try await parts.planner.begin(plan)
+        let objects = found.objects
+        if !objects.isEmpty { _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects) } }
+        if !done.photos.isEmpty {
+            for problem in try await parts.tellOthers() {
+                workspace.logger.warning("\(problem); the next pass makes up for it")
+            }
         }
-        if !options.json, found.count == 0, let failure = found.unknown.failure { throw failure }
+        var report = try report(done, found, workspace, dryRun: false)
+        let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
+        defer { line.finish() }
+        do {
+            // With what an earlier one did not come to the end of.
+            report.note(
+                try await parts.deletions.run { count, total in
+                    line.update { _ in ProgressBar.text(count, of: total, "object") + " deleted" }
+                })
+        } catch is AgentLock.Held {
+            workspace.console.errors.writeLine(
+                "Another process is deleting at this moment, and goes on with these, too.")
+        } catch let error as StoreError {
+            line.finish()
+            workspace.console.errors.writeLine(
+                "What was forgotten is not deleted yet: the next forget, sync or round of the agent goes on with it.")
+            throw error
+        }
+        line.finish()
         return Answer(report, failure: found.unknown.failure)
     }
 
-    private static func find(_ paths: [String], _ ledger: Ledger, _ locator: PathLocator) throws -> Found {
-        var found = Found()
-        for path in paths {
-            let before = found.count
-            var isFile = false
-            var isKnown = try locator.photos(at: path, in: ledger) { photo, place in
-                isFile = isFile || photo.path == place
-                if photo.isLost { found.photos.append(photo) }
+    private func report(
+        _ plan: ForgetPlan, _ found: Found, _ workspace: Workspace, dryRun: Bool
+    ) throws -> ForgetReport {
+        ForgetReport(
+            plan, objects: found.objects, prices: try workspace.installation.prices(),
+            isS3: workspace.installation.configuredIdentity.type != StoreType.directory.rawValue,
+            at: workspace.time.now(), dryRun: dryRun)
+    }
+
+    private func ask(_ plan: ForgetPlan, _ found: Found, _ preview: ForgetReport, _ terminal: Terminal) throws {
+        let count = plan.photos.count + found.objects.count
+        if count == 0 { return }
+        preview.plan(on: terminal).forEach(terminal.writeLine)
+        let advice = "use --yes to forget, or --dry-run to look"
+        let no = "nothing was forgotten"
+        if plan.deleted.isEmpty {
+            let what = plan.photos.allSatisfy(\.isLost) ? "lost photo" : "photo"
+            try Question.confirmLoss(
+                "Forget \(Quantities.counted(count, what))?", on: terminal, advice: advice, no: no)
+        } else {
+            try Question.confirmLoss(
+                typing: plan.deleted.count,
+                "Delete \(Quantities.counted(plan.deleted.count, "stored object")) for good?", on: terminal,
+                advice: advice, no: no)
+        }
+    }
+
+    // MARK: What is meant
+
+    private func find(_ workspace: Workspace) async throws -> Found {
+        let (names, places, watched) = (
+            paths.map(\.text), workspace.installation.restorePlaces, workspace.settings.watch.map(\.path)
+        )
+        return try await workspace.ledger { ledger in
+            var found = Found()
+            var seen: Set<Int64> = []
+            func take(_ photo: PhotoStatus) { if seen.insert(photo.id).inserted { found.photos.append(photo) } }
+            if names.isEmpty { for folder in watched { try ledger.photos(at: folder, visit: take) } }
+            for name in names {
+                if try Self.photos(named: name, places, ledger, take) { continue }
+                if let key = try? ObjectKey(name),
+                    let object = try ledger.lostBesidePhotos(limit: .max).first(where: { $0.key == key })
+                {
+                    found.objects.append(object.key)
+                } else {
+                    found.unknown.add(name)
+                }
             }
-            if !isKnown, let key = try? ObjectKey(path), let object = try lost(key, ledger) {
-                isKnown = true
-                found.objects.append(object)
-            }
-            if !isKnown {
-                found.unknown.add(path)
-            } else if isFile, found.count == before {
-                found.kept.append(ProcessEnvironment.absolute(path).text)
+            return found
+        }
+    }
+
+    /// A path, what a rebuild has found, or a wildcard, in this order.
+    /// - Returns: whether anything is known by the name.
+    private static func photos(
+        named name: String, _ places: RestoreSelection.Places, _ ledger: Ledger, _ take: (PhotoStatus) -> Void
+    ) throws -> Bool {
+        if name.isEmpty { return false }
+        let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()
+        let rebuilt = LedgerRebuild.place(named: name)
+        for place in places.candidates(path) + [rebuilt].compactMap(\.self)
+        where try ledger.photos(at: place, visit: take) > 0 {
+            return true
+        }
+        for place in [path, rebuilt].compactMap(\.self) {
+            guard let pattern = PathPattern(place) else { continue }
+            for folder in places.candidates(pattern.folder) {
+                // The folder may be known under another name than it was given.
+                var rest = place
+                guard rest.removePrefix(pattern.folder), let own = PathPattern(folder.pushing(rest)) else { continue }
+                var isAny = false
+                try ledger.photos(at: folder) { photo in
+                    guard own.matches(photo.path) else { return }
+                    isAny = true
+                    take(photo)
+                }
+                if isAny { return true }
             }
         }
-        var seen: Set<Int64> = []
-        found.photos.removeAll { !seen.insert($0.id).inserted }
-        return found
+        return false
     }
-
-    private static func lost(_ key: ObjectKey, _ ledger: Ledger) throws -> ObjectRecord? {
-        try ledger.lostBesidePhotos(limit: .max).first { $0.key == key }
-    }
-
-    private func ask(_ found: Found, _ terminal: Terminal) throws {
-        for item in found.items.prefix(20) {
-            terminal.writeLine("  \((item.path ?? item.key ?? "").escapingControls)")
-        }
-        if found.count > 20 { terminal.writeLine("  and \(Quantities.count(found.count - 20)) more") }
-        // What is forgotten is not told again.
-        try Question.confirmLoss(
-            "Forget \(Quantities.counted(found.count, "lost photo"))?", on: terminal, advice: "use --yes to forget",
-            no: "nothing was forgotten")
-    }
-}
-
-extension PhotoStatus {
-    /// Of which nothing is left that anybody could have back.
-    var isLost: Bool { state == .lost || state == .missing && object?.problem != nil }
 }

@@ -44,7 +44,9 @@ struct ProfilesListCommand: WorkspaceCommand {
         let settings = workspace.settings.share
         return Answer(
             try await workspace.ledger {
-                ProfileListReport(try $0.profileBook(settings), uses: try $0.profileUses())
+                ProfileListReport(
+                    try $0.profileBook(settings), uses: try $0.profileUses(),
+                    withoutNumber: try $0.profilesWithoutNumber())
             })
     }
 }

@@ -129,7 +129,11 @@ struct RestoreCommand: WorkspaceCommand {
             tier: rush ? .rush : tier.map { .tier($0) },
             days: days, extends: days != nil, output: output?.path, maximumCost: maximumCost, isAgreed: yes)
         var proposal = try await restores.propose(wish)
-        if proposal.isAllUnknown { throw Self.unknown(proposal) }
+        if proposal.isAllUnknown {
+            let failure = Self.unknown(proposal)
+            guard let hint = try await RebuildHint.text(workspace) else { throw failure }
+            throw CommandFailure(failure.status, "\(failure)\n\(hint)")
+        }
         if proposal.isEmpty {
             throw CommandFailure(
                 .noSuchPath, "nothing is known that was taken then; sync-agent status lists what is known")

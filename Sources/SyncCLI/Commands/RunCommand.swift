@@ -33,6 +33,7 @@ struct RunCommand: AsyncParsableCommand {
         let parts = try await AgentServices(workspace) { event in
             if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
         }
+        if let hint = try await RebuildHint.text(workspace) { logger.warning("\(hint)") }
         let systemd = SystemdNotifier(environment: installation.environment)
         let intake = IntakeService(parts.makeIntake(FolderWatcher())) {
             logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")

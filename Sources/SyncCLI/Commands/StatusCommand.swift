@@ -55,6 +55,7 @@ struct StatusCommand: WorkspaceCommand {
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
         let status = try await StatusReader(workspace).read()
+        if let hint = try await RebuildHint.text(workspace) { workspace.console.errors.writeLine(hint) }
         return Answer(status.report) { status.view(on: $0).lines }
     }
 

@@ -69,6 +69,7 @@ struct AgentServices: Sendable {
             captureTimes: CaptureTimeMender(
                 ledger: queue, source: PhotoFileReducer(),
                 pool: threads.disk, logger: logger),
+            deletions: try await ForgetServices.deletions(workspace, store: retrying),
             time: time, logger: logger)
         catalog = CatalogService(
             CatalogWriter(

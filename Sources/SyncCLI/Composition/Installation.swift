@@ -66,6 +66,18 @@ struct Installation: Sendable {
     /// Of this process: a segment while it is read.
     var rebuildSpool: FilePath { location.stateFolder.appending("rebuild-\(getpid()).part") }
 
+    /// Removes what processes that were killed have left of theirs. One that has the number of such a process keeps its file
+    /// for now.
+    func removeLeftSpools() {
+        for name in (try? Folder.names(in: location.stateFolder)) ?? [] {
+            let parts = name.string.split(separator: "-", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0] == "rebuild", parts[1].hasSuffix(".part"),
+                let pid = pid_t(parts[1].dropLast(".part".count)), pid > 0, kill(pid, 0) != 0, errno == ESRCH
+            else { continue }
+            unlink(location.stateFolder.appending(name).string)
+        }
+    }
+
     /// What this machine is called in the store's catalogue.
     var machineName: String { settings.machine.name ?? ProcessEnvironment.hostName }
 
@@ -81,6 +93,9 @@ struct Installation: Sendable {
 
     /// One cleanup at a time, with an agent or without. It throws as ``takeLock()`` does.
     func takeCleanupLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("cleanup.lock")) }
+
+    /// One process at a time deletes what was forgotten. It throws as ``takeLock()`` does.
+    func takeDeletionLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("forget.lock")) }
 
     private func takeLock(at file: FilePath) throws -> AgentLock {
         do {

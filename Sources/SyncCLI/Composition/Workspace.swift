@@ -98,6 +98,13 @@ final class Workspace: Sendable {
         keep(try await ledger { [installation] in try installation.makeStore($0, access: .reads) })
     }
 
+    /// The same without retries, for what can be done without.
+    func readStoreOnce() async throws -> any ReadableStore {
+        let store = try await ledger { [installation] in try installation.makeStore($0, access: .reads) }
+        opened.withLock { $0.stores.append(store) }
+        return store
+    }
+
     /// Takes care that the store is closed at the end.
     /// - Returns: it, with retries.
     func keep(_ store: any ObjectStore) -> any ObjectStore {
@@ -132,6 +139,7 @@ final class Workspace: Sendable {
         _ = try await ledger
         let lock = try installation.takeLock()
         opened.withLock { $0.lock = lock }
+        installation.removeLeftSpools()
     }
 
     /// The agent's lock; `nil` while an agent, or a pass, has it.

@@ -82,5 +82,15 @@ enum Question {
         guard confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
     }
 
+    /// As ``confirmLoss(_:on:advice:no:)``, where what goes cannot be had back: somebody has to type how much it is.
+    static func confirmLoss(typing number: Int, _ question: String, on terminal: Terminal, advice: String, no: String)
+        throws
+    {
+        guard isSomebodyThere else { throw CommandFailure(.usage, "there is no terminal to ask on; \(advice)") }
+        terminal.write("\(question) Type \(number) to go on: ")
+        let answer = readLine()?.filter { !$0.isWhitespace && $0 != "," } ?? ""
+        guard answer == String(number) else { throw CommandFailure(.failed, no) }
+    }
+
     static var isSomebodyThere: Bool { isatty(STDIN_FILENO) == 1 }
 }

@@ -149,8 +149,11 @@ struct ProfileListReport: Report {
     /// Events whose profile may be a telephone number that cannot be read, and why.
     var waitingEvents: Int
     @Nullable var waitingBecause: String?
+    /// Ids that a rebuild has found, and whose number nobody has given here.
+    var withoutNumber: [String]
 
-    init(_ book: ProfileBook, uses: [ProfileUse]) {
+    init(_ book: ProfileBook, uses: [ProfileUse], withoutNumber: [String] = []) {
+        self.withoutNumber = withoutNumber
         let counts = book.counts(uses)
         profiles = book.profiles.map { Profile($0, events: counts[$0.uuid.inBytes] ?? 0) }
         (orphanedEvents, waitingEvents) = (0, 0)
@@ -166,15 +169,16 @@ struct ProfileListReport: Report {
 
     func lines(on terminal: Terminal) -> [String] {
         var lines: [String] = []
-        if profiles.isEmpty {
+        if profiles.isEmpty, withoutNumber.isEmpty {
             lines.append("No profiles. Add one with: sync-agent profiles add NUMBER")
-        } else {
+        } else if !profiles.isEmpty {
             lines.append(terminal.styled(Self.table.row("id", "number", "events", "name"), .bold))
             lines += profiles.map { profile in
                 Self.table.row(
                     profile.id, profile.phone, Quantities.count(profile.events), (profile.name ?? "").escapingControls)
             }
         }
+        lines += withoutNumber.map { "\($0)  needs its number: sync-agent profiles add --id \($0) NUMBER" }
         if orphanedEvents > 0 {
             lines += terminal.wrapped(
                 "\(Quantities.counted(orphanedEvents, "event")) with a number that has no profile: "

@@ -121,21 +121,3 @@ struct RetryReport: Report {
         ]
     }
 }
-
-/// `forget --json`: likewise.
-struct ForgetReport: Report {
-    struct Item: Encodable {
-        @Nullable var path: String?
-        @Nullable var key: String?
-    }
-
-    var forgotten: [Item]
-    /// What was named and is not lost.
-    var kept: [String]
-
-    var status: ExitStatus { kept.isEmpty ? .done : .partlyDone }
-
-    func lines(on terminal: Terminal) -> [String] {
-        ["\(Quantities.counted(forgotten.count, "photo")) forgotten"]
-    }
-}

@@ -63,7 +63,7 @@ package struct StorageCost: Hashable, Sendable {
     }
 
     /// The class's smallest billable size is held against the mean: sums do not tell how many objects are below it.
-    private static func monthly(_ own: ClassPrices, _ objects: Int, _ bytes: Int64, _ prices: PriceTable) -> Double {
+    static func monthly(_ own: ClassPrices, _ objects: Int, _ bytes: Int64, _ prices: PriceTable) -> Double {
         let count = Double(objects)
         let billed = max(Double(bytes), count * Double(own.minimumBytes)) + count * Double(own.overheadBytes)
         let named = count * Double(own.overheadStandardBytes)

@@ -9,7 +9,7 @@ import SystemPackage
 /// are in memory.
 struct CatalogReader: Sendable {
     private static let batch = 1_000
-    private static let pieceLength = 256 << 10
+    static let pieceLength = 256 << 10
     /// Enough of a segment for its first line.
     private static let headerLength: Int64 = 4_096
 
@@ -119,7 +119,7 @@ struct CatalogReader: Sendable {
 
     /// Brings a segment into the spool file.
     /// - Returns: why it is not whole.
-    private func fetch(_ segment: CatalogSegment) async throws -> CatalogError? {
+    func fetch(_ segment: CatalogSegment) async throws -> CatalogError? {
         let file = try await pool.run { [spool] in
             try FileDescriptor.open(
                 spool, .writeOnly, options: [.create, .truncate, .noFollow, .closeOnExec],

@@ -116,7 +116,8 @@ package struct CatalogWriter: Sendable {
         try await ledger { [self] ledger in
             let standing = try ledger.catalogStanding()
             let state = try ledger.catalogState()
-            if standing.segments.isEmpty { return try !state.isEmpty || !ledger.isNew() }
+            // Whoever has taken over another machine says so, also where nothing is left of what it took over.
+            if standing.segments.isEmpty { return try !state.isEmpty || !standing.replaces.isEmpty || !ledger.isNew() }
             return try standing.unwritten > 0 || standing.problem != nil || standing.stateDigest != digest(of: state)
         }
     }

@@ -122,7 +122,8 @@ package struct FolderScan: Sendable {
         for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
             try reconcile(folder, scanned, at: now, &visited, &result)
         }
-        result.missing += try ledger.finishScan(folder.id, below: place, visited: visited, unread: unread + absent)
+        result.missing += try ledger.finishScan(
+            folder.id, below: place, visited: visited, unread: unread + absent, at: now)
         return result
     }
 

@@ -19,6 +19,7 @@ package struct StoreUpkeep: Sendable {
     private let repair: StoredCopyRepair
     private let verification: VerificationRule
     private let captureTimes: CaptureTimeMender?
+    private let deletions: ObjectDeletions?
     private let time: TimeSource
     private let logger: Logger
 
@@ -26,10 +27,13 @@ package struct StoreUpkeep: Sendable {
     ///   - policy: whose rules are carried out here in the mode `agent`, and in `bucket` where the store keeps no rules.
     ///   - verification: how much is read back each day.
     ///   - captureTimes: reads those again that an older version noted.
+    ///   - deletions: goes on with what `forget` did not come to the end of.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
-        verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil, time: TimeSource, logger: Logger
+        verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil,
+        deletions: ObjectDeletions? = nil, time: TimeSource, logger: Logger
     ) {
+        self.deletions = deletions
         self.captureTimes = captureTimes
         self.verification = verification
         verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
@@ -54,6 +58,7 @@ package struct StoreUpkeep: Sendable {
     /// has lost is in the queue after it. A store that is away is left to whoever uses it next.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func inspect() async throws {
+        try await finishDeletions()
         // An empty ledger calls nothing safe.
         let isNew = try await ledger { try $0.overview().tiers.allSatisfy { $0.objects == 0 } }
         if isNew { return }
@@ -96,6 +101,7 @@ package struct StoreUpkeep: Sendable {
     @discardableResult
     package func run() async throws -> TierMover.Summary {
         try await captureTimes?.run()
+        try await finishDeletions()
         try await unlessStoreFails("take back what interrupted uploads have left") { try await store.tidy() }
         try await unlessStoreFails("ask for the classes of all objects") {
             let last = try await ledger { try $0.classesRefreshedAt() }
@@ -111,6 +117,24 @@ package struct StoreUpkeep: Sendable {
         if result.moved > 0 { logger.notice("moved to the archive: \(result.moved.counted("photo"))") }
         for failure in result.failures { logger.warning("not moved to the archive: \(failure)") }
         return result
+    }
+
+    /// What somebody has forgotten for good, and a process did not get to delete.
+    private func finishDeletions() async throws {
+        guard let deletions else { return }
+        do {
+            let result = try await deletions.run()
+            if !result.deleted.isEmpty {
+                logger.notice("deleted for good, as was asked for: \(result.deleted.count.counted("object"))")
+            }
+            for failure in result.failures.prefix(Self.problemsTold) {
+                logger.warning("not deleted yet: \(failure.key): \(failure.reason)")
+            }
+        } catch let error as StoreError {
+            logger.warning("cannot delete what was forgotten: \(error)")
+        } catch is AgentLock.Held {
+            // Whoever has it goes on.
+        }
     }
 
     /// Once a day, so much of what was stored or looked at longest ago.

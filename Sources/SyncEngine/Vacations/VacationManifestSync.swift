@@ -200,6 +200,11 @@ package struct VacationManifestSync: Sendable {
             } else {
                 result.left[id] = revision
             }
+        } else if record.hasForgotten, let known = record.stored, let vacation = try await reader.read(content),
+            !vacation.photos.isEmpty
+        {
+            // Of what is left of it, as it was, without the photos that were forgotten.
+            try await store(vacation, known: known, &result)
         } else {
             // It was deleted on this disk, and nothing changes in the store; or nothing was ever there.
             try await ledger { ledger in

@@ -43,7 +43,8 @@ extension Ledger {
     ) throws(LedgerError) {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
-            for info in page where keys.isKept(info.key) {
+            // What is just being deleted may have been listed before.
+            for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
                 try db.run(
@@ -257,8 +258,8 @@ extension Database {
         try run(
             """
             INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, md5, object_id,
-                object_generation, uploaded_at, queued_at, error)
-            VALUES (?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                object_generation, uploaded_at, queued_at, error, missing_since)
+            VALUES (?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 folder.rawValue, directory.rawValue, Data(name.bytes), photo.file?.size ?? photo.size,
@@ -268,7 +269,7 @@ extension Database {
                 words.map {
                     "its file is gone, and what was stored of it \($0); any copy of the photo in a watched folder brings "
                         + "it back"
-                },
+                }, time.milliseconds,
             ])
     }
 }

@@ -273,6 +273,6 @@ extension Database {
     }
 
     fileprivate func catalogProfiles() throws -> [String] {
-        try String.fetchAll(self, sql: "SELECT uuid FROM profiles ORDER BY uuid")
+        try String.fetchAll(self, sql: "SELECT uuid FROM profiles UNION SELECT uuid FROM profile_ids ORDER BY uuid")
     }
 }

@@ -37,6 +37,13 @@ extension Ledger {
             }
             for share in state.shares { try db.note(share) }
             for restore in state.restores { try db.note(restore, at: time) }
+            for id in state.profiles where UUID(uuidString: id) != nil {
+                try db.run(
+                    """
+                    INSERT INTO profile_ids (uuid) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM profiles WHERE uuid = ?1)
+                    ON CONFLICT DO NOTHING
+                    """, [id.lowercased()])
+            }
         }
     }
 

@@ -50,11 +50,19 @@ extension Ledger {
             let id = try db.store(object)
             let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
             let isEdited = claim.map { claim in places.allSatisfy { $0.isClean || $0.photoID == claim.photoID } }
-            return try db.run(
-                """
-                UPDATE events SET photo_state = 'stored', photo_md5 = ?, object_id = ?, photo_name = NULL, problem = NULL
-                WHERE id = ? AND (photo_state <> 'stored' OR ?)
-                """, [md5.blob, id, event.id, isEdited ?? false]) > 0
+            let isItsPhoto =
+                try db.run(
+                    """
+                    UPDATE events SET photo_state = 'stored', photo_md5 = ?, object_id = ?, photo_name = NULL,
+                        problem = NULL
+                    WHERE id = ? AND (photo_state <> 'stored' OR ?)
+                    """, [md5.blob, id, event.id, isEdited ?? false]) > 0
+            // It was deleted for good while it was looked at: the file is read again, and the photo stored anew.
+            if try !db.mayCount(object.key, attempt: claim?.attemptID ?? 0) {
+                var count = BrokenCount()
+                try db.markBroken(BrokenObject(object, .missing), at: object.storedAt, &count)
+            }
+            return isItsPhoto
         }
     }
 

@@ -35,6 +35,7 @@ extension Ledger {
             try db.run(
                 "INSERT INTO profiles VALUES (?, ?, ?, ?) ON CONFLICT (phone) DO NOTHING",
                 [uuid, phone.e164, name, time.milliseconds])
+            try db.run("DELETE FROM profile_ids WHERE uuid IN (SELECT uuid FROM profiles)")
             guard let profile = try db.profile(phone) else { throw UnknownName() }
             return profile
         }
@@ -45,6 +46,11 @@ extension Ledger {
         try read("list profiles") { db in
             try db.rows("SELECT uuid, phone, name, created_at FROM profiles ORDER BY created_at, uuid")
         }
+    }
+
+    /// Ids that the store's catalogue has told, and of which nobody has given the number here: it is in no catalogue.
+    package func profilesWithoutNumber() throws(LedgerError) -> [String] {
+        try read("list profiles without a number") { try $0.texts("SELECT uuid FROM profile_ids ORDER BY uuid") }
     }
 
     package func profile(_ phone: PhoneNumber) throws(LedgerError) -> ProfileRecord? {

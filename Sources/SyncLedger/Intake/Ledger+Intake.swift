@@ -111,7 +111,7 @@ private struct Intake {
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
         for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
         for row in plan.vanished where !moved.contains(row.id) {
-            try table.vanish(row)
+            try table.vanish(row, at: time)
             difference.missing += 1
         }
         if try DirectoryTable(db).removeIfEmpty(directory) { difference.directoryID = nil }
@@ -154,10 +154,10 @@ extension Ledger {
                 let parent = try directories.find(path.removingLastComponent(), in: folder),
                 let row = try PhotoTable(db).row(in: parent, named: name)
             {
-                count += try db.vanish([row], of: parent)
+                count += try db.vanish([row], of: parent, at: time)
             }
             for directory in try directories.subtree(path, in: folder) {
-                count += try db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id)
+                count += try db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id, at: time)
             }
             return count
         }
@@ -168,7 +168,7 @@ extension Ledger {
     package func markRemoved(_ photo: Int64) throws(LedgerError) {
         try write("note that a file is removed") { db in
             guard let row = try db.row(LedgerQuery.rowOfPhoto, [photo], as: PhotoRow.self) else { return }
-            _ = try db.vanish([row], of: row.directoryID)
+            _ = try db.vanish([row], of: row.directoryID, at: nil)
         }
     }
 
@@ -186,7 +186,7 @@ extension Ledger {
     @discardableResult
     package func finishScan(
         _ folder: FolderID, below start: FilePath, visited: Set<DirectoryID>, unread: [FilePath] = [],
-        stillThere: (FilePath) -> Bool = { _ in false }
+        stillThere: (FilePath) -> Bool = { _ in false }, at time: Date
     ) throws(LedgerError) -> Int {
         let operation = "finish a scan"
         let (root, candidates) = try read(operation) { db in
@@ -203,16 +203,16 @@ extension Ledger {
         guard !gone.isEmpty else { return 0 }
         return try write(operation) { db in
             try gone.reduce(0) { count, directory in
-                try count + db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id)
+                try count + db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id, at: time)
             }
         }
     }
 }
 
 extension Database {
-    fileprivate func vanish(_ rows: [PhotoRow], of directory: DirectoryID) throws -> Int {
+    fileprivate func vanish(_ rows: [PhotoRow], of directory: DirectoryID, at time: Date?) throws -> Int {
         let present = rows.filter(\.isOnDisk)
-        for row in present { try PhotoTable(self).vanish(row) }
+        for row in present { try PhotoTable(self).vanish(row, at: time) }
         try DirectoryTable(self).removeIfEmpty(directory)
         return present.count
     }

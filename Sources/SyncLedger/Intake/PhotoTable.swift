@@ -92,18 +92,22 @@ struct PhotoTable {
 
     /// The file is no longer there. What is stored is kept and known as missing; where that is gone or damaged, the photo
     /// is lost; one of which nothing was ever stored is forgotten; one in hand is settled when its upload is committed.
-    func vanish(_ row: PhotoRow) throws {
+    /// - Parameter time: since when it is known to be gone; `nil` where nobody will ask for it.
+    func vanish(_ row: PhotoRow, at time: Date?) throws {
         if row.state == .uploading {
             try db.run("UPDATE photos SET gone = 1, generation = generation + 1 WHERE id = ?", [row.id])
         } else {
-            try settleVanished(row.id, hasObject: row.objectID != nil)
+            try settleVanished(row.id, hasObject: row.objectID != nil, at: time)
         }
     }
 
-    func settleVanished(_ id: Int64, hasObject: Bool) throws {
+    func settleVanished(_ id: Int64, hasObject: Bool, at time: Date?) throws {
         if hasObject {
             try db.run(
-                "UPDATE photos SET state = 'missing', gone = 0, next_try_at = 0, error = NULL WHERE id = ?", [id])
+                """
+                UPDATE photos SET state = 'missing', gone = 0, next_try_at = 0, error = NULL, missing_since = ?
+                WHERE id = ?
+                """, [time?.milliseconds, id])
             if let object = try db.number(LedgerQuery.brokenObjectOfPhoto, [id]) { try db.lose(photosOf: object) }
         } else {
             try db.run("DELETE FROM photos WHERE id = ?", [id])

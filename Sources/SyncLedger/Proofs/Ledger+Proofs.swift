@@ -271,7 +271,7 @@ extension Ledger {
 
 extension Database {
     @discardableResult
-    fileprivate func forgetUnused(_ object: Int64) throws -> Int {
+    func forgetUnused(_ object: Int64) throws -> Int {
         try run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [object])
         return try run(
             """

@@ -13,6 +13,7 @@ extension Ledger {
         _ claim: Claim, outcome: Outcome, note: EventFileNote? = nil, at time: Date
     ) throws(LedgerError) {
         try write("commit the outcome of an upload") { db in
+            let outcome = try db.withoutDeleted(outcome, of: claim, at: time)
             var object: Int64?
             var storedAt = time
             if case .uploaded(_, let record) = outcome {
@@ -38,7 +39,7 @@ extension Ledger {
                     [claim.generation, object, storedAt.milliseconds, time.milliseconds, object, row.id])
             }
             if row.isGone || (outcome == .vanished && row.generation == claim.generation) {
-                try PhotoTable(db).settleVanished(row.id, hasObject: (object ?? row.objectID) != nil)
+                try PhotoTable(db).settleVanished(row.id, hasObject: (object ?? row.objectID) != nil, at: time)
                 try DirectoryTable(db).removeIfEmpty(row.directoryID)
             } else if row.generation != claim.generation {
                 // It was queued anew when the change was seen.

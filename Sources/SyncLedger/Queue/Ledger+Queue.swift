@@ -22,7 +22,7 @@ extension Ledger {
                     WHERE photo_id = ? AND finished_at IS NULL
                     """, [time.milliseconds, row.id])
                 if row.isGone {
-                    try PhotoTable(db).settleVanished(row.id, hasObject: row.objectID != nil)
+                    try PhotoTable(db).settleVanished(row.id, hasObject: row.objectID != nil, at: time)
                 } else if try db.suspect(row) {
                     try db.run(
                         "UPDATE photos SET state = 'failed', next_try_at = 0, error = ? WHERE id = ?",

@@ -21,7 +21,7 @@ package enum LedgerQuery {
 
     // Queue
     package static let fresh = """
-        SELECT id, queued_at FROM photos
+        SELECT id, queued_at FROM photos INDEXED BY photos_queue
         WHERE folder_id = ? AND state = 'pending' AND next_try_at = 0 AND size <= ? ORDER BY queued_at, id LIMIT ?
         """
     package static let due = """

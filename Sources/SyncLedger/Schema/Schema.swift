@@ -40,6 +40,8 @@ enum Schema {
         (CatalogSchema.name, CatalogSchema.migrate),
         (RestorePlaceSchema.name, running(RestorePlaceSchema.all)),
         (MachineNoteSchema.name, running(MachineNoteSchema.all)),
+        (ForgetSchema.name, running(ForgetSchema.all)),
+        (ProfileIDSchema.name, running(ProfileIDSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

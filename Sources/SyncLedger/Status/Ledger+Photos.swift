@@ -207,6 +207,8 @@ package struct PhotoStatus: Hashable, Sendable {
     package let attempts: Int
     /// When a pending photo is tried again; `nil` when it is due.
     package let nextTry: Date?
+    /// Since when its file is known to be gone; `nil` while it is there.
+    package let missingSince: Date?
 
     /// Absolute.
     package var path: FilePath { folder.path.pushing(relativePath) }
@@ -237,7 +239,7 @@ extension PhotoStatus: FetchableRecord {
     static let selection = """
         SELECT \(PhotoPlace.columns), photos.id, photos.state, photos.md5, photos.sha256, photos.size, \
         photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \
-        photos.modified, \(ObjectRecord.columns), event_notes.note
+        photos.modified, \(ObjectRecord.columns), event_notes.note, photos.missing_since
         FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
@@ -260,7 +262,9 @@ extension PhotoStatus: FetchableRecord {
             uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
             error: row[17], note: row[21 + ObjectRecord.columnCount] ?? (isStored ? stored?.note : nil),
             attempts: row[18],
-            nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil)
+            nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil,
+            missingSince: isMissing
+                ? (row[22 + ObjectRecord.columnCount] as Int64?).map(Date.init(milliseconds:)) : nil)
     }
 }
 

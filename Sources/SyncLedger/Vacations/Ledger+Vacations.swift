@@ -71,6 +71,18 @@ extension Ledger {
         }
     }
 
+    /// The cache keys under which this machine has written a manifest.
+    package func ownManifests() throws(LedgerError) -> [String] {
+        try read("list the manifests of vacations") { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT cache_key FROM vacations WHERE is_own AND cache_key IS NOT NULL
+                    UNION SELECT cache_key FROM stale_manifests
+                    """)
+        }
+    }
+
     /// Notes that the store has no manifest under a cache key any more: it is written again with the next round.
     /// - Returns: how many vacations had it.
     package func noteManifestMissing(_ cacheKey: String) throws(LedgerError) -> Int {
@@ -102,7 +114,7 @@ extension Ledger {
             try db.run(
                 """
                 UPDATE vacations SET cache_key = ?, photo_count = ?, fingerprint = ?, manifest = ?, is_own = ?,
-                    stored_at = ?, has_moved = 0, successor_id = NULL
+                    stored_at = ?, has_moved = 0, successor_id = NULL, has_forgotten = 0
                 WHERE id = ?
                 """,
                 [
@@ -125,7 +137,7 @@ extension Ledger {
             try db.leaveManifest(of: id, unlessKey: nil)
             try db.run(
                 """
-                UPDATE vacations SET looked_revision = ?, has_moved = 1, cache_key = NULL, photo_count = NULL,
+                UPDATE vacations SET looked_revision = ?, has_moved = 1, has_forgotten = 0, cache_key = NULL, photo_count = NULL,
                     fingerprint = NULL, manifest = NULL, is_own = 0, stored_at = NULL
                 WHERE id = ?
                 """, [revision, id.rawValue])
@@ -152,7 +164,8 @@ extension Database {
     fileprivate func noteLooked(_ id: VacationID, _ revision: Int64, _ details: VacationDetails?) throws {
         try run(
             """
-            UPDATE vacations SET looked_revision = ?, location = ?, start_date = ?, end_date = ?, shared_by = ?
+            UPDATE vacations SET looked_revision = ?, location = ?, start_date = ?, end_date = ?, shared_by = ?,
+                has_forgotten = 0
             WHERE id = ?
             """,
             [
@@ -174,7 +187,7 @@ extension Database {
 
 extension MD5Digest {
     /// - Parameter material: as ``VacationFingerprint/material(_:)`` makes it.
-    fileprivate static func set(in material: Data?) -> Set<MD5Digest> {
+    static func set(in material: Data?) -> Set<MD5Digest> {
         let bytes = [UInt8](material ?? Data())
         return Set(
             stride(from: 0, to: bytes.count, by: length).compactMap { start in

@@ -60,6 +60,8 @@ package struct VacationRecord: Hashable, Sendable {
     package let hasMoved: Bool
     /// Where the last of its photos went that left it.
     package let successor: VacationID?
+    /// Whether photos that its manifest names were forgotten for good since it was written.
+    package let hasForgotten: Bool
 
     /// What the name of its folder tells, before the first look.
     let named: VacationName?
@@ -81,7 +83,7 @@ extension VacationRecord: FetchableRecord {
         vacations.manifest, vacations.is_own, vacations.stored_at, vacations.has_moved, vacations.successor_id, \
         (SELECT COUNT(*) FROM directories CROSS JOIN photos INDEXED BY photos_lost
             ON photos.directory_id = directories.id AND photos.state = 'lost'
-            WHERE directories.vacation_id = vacations.id)
+            WHERE directories.vacation_id = vacations.id), vacations.has_forgotten
         """
 
     init(row: Row) throws {
@@ -101,6 +103,7 @@ extension VacationRecord: FetchableRecord {
         stored = Self.stored(row)
         hasMoved = row[19]
         successor = (row[20] as Int64?).map(VacationID.init)
+        hasForgotten = row[22]
     }
 
     private static func details(_ row: Row) -> VacationDetails? {

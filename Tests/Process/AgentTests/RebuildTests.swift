@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SyncCore
 import SyncDigest
 import SyncTestSupport
@@ -100,6 +101,43 @@ import Testing
         #expect(states.count == 7 && Set(states) == ["uploaded"])
     }
 
+    @Test func `what a killed rebuild has left in the state folder goes with the next pass`() async throws {
+        let home = try AgentHome()
+        _ = try await home.pass()
+        let state = home.tree.path("state/sync-agent")
+        // A process that is over; and one that lives, which is this one.
+        let ended = try home.start(["--version"])
+        _ = try await ended.finished()
+        let (left, used) = (
+            state.appending("rebuild-\(ended.pid).part"), state.appending("rebuild-\(getpid()).part")
+        )
+        for path in [left, used] { try path.create(Array("part".utf8)) }
+        _ = try await home.pass()
+        #expect(!FileManager.default.fileExists(atPath: left.string))
+        #expect(FileManager.default.fileExists(atPath: used.string))
+    }
+
+    @Test func `a profile is known by its id again, and asks for its number`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        let added = try await answer(home, "profiles", "add", "+1 778 814 3739", "--name", "Grandma", "--json")
+        let id = try #require(added["id"] as? String)
+        _ = try await home.pass()
+        try loseDisk(home)
+        _ = try await answer(home, "rebuild", "--json")
+        let listed = try await answer(home, "profiles", "list", "--json")
+        #expect(listed["withoutNumber"] as? [String] == [id] && (listed["profiles"] as? [Fields])?.isEmpty == true)
+        #expect(try await home.run("profiles", "list").text.contains("profiles add --id \(id)"))
+        // Its own catalogue goes on to tell it, whoever rebuilds next.
+        _ = try await home.pass()
+        try loseDisk(home)
+        _ = try await answer(home, "rebuild", "--json")
+        #expect(try await answer(home, "profiles", "list", "--json")["withoutNumber"] as? [String] == [id])
+        let again = try await answer(home, "profiles", "add", "--id", id, "+1 778 814 3739", "--json")
+        #expect(again["id"] as? String == id)
+        #expect(try await answer(home, "profiles", "list", "--json")["withoutNumber"] as? [String] == [])
+    }
+
     @Test func `a first pass over a store with photos tells of rebuild`() async throws {
         let home = try AgentHome()
         try fill(home)
@@ -107,6 +145,26 @@ import Testing
         try FileManager.default.removeItem(atPath: home.tree.path("state").string)
         let finished = try await home.run("sync")
         #expect(finished.code == 0 && finished.complaint.contains("sync-agent rebuild"))
+    }
+
+    @Test func `status, a restore of what nobody knows, and the agent tell of rebuild, too, and of nothing afterwards`()
+        async throws
+    {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let photo = home.gallery.appending("gone.jpg").string
+        let known = try await home.run("status")
+        #expect(!known.complaint.contains("sync-agent rebuild"), "\(known)")
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        let status = try await home.run("status", "--json")
+        #expect(status.code == 0 && status.complaint.contains("sync-agent rebuild"), "\(status)")
+        let restored = try await home.run("restore", "--yes", photo)
+        #expect(restored.code == 66 && restored.complaint.contains("sync-agent rebuild"), "\(restored)")
+        let agent = try home.start(["run"])
+        try await agent.logged { $0.contains("sync-agent rebuild") }
+        agent.send(SIGTERM)
+        _ = try await agent.finished()
     }
 
     @Test func `a damaged ledger names rebuild, and is set aside by it and kept`() async throws {

@@ -42,26 +42,26 @@ import Testing
         let folder = world.folders[0].id
         let all = try world.scan().compactMap(\.directoryID)
         #expect(all.count == 6 - 1 + 1)
-        #expect(try world.ledger.finishScan(folder, below: "", visited: Set(all)) == 0)
-        #expect(try world.ledger.finishScan(folder, below: "a", visited: []) == 2)
-        #expect(try world.ledger.finishScan(folder, below: "", visited: []) == 4)
-        #expect(try world.ledger.finishScan(folder, below: "", visited: []) == 0)
+        #expect(try world.ledger.finishScan(folder, below: "", visited: Set(all), at: world.now) == 0)
+        #expect(try world.ledger.finishScan(folder, below: "a", visited: [], at: world.now) == 2)
+        #expect(try world.ledger.finishScan(folder, below: "", visited: [], at: world.now) == 4)
+        #expect(try world.ledger.finishScan(folder, below: "", visited: [], at: world.now) == 0)
         #expect(try world.ledger.overview().totals[.missing].files == 6)
     }
 
     @Test func `directories that could not be read are left alone, with all below them`() throws {
         let world = try tree()
         let folder = world.folders[0].id
-        #expect(try world.ledger.finishScan(folder, below: "", visited: [], unread: ["a", "ab"]) == 3)
+        #expect(try world.ledger.finishScan(folder, below: "", visited: [], unread: ["a", "ab"], at: world.now) == 3)
         #expect(try world.state("/pictures/gallery/a/b/2.jpg") == .uploaded)
         #expect(try world.state("/pictures/gallery/a-b/3.jpg") == .missing)
-        #expect(try world.ledger.finishScan(folder, below: "", visited: [], unread: [""]) == 0)
+        #expect(try world.ledger.finishScan(folder, below: "", visited: [], unread: [""], at: world.now) == 0)
     }
 
     @Test func `a directory that came while the scan ran is left alone`() throws {
         let world = try tree()
         let count = try world.ledger.finishScan(
-            world.folders[0].id, below: "", visited: [], stillThere: { $0 == "/pictures/gallery/a/b" })
+            world.folders[0].id, below: "", visited: [], stillThere: { $0 == "/pictures/gallery/a/b" }, at: world.now)
         #expect(count == 5)
         #expect(try world.state("/pictures/gallery/a/b/2.jpg") == .uploaded)
     }

@@ -87,7 +87,7 @@ final class World {
                     folder.id, directory: FilePath(place), files: scanned, settled: settled, stillThere: isThere,
                     at: now)
             }
-            try ledger.finishScan(folder.id, below: "", visited: Set(differences.compactMap(\.directoryID)))
+            try ledger.finishScan(folder.id, below: "", visited: Set(differences.compactMap(\.directoryID)), at: now)
             return differences
         }
     }

@@ -1,0 +1,24 @@
+import SyncConfig
+import SyncCore
+import SyncLedger
+
+/// What to tell where nothing is known here of what the store has: the one home of it.
+enum RebuildHint {
+    /// `nil` where something is known here, or the store has no photos of this user, or cannot be asked now: whoever uses it
+    /// next tells what is wrong with it. A machine that knows its store asks for nothing.
+    static func text(_ workspace: Workspace) async throws -> String? {
+        let user = workspace.settings.user
+        let keys = try KeyLayout(user: user)
+        guard try await workspace.ledger({ try $0.isNew() }) else { return nil }
+        do {
+            let page = try await workspace.readStoreOnce().list(prefix: keys.photos, after: nil, limit: 1)
+            if page.objects.isEmpty { return nil }
+        } catch is StoreError {
+            return nil
+        }
+        return """
+            The store has photos of \(user) already, and nothing is known of them here. "sync-agent rebuild" brings back their \
+            names, vacations and shares; no photo is stored or downloaded for it.
+            """
+    }
+}

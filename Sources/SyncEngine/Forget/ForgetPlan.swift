@@ -1,0 +1,209 @@
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// What it comes to when photos are forgotten for good.
+package struct ForgetPlan: Sendable {
+    /// Why a photo stays known.
+    package enum Refusal: Hashable, Sendable {
+        /// It would be stored again at once.
+        case stillHere
+        /// Nobody knows whether it is there: its folder is not.
+        case away(String)
+        /// Of events, `cleanup` decides.
+        case events
+        /// It is being stored at this moment.
+        case inHand
+        case needed(StoredReference)
+        /// It was changed while somebody was asked.
+        case changed
+    }
+
+    /// What is forgotten: paths.
+    package var photos: [PhotoStatus] = []
+    /// What goes with them.
+    package var deleted: [ForgottenObject] = []
+    /// What stays in the store, and for what.
+    package var shared: [(object: ForgottenObject, reference: StoredReference)] = []
+    package var refused: [(photo: PhotoStatus, refusal: Refusal)] = []
+
+    package init() {}
+
+    package var bytes: Int64 { deleted.reduce(0) { $0 + $1.record.size } }
+
+    /// - Parameter time: now.
+    package func cost(_ prices: PriceTable, at time: Date) -> DeletionCost {
+        DeletionCost(
+            of: deleted.map {
+                DeletionCost.Item(
+                    storageClass: $0.record.storageClass, bytes: $0.record.size,
+                    age: .seconds(time.timeIntervalSince($0.since)))
+            }, prices: prices)
+    }
+}
+
+/// Makes plans of it, and carries them out up to the deletion of objects (``ObjectDeletions``).
+package struct ForgetPlanner: Sendable {
+    private static let pageSize = 500
+
+    private let ledger: LedgerQueue
+    private let others: OtherReferences
+    private let scanner: any TreeScanner
+    private let watched: Set<FilePath>
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - watched: the folders that are watched now.
+    ///   - pool: for looks at the disk.
+    package init(
+        ledger: LedgerQueue, others: OtherReferences, scanner: any TreeScanner, watched: [FilePath], pool: BlockingPool,
+        time: TimeSource
+    ) {
+        self.ledger = ledger
+        self.others = others
+        self.scanner = scanner
+        self.watched = Set(watched)
+        self.pool = pool
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - found: what was named.
+    ///   - gone: leaves out what is still here, and tells nothing of it.
+    ///   - since: leaves out what was there after this moment, likewise.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
+    package func plan(_ found: [PhotoStatus], onlyGone gone: Bool, since: Date? = nil) async throws -> ForgetPlan {
+        var plan = ForgetPlan()
+        var candidates: [PhotoStatus] = []
+        let (scanner, watched, queue) = (scanner, watched, ledger.ledger)
+        let looks = try await pool.run {
+            var folders = FolderPresence(scanner: scanner, watched: watched, ledger: queue)
+            return try found.map { try ($0, folders.refusal($0)) }
+        }
+        let events = try await ledger { try $0.eventFiles(among: found.map(\.id)) }
+        for (photo, refusal) in looks {
+            if gone, refusal == .stillHere { continue }
+            if let since, photo.missingSince.map({ $0 > since }) ?? true { continue }
+            if let refusal {
+                plan.refused.append((photo, refusal))
+            } else if photo.state == .uploading {
+                plan.refused.append((photo, .inHand))
+            } else if events.contains(photo.id), !photo.isLost {
+                plan.refused.append((photo, .events))
+            } else {
+                candidates.append(photo)
+            }
+        }
+        try await weigh(candidates, &plan)
+        return plan
+    }
+
+    /// Who else needs the objects. What is held is left out with all of its paths, and what then shares with these counts.
+    private func weigh(_ candidates: [PhotoStatus], _ plan: inout ForgetPlan) async throws {
+        var photos = candidates
+        var elsewhere: OtherReferences.Findings?
+        while true {
+            let ids = photos.map(\.id)
+            let objects = try await ledger { try $0.objectsToForget(ids) }
+            let intact = objects.filter { $0.record.problem == nil }
+            let found: OtherReferences.Findings
+            if let elsewhere {
+                found = elsewhere
+            } else {
+                found = try await others.look(for: Set(intact.map(\.record.key)))
+                elsewhere = found
+            }
+            let references = intact.map { object in
+                (
+                    object,
+                    object.references.first(where: \.holdsPath) ?? object.references.first
+                        ?? found.reference(to: object.record.key)
+                )
+            }
+            var held: [Int64: StoredReference] = [:]
+            for case (let object, let reference?) in references where reference.holdsPath {
+                for photo in object.photos { held[photo] = reference }
+            }
+            if held.isEmpty {
+                plan.photos = photos
+                plan.deleted = references.filter { $0.1 == nil }.map(\.0)
+                plan.shared = references.compactMap { object, reference in reference.map { (object, $0) } }
+                return
+            }
+            plan.refused += photos.compactMap { photo in held[photo.id].map { (photo, .needed($0)) } }
+            photos.removeAll { held[$0.id] != nil }
+        }
+    }
+
+    /// Forgets the photos of a plan, and notes what is to be deleted. What was changed meanwhile stays, and is among the
+    /// refused of the plan that comes back.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func begin(_ plan: ForgetPlan) async throws -> ForgetPlan {
+        var done = plan
+        let kept = Set(plan.shared.map(\.object.record.key))
+        var forgotten: Set<Int64> = []
+        for start in stride(from: 0, to: plan.photos.count, by: Self.pageSize) {
+            let page = plan.photos[start..<min(start + Self.pageSize, plan.photos.count)].map { ($0.id, $0.state) }
+            let now = time.now()
+            forgotten.formUnion(try await ledger { try $0.beginForget(page, keeping: kept, at: now) })
+        }
+        let gone = forgotten
+        done.photos = plan.photos.filter { gone.contains($0.id) }
+        done.refused += plan.photos.filter { !gone.contains($0.id) }.map { ($0, .changed) }
+        return done
+    }
+}
+
+extension PhotoStatus {
+    /// Of which nothing is left that anybody could have back.
+    package var isLost: Bool { state == .lost || state == .missing && object?.problem != nil }
+}
+
+/// Whether files are where they were, as far as anybody can tell: a drive that is not mounted looks like an empty folder.
+private struct FolderPresence {
+    private struct FilesFound: Error {}
+
+    let scanner: any TreeScanner
+    let watched: Set<FilePath>
+    let ledger: Ledger
+    private var known: [FolderID: (away: String?, absent: [FilePath])] = [:]
+
+    init(scanner: any TreeScanner, watched: Set<FilePath>, ledger: Ledger) {
+        self.scanner = scanner
+        self.watched = watched
+        self.ledger = ledger
+    }
+
+    /// `nil` where the file is gone, or in no folder that is watched.
+    mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {
+        guard watched.contains(photo.folder.path), !photo.isLost else { return nil }
+        if scanner.isFile(photo.path) { return .stillHere }
+        let folder = try known[photo.folder.id] ?? look(at: photo.folder)
+        known[photo.folder.id] = folder
+        if let away = folder.away { return .away(away) }
+        if let drive = folder.absent.first(where: { photo.relativePath.starts(with: $0) }) {
+            return .away("no drive is mounted at \(photo.folder.path.pushing(drive).text.escapingControls)")
+        }
+        return nil
+    }
+
+    private func look(at folder: FolderRecord) throws -> (away: String?, absent: [FilePath]) {
+        let name = folder.path.text.escapingControls
+        let mounted = Set(scanner.mountPoints(below: folder.path))
+        let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
+        do {
+            try scanner.scan(root: folder.path, from: folder.path) { scanned in
+                if !scanned.files.isEmpty { throw FilesFound() }
+            }
+        } catch is FilesFound {
+            return (nil, absent)
+        } catch let error as ScanError {
+            return ("\(name) \(error.message)", absent)
+        }
+        if try ledger.knownFileCount(folder.id) > 0 { return ("\(name) is empty, and files are known in it", absent) }
+        return (nil, absent)
+    }
+}

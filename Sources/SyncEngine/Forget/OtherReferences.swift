@@ -1,0 +1,192 @@
+import FoundationEssentials
+import Glibc
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// Asks the store which objects other machines of the user need: by their catalogues, and by the manifests of vacations that
+/// are none of this machine's.
+package struct OtherReferences: Sendable {
+    /// What was found. Where something could not be read, nobody knows of any object that it is not needed.
+    package struct Findings: Sendable {
+        package var references: [ObjectKey: StoredReference] = [:]
+        /// Why it is not known, in plain words.
+        package var unread: String?
+
+        package init() {}
+
+        package func reference(to key: ObjectKey) -> StoredReference? {
+            references[key] ?? unread.map { .unread($0) }
+        }
+    }
+
+    /// A catalogue may be written anew while it is read.
+    private static let tries = 3
+
+    private let store: any ReadableStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let reader: CatalogReader
+    private let spool: FilePath
+
+    /// - Parameters:
+    ///   - spool: a file of this process's.
+    ///   - pool: for what waits for the disk.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, spool: FilePath, pool: BlockingPool,
+        time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.spool = spool
+        reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
+    }
+
+    /// Which of these objects others need.
+    /// - Throws: ``LedgerError``, `CancellationError`, and ``StoreError`` when the store as a whole cannot be used.
+    package func look(for wanted: Set<ObjectKey>) async throws -> Findings {
+        var findings = Findings()
+        if wanted.isEmpty { return findings }
+        defer { unlink(spool.string) }
+        do {
+            try await lookAtCatalogs(wanted, &findings)
+            try await lookAtManifests(wanted, &findings)
+        } catch let error as StoreError where !error.concernsWholeStore {
+            findings.unread = error.description
+        } catch let error as CatalogError {
+            findings.unread = "the catalogue of another machine: \(error)"
+        } catch let error as Errno {
+            findings.unread = "\(spool): \(FileFault(error, or: "check the state folder").message)"
+        }
+        return findings
+    }
+
+    // MARK: Catalogues
+
+    private func lookAtCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
+        for attempt in 1... {
+            do {
+                return try await readCatalogs(wanted, &findings)
+            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
+                continue
+            }
+        }
+    }
+
+    private func readCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
+        let standing = try await ledger { try $0.catalogStanding() }
+        var machines: [(id: String, name: String, chain: CatalogChain, last: Int)] = []
+        var replaced = [standing.replaces]
+        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
+        where id != standing.machine {
+            let chain = CatalogChain(segments)
+            guard let last = chain.segments.last else { continue }
+            let header = try await reader.header(of: last)
+            replaced.append(header.replaces ?? [:])
+            machines.append((id, header.name, chain, last.to))
+        }
+        for machine in machines {
+            // Another one goes on in its place, and names what was its.
+            if replaced.contains(where: { $0[machine.id].map { machine.last <= $0 } ?? false }) { continue }
+            guard machine.chain.gaps.isEmpty else {
+                throw CatalogError.damaged("writes of \(machine.name.escapingControls) are missing")
+            }
+            let names = CatalogedNames(wanted)
+            for segment in machine.chain.segments {
+                names.begin()
+                try await reader.lines(of: segment) { names.take($0) }
+            }
+            for key in names.keys { findings.references[key] = .machine(machine.name) }
+        }
+    }
+
+    // MARK: Vacations
+
+    private func lookAtManifests(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
+        let own = try await ledger { Set(try $0.ownManifests()) }
+        let prefix = "users/\(keys.user)/vacations/"
+        let shelf = KnownManifests(store: store)
+        for try await page in store.listing(prefix: prefix) {
+            for key in page.objects.map(\.key) + page.problems.map(\.key) {
+                let name = String(key.rawValue.dropFirst(prefix.count).dropLast(".json".count))
+                if own.contains(name) { continue }
+                for photo in try await shelf.photos(of: key) {
+                    guard let photo = try? ObjectKey(photo.key), wanted.contains(photo) else { continue }
+                    if findings.references[photo] == nil { findings.references[photo] = .vacation(name) }
+                }
+            }
+        }
+    }
+}
+
+/// The manifests of others, read.
+private struct KnownManifests {
+    let store: any ReadableStore
+
+    /// - Returns: nothing where it is gone by now.
+    func photos(of key: ObjectKey) async throws -> [VacationManifest.Photo] {
+        do {
+            let bytes = try await store.bytes(of: key, limit: VacationManifest.maximumSize)
+            return try VacationManifest(parsing: bytes).photos
+        } catch let error as StoreError where error.code == .notFound {
+            return []
+        } catch let damage as VacationManifest.Damage {
+            throw CatalogError.damaged("the manifest \(key): \(damage)")
+        }
+    }
+}
+
+/// Under which of the wanted keys a machine's photos are, as its segments tell it one after the other: the last word about a
+/// path counts. Only paths of wanted objects are in memory.
+private final class CatalogedNames: Sendable {
+    private struct Place: Hashable {
+        var folder: FilePath
+        var path: FilePath
+    }
+
+    private struct State {
+        var places: [Place: ObjectKey] = [:]
+        /// Of open shares, by the last state that was told.
+        var shared: Set<ObjectKey> = []
+        var folders: [Int64: FilePath] = [:]
+    }
+
+    private let wanted: Set<ObjectKey>
+    private let byDigest: [String: ObjectKey]
+    private let state = Mutex(State())
+
+    init(_ wanted: Set<ObjectKey>) {
+        self.wanted = wanted
+        byDigest = Dictionary(
+            wanted.map { (String($0.lastSegment.prefix { $0 != "." }), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    var keys: Set<ObjectKey> { state.withLock { Set($0.places.values).union($0.shared) } }
+
+    /// The numbers of folders are those of a segment.
+    func begin() { state.withLock { $0.folders = [:] } }
+
+    func take(_ line: CatalogLine) {
+        state.withLock { state in
+            switch line {
+            case .folder(let folder): state.folders[folder.folder] = folder.path.path
+            case .photo(let photo):
+                guard let folder = state.folders[photo.place.folder] else { return }
+                let place = Place(folder: folder, path: photo.place.path)
+                state.places[place] = wanted.contains(photo.key) ? photo.key : nil
+            case .gone(let gone):
+                guard let folder = state.folders[gone.folder] else { return }
+                state.places[Place(folder: folder, path: gone.path)] = nil
+            case .state: state.shared = []
+            case .share(let share):
+                for photo in share.photos {
+                    let key = photo.key.flatMap { try? ObjectKey($0) } ?? byDigest[photo.md5]
+                    if let key, wanted.contains(key) { state.shared.insert(key) }
+                }
+            default: return
+            }
+        }
+    }
+}

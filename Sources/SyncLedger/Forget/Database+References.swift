@@ -1,0 +1,129 @@
+import FoundationEssentials
+import GRDB
+import SyncCore
+import SystemPackage
+
+enum ForgetQuery {
+    static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE id = ?"
+    static let photosOfObject = """
+        SELECT \(PhotoPlace.columns), photos.id, folders.machine FROM photos INDEXED BY photos_by_object
+        JOIN directories ON directories.id = photos.directory_id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE photos.object_id = ?
+        """
+    static let photosOfVersion = """
+        SELECT \(PhotoPlace.columns), photos.id, folders.machine
+        FROM photo_versions INDEXED BY photo_versions_by_object
+        JOIN photos ON photos.id = photo_versions.photo_id
+        JOIN directories ON directories.id = photos.directory_id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE photo_versions.object_id = ?
+        """
+    static let openShare = """
+        SELECT shares.id FROM share_photos JOIN shares ON shares.number = share_photos.share
+        WHERE shares.state IN ('preparing', 'waiting', 'live') AND (share_photos.md5 = ? OR share_photos.source_key = ?)
+        LIMIT 1
+        """
+    static let openRestore = """
+        SELECT restore_items.job_id FROM restore_items JOIN restore_jobs ON restore_jobs.id = restore_items.job_id
+        WHERE restore_items.key = ? AND (restore_items.state IN ('planned', 'retrieving')
+            OR restore_items.state = 'restored' AND restore_items.saved_at IS NULL AND restore_jobs.output IS NOT NULL)
+        LIMIT 1
+        """
+}
+
+/// The vacations in whose manifests photos are, by the MD5s of the photos.
+struct VacationLists {
+    private let vacations: [(id: Int64, folder: FilePath, hasForgotten: Bool, photos: Set<MD5Digest>)]
+
+    init(_ db: Database) throws {
+        vacations = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT vacations.id, folders.path, vacations.name, vacations.has_forgotten, vacation_sets.photos
+                FROM vacation_sets JOIN vacations ON vacations.id = vacation_sets.vacation_id
+                JOIN folders ON folders.id = vacations.folder_id WHERE vacations.cache_key IS NOT NULL
+                """
+        ).map { row in
+            (row[0], FilePath(blob: row[1]).pushing(FilePath(blob: row[2])), row[3], MD5Digest.set(in: row[4]))
+        }
+    }
+
+    /// - Parameter left: vacations whose manifests are written anew, since it is their photo that is forgotten.
+    func references(to md5: MD5Digest, left: Set<Int64>) -> [StoredReference] {
+        vacations.filter { $0.photos.contains(md5) && !$0.hasForgotten && !left.contains($0.id) }
+            .map { .vacation($0.folder.text) }
+    }
+}
+
+extension Database {
+    /// What is stored of a photo, and of its earlier contents.
+    func objects(of photo: Int64) throws -> [Int64] {
+        try numbers(
+            """
+            SELECT object_id FROM photos WHERE id = ?1 AND object_id IS NOT NULL
+            UNION SELECT object_id FROM photo_versions WHERE photo_id = ?1
+            """, [photo])
+    }
+
+    func vacation(of photo: Int64) throws -> Int64? {
+        try number(
+            """
+            SELECT directories.vacation_id FROM photos JOIN directories ON directories.id = photos.directory_id
+            WHERE photos.id = ?
+            """, [photo])
+    }
+
+    /// Whether something holds the object of which the path is needed to name it later.
+    func isHeld(_ object: Int64) throws -> Bool {
+        guard let record = try row(ForgetQuery.object, [object], as: ObjectRecord.self), record.problem == nil else {
+            return false
+        }
+        return try holders(of: record).contains(where: \.holdsPath)
+    }
+
+    /// - Parameters:
+    ///   - photos: rows that do not count.
+    ///   - left: vacations whose manifests do not.
+    func references(
+        of object: Int64, _ record: ObjectRecord, except photos: Set<Int64>, _ lists: VacationLists, left: Set<Int64>
+    ) throws -> [StoredReference] {
+        var found = try holders(of: record)
+        for (query, isVersion) in [(ForgetQuery.photosOfObject, false), (ForgetQuery.photosOfVersion, true)] {
+            for row in try Row.fetchAll(cachedStatement(sql: query), arguments: [object]) {
+                if photos.contains(row[10]) { continue }
+                let place = try PhotoPlace(row: row).absolute
+                // The folders of other machines are below one of their name.
+                let isOther = row[11] as String? != nil && place.components.count > 1 && place.starts(with: "/machines")
+                if isOther, let name = place.components.dropFirst().first {
+                    found.append(.machine(name.string))
+                } else {
+                    found.append(isVersion ? .version(place) : .path(place))
+                }
+            }
+        }
+        if try number("SELECT 1 FROM events WHERE object_id = ? AND photo_state = 'stored'", [object]) != nil {
+            found.append(.event)
+        }
+        if let md5 = record.md5 { found += lists.references(to: md5, left: left) }
+        return found
+    }
+
+    private func holders(of record: ObjectRecord) throws -> [StoredReference] {
+        let key = record.key.rawValue
+        var found: [StoredReference] = []
+        let isVersion = try number("SELECT 1 FROM project_versions WHERE key = ?", [key]) != nil
+        if isVersion || key.hasPrefix("users/") && key.contains("/projects/") { found.append(.project) }
+        if try number("SELECT 1 FROM retention_records WHERE key = ?", [key]) != nil { found.append(.archivedEvent) }
+        let share = try String.fetchOne(
+            cachedStatement(sql: ForgetQuery.openShare), arguments: [record.md5?.blob, key])
+        if let share { found.append(.share(share)) }
+        if let job = try number(ForgetQuery.openRestore, [key]) { found.append(.restore(job: job)) }
+        if key.hasPrefix("users/"), key.contains("/photos/") {
+            let original = key.replacing("/photos/", with: "/originals/")
+            let isKept = try number("SELECT 1 FROM objects WHERE key = ? AND problem IS NULL", [original]) != nil
+            if isKept { found.append(.original) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,219 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+import SystemPackage
+
+/// What is forgotten for good. A path goes first, with all that would call its object stored; the object follows when
+/// nothing refers to it any more, and is on record until the store has proved that it is gone.
+extension Ledger {
+    /// What else needs the objects of photos, those of their earlier contents included.
+    /// - Parameter photos: by their rows; they do not count as a need.
+    package func objectsToForget(_ photos: [Int64]) throws(LedgerError) -> [ForgottenObject] {
+        try read("look up what photos share") { db in
+            let named = Set(photos)
+            var holders: [Int64: [Int64]] = [:]
+            var order: [Int64] = []
+            for photo in photos {
+                for object in try db.objects(of: photo) {
+                    if holders[object] == nil { order.append(object) }
+                    holders[object, default: []].append(photo)
+                }
+            }
+            let lists = try VacationLists(db)
+            return try order.compactMap { id in
+                guard let record = try db.row(ForgetQuery.object, [id], as: ObjectRecord.self) else { return nil }
+                let photos = holders[id] ?? []
+                let left = try Set(photos.compactMap { try db.vacation(of: $0) })
+                return ForgottenObject(
+                    record: record, photos: photos,
+                    references: try db.references(of: id, record, except: named, lists, left: left),
+                    since: try db.number("SELECT COALESCE(class_since, stored_at) FROM objects WHERE id = ?", [id])
+                        .map(Date.init(milliseconds:)) ?? record.storedAt)
+            }
+        }
+    }
+
+    /// Those of the photos that are files of gallery events.
+    package func eventFiles(among photos: [Int64]) throws(LedgerError) -> Set<Int64> {
+        try read("look for files of events") { db in
+            try Set(photos.filter { try db.number("SELECT 1 FROM event_notes WHERE photo_id = ?", [$0]) != nil })
+        }
+    }
+
+    /// Whose a photo is: `false` for what a rebuild has found of other machines, or without a name.
+    package func isOfThisMachine(_ folder: FolderID) throws(LedgerError) -> Bool {
+        try read("read whose a folder is") { db in
+            try db.number("SELECT 1 FROM folders WHERE id = ? AND machine IS NULL", [folder.rawValue]) != nil
+        }
+    }
+
+    /// Forgets photos, and notes the objects that nothing refers to any more as such that are to be deleted. What was
+    /// changed since it was looked at is left alone. On the disk when this returns.
+    /// - Parameters:
+    ///   - photos: by their rows, with the states that they were seen in.
+    ///   - kept: objects that others need, as far as this ledger does not know it.
+    /// - Returns: the rows that were forgotten.
+    package func beginForget(
+        _ photos: [(id: Int64, state: PhotoState)], keeping kept: Set<ObjectKey> = [], at time: Date
+    ) throws(LedgerError) -> Set<Int64> {
+        try write("forget photos for good", isDurable: true) { db in
+            var forgotten: Set<Int64> = []
+            var objects: Set<Int64> = []
+            var order: [Int64] = []
+            for (id, state) in photos {
+                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), row.state == state,
+                    state != .uploading
+                else { continue }
+                let stored = try db.objects(of: id)
+                if try stored.contains(where: { try db.isHeld($0) }) { continue }
+                try db.run(
+                    """
+                    UPDATE vacations SET has_forgotten = 1
+                    WHERE id = (SELECT vacation_id FROM directories WHERE id = ?)
+                    """, [row.directoryID.rawValue])
+                try db.run("DELETE FROM photos WHERE id = ?", [id])
+                try DirectoryTable(db).removeIfEmpty(row.directoryID)
+                forgotten.insert(id)
+                for object in stored where objects.insert(object).inserted { order.append(object) }
+            }
+            let lists = try VacationLists(db)
+            for id in order {
+                guard let record = try db.row(ForgetQuery.object, [id], as: ObjectRecord.self) else { continue }
+                // Nobody can count on it: the store has nothing, or a ruin.
+                if record.problem != nil {
+                    try db.forgetUnused(id)
+                    continue
+                }
+                guard !kept.contains(record.key),
+                    try db.references(of: id, record, except: [], lists, left: []).isEmpty
+                else { continue }
+                try db.run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [id])
+                try db.run("DELETE FROM objects WHERE id = ?", [id])
+                try db.run(
+                    """
+                    INSERT INTO object_deletions (key, size, storage_class, begun_at) VALUES (?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET size = excluded.size, storage_class = excluded.storage_class,
+                        begun_at = excluded.begun_at, sent_at = NULL, gone_at = NULL, last_attempt = NULL
+                    """, [record.key.rawValue, record.size, record.storageClass.rawValue, time.milliseconds])
+            }
+            return forgotten
+        }
+    }
+
+    /// What is to be deleted, and not yet proved to be gone, in the order of keys.
+    package func openDeletions() throws(LedgerError) -> [ObjectDeletion] {
+        try read("list what is to be deleted") { db in
+            try db.rows("SELECT key, size, storage_class FROM object_deletions WHERE gone_at IS NULL ORDER BY key")
+        }
+    }
+
+    /// Notes that objects are about to be deleted: from now on, nobody's word that they are stored counts. What was stored
+    /// anew since is taken off the list. On the disk when this returns.
+    /// - Returns: those that may be deleted.
+    package func beginDeletions(_ keys: [ObjectKey], at time: Date) throws(LedgerError) -> [ObjectKey] {
+        try write("note what is about to be deleted", isDurable: true) { db in
+            try keys.filter { key in
+                if try db.number("SELECT id FROM objects WHERE key = ?", [key.rawValue]) != nil {
+                    try db.run("DELETE FROM object_deletions WHERE key = ?", [key.rawValue])
+                    return false
+                }
+                return try db.run(
+                    """
+                    UPDATE object_deletions SET sent_at = COALESCE(sent_at, ?) WHERE key = ? AND gone_at IS NULL
+                    """, [time.milliseconds, key.rawValue]) > 0
+            }
+        }
+    }
+
+    /// The store has proved that objects are gone. Uploads that are in hand at this moment may have seen them: what those
+    /// say of them does not count either.
+    package func endDeletions(_ keys: [ObjectKey], at time: Date) throws(LedgerError) {
+        try write("note what was deleted", isDurable: true) { db in
+            let last = try db.number("SELECT MAX(id) FROM attempts") ?? 0
+            for key in keys {
+                // Somebody has noted it while it went. Where it was stored anew since, the next look finds it.
+                if let object: ObjectRecord = try db.row(LedgerQuery.object, [key.rawValue]) {
+                    var count = BrokenCount()
+                    try db.markBroken(BrokenObject(object, .missing), at: time, &count)
+                }
+                try db.run(
+                    "UPDATE object_deletions SET gone_at = ?, last_attempt = ? WHERE key = ? AND gone_at IS NULL",
+                    [time.milliseconds, last, key.rawValue])
+            }
+            try db.forgetEndedDeletions()
+        }
+    }
+
+    /// Objects are needed after all, or the store has refused to delete them: whoever meets them may count on them again.
+    /// - Parameter isOver: whether that is so for good; else they are tried again.
+    package func withdrawDeletions(_ keys: [ObjectKey], isOver: Bool) throws(LedgerError) {
+        try write("take back a deletion") { db in
+            for key in keys {
+                try db.run(
+                    isOver
+                        ? "DELETE FROM object_deletions WHERE key = ? AND gone_at IS NULL"
+                        : "UPDATE object_deletions SET sent_at = NULL WHERE key = ? AND gone_at IS NULL",
+                    [key.rawValue])
+            }
+        }
+    }
+
+    /// Whether the object is being deleted at this moment, so that it is of no use to look for it.
+    package func isBeingDeleted(_ key: ObjectKey) throws(LedgerError) -> Bool {
+        try read("look up a deletion") { try $0.isBeingDeleted(key, isSent: true) }
+    }
+}
+
+extension ObjectDeletion: FetchableRecord {
+    init(row: Row) throws {
+        self.init(key: try ObjectKey(row[0] as String), size: row[1], storageClass: StorageClass(rawValue: row[2]))
+    }
+}
+
+// MARK: Uploads of the same photo
+
+extension Database {
+    func isBeingDeleted(_ key: ObjectKey, isSent: Bool = false) throws -> Bool {
+        try number(
+            "SELECT 1 FROM object_deletions WHERE key = ? AND gone_at IS NULL AND (sent_at IS NOT NULL OR NOT ?)",
+            [key.rawValue, isSent]) != nil
+    }
+
+    /// The outcome of an upload that has found or made an object. One whose deletion was not begun yet stays, since there
+    /// is a photo for it again. One that is being deleted, or was when the upload began, may be gone: the photo is stored
+    /// again.
+    func withoutDeleted(_ outcome: Outcome, of claim: Claim, at time: Date) throws -> Outcome {
+        guard case .uploaded(_, let record) = outcome, try !mayCount(record.key, attempt: claim.attemptID) else {
+            return outcome
+        }
+        return .waits(
+            "what was stored of it was deleted for good at this moment; it is stored again",
+            until: time.addingTimeInterval(1))
+    }
+
+    /// Whether that an object was found in the store says that it stays there.
+    func mayCount(_ key: ObjectKey, attempt: Int64) throws -> Bool {
+        let row = try Row.fetchOne(
+            cachedStatement(sql: "SELECT sent_at, last_attempt FROM object_deletions WHERE key = ?"),
+            arguments: [key.rawValue])
+        guard let row else { return true }
+        if row.hasNull(atIndex: 0) {
+            try run("DELETE FROM object_deletions WHERE key = ?", [key.rawValue])
+            return true
+        }
+        guard let last = row[1] as Int64? else { return false }
+        return attempt > last
+    }
+
+    /// Those that no upload in hand can have seen.
+    fileprivate func forgetEndedDeletions() throws {
+        try run(
+            """
+            DELETE FROM object_deletions WHERE gone_at IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM photos JOIN attempts ON attempts.photo_id = photos.id
+                WHERE photos.state = 'uploading' AND attempts.finished_at IS NULL
+                AND attempts.id <= object_deletions.last_attempt
+            )
+            """)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Glibc
+import SyncDigest
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Stored photos that are deleted for good by the program.
+@Suite(.serialized) struct ForgetTests {
+    private struct Answer: Decodable {
+        struct Item: Decodable {
+            var path: String?
+            var key: String?
+        }
+        struct Deleted: Decodable {
+            var key: String
+            var bytes: Int64
+        }
+        struct Kept: Decodable {
+            var path: String?
+            var key: String?
+            var reason: String
+        }
+        var forgotten: [Item]
+        var deleted: [Deleted]
+        var kept: [Kept]
+        var freedBytes: Int64
+        var monthlyUSD: Double
+        var earlyDeletionUSD: Double
+        var dryRun: Bool
+    }
+
+    private func forget(_ home: AgentHome, _ arguments: String..., code: Int32 = 0) async throws -> Answer {
+        let finished = try await home.start(["forget", "--json"] + arguments).finished()
+        guard finished.code == code else { throw UnexpectedEnd(finished: finished) }
+        return try JSONDecoder().decode(Answer.self, from: Data(finished.output))
+    }
+
+    private func remove(_ path: FilePath) throws { try FileManager.default.removeItem(atPath: path.string) }
+
+    /// Photos 0 to 3 in the gallery; photo 0 has a second name.
+    private func fill(_ home: AgentHome) async throws {
+        for number in 0..<4 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        try home.gallery.appending("again.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+    }
+
+    @Test(
+        arguments: ArchivePlace.required)
+    func `what is gone from the disk goes from the store, and what is not stays`(place: ArchivePlace) async throws {
+        let (home, _) = try await place.makeHome()
+        try await fill(home)
+        for number in 0..<3 { try remove(home.gallery.appending("\(number).jpg")) }
+        _ = try await home.pass()
+        let preview = try await forget(home, "--dry-run", "--missing")
+        #expect(preview.dryRun && preview.forgotten.count == 3 && preview.deleted.count == 2)
+        #expect(preview.kept.map(\.path) == [home.gallery.appending("0.jpg").string])
+        #expect(preview.freedBytes == preview.deleted.reduce(0) { $0 + $1.bytes } && preview.freedBytes > 0)
+        // A pass has archived them a moment ago.
+        #expect(preview.earlyDeletionUSD >= 0 && preview.monthlyUSD >= 0)
+        #expect(try await home.photos(at: home.gallery).count == 5)
+
+        let refused = try await home.run("forget", home.gallery.appending("1.jpg").string)
+        #expect(refused.code == 64 && refused.complaint.contains("--yes"), "\(refused)")
+        let answer = try await forget(home, "--yes", "--missing")
+        #expect(!answer.dryRun && answer.forgotten.count == 3)
+        #expect(Set(answer.deleted.map(\.key)) == Set(preview.deleted.map(\.key)))
+        let left = try await home.photos(at: home.gallery)
+        #expect(
+            Set(left.map(\.path))
+                == ["3.jpg", "again.jpg"].map { home.gallery.appending($0).string }.reduce(
+                    into: Set()
+                ) { $0.insert($1) })
+        #expect(try await home.run("status", home.gallery.appending("1.jpg").string).code == 66)
+        // Nothing of it comes back by a pass, and nothing is missed.
+        #expect(try await home.pass().uploaded == 0)
+        let status = try await home.run("status", "--refresh")
+        #expect(status.code == 0, "\(status)")
+
+        // A copy that turns up later is a photo like any other.
+        try home.gallery.appending("found.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.pass().uploaded == 1)
+    }
+
+    @Test func `a photo that is still here is refused by its name`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let path = home.gallery.appending("1.jpg").string
+        let answer = try await forget(home, "--yes", path, code: 3)
+        #expect(answer.forgotten.isEmpty && answer.kept.map(\.path) == [path])
+        #expect(answer.kept[0].reason.contains("still here"))
+        #expect(try home.store.objects().filter { $0.key.contains("/photos/") }.count == 4)
+    }
+
+    @Test func `somebody at a terminal has to type the number of what goes`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        try remove(home.gallery.appending("1.jpg"))
+        let path = home.gallery.appending("1.jpg").string
+        let no = try await home.runAtTerminal(["forget", path], typing: "yes\n")
+        #expect(no.code == 1 && no.text.contains("Type 1"), "\(no)")
+        #expect(try home.store.objects().filter { $0.key.contains("/photos/") }.count == 4)
+        let yes = try await home.runAtTerminal(["forget", path], typing: "1\n")
+        #expect(yes.code == 0, "\(yes)")
+        #expect(try home.store.objects().filter { $0.key.contains("/photos/") }.count == 3)
+    }
+
+    @Test func `only what is gone for so long goes`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        try remove(home.gallery.appending("1.jpg"))
+        _ = try await home.pass()
+        #expect(try await forget(home, "--yes", "--missing", "--older-than", "30d").forgotten.isEmpty)
+        #expect(try await forget(home, "--yes", "--missing", "--older-than", "0d").forgotten.count == 1)
+        #expect(try await home.run("forget", "--missing", "--older-than", "soon").code == 64)
+        #expect(try await home.run("forget").code == 64)
+    }
+
+    @Test(
+        arguments: [12, 10, 6, 1])
+    func `killed at any moment, the next pass comes to the end of it`(left: Int) async throws {
+        let home = try AgentHome()
+        let photos = (0..<13).map { home.gallery.appending("\($0).jpg") }
+        for (number, photo) in photos.enumerated() { try photo.create(SamplePhoto.unique(number)) }
+        _ = try await home.pass()
+        for photo in photos.dropFirst() { try remove(photo) }
+        _ = try await home.pass()
+        func stored() throws -> Int { try home.store.objects().filter { $0.key.contains("/photos/") }.count }
+        let killed = try home.start(["forget", "--yes", "--missing"])
+        // It may be over by then: what has to be true afterwards is the same.
+        try await eventually("fewer than \(left + 1) objects") { try stored() <= left ? true : nil }
+        killed.send(SIGKILL)
+        _ = try await killed.finished()
+        let finished = try await home.run("sync")
+        #expect(finished.code == 0, "\(finished)")
+        #expect(try await forget(home, "--yes", "--missing").kept.isEmpty)
+        #expect(try stored() == 1)
+        #expect(try await home.photos(at: home.gallery).map(\.path) == [photos[0].string])
+        #expect(try await home.run("verify", "--all").code == 0)
+    }
+}
