@@ -170,6 +170,9 @@ class Life:
         """Killed now and then, and then to its end."""
         for _ in range(self.kills):
             self.counts["kills of sync" if self.home.kill(self.draw, ["sync"]) else "passes to their end"] += 1
+        self.home.ask("sync", accept=(0, 3))
+        # A photo that was in hand at two kills is set aside, and asked for again.
+        self.home.ask("retry", accept=(0, 3))
         self.home.ask("sync")
         self.counts["passes"] += 1
 
