@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together model bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -54,6 +54,11 @@ together: ## three agents and two people on one store, with kills and faults bet
 	@scripts/build
 	@scripts/setup test
 	@scripts/together
+
+lost-disk: ## lives whose disk is lost at the end, brought back from the store alone (30 min)
+	@scripts/build
+	@scripts/setup test
+	@scripts/lost-disk
 
 trials: ## some trials in a short form, with the program that the tests have built (5 min)
 	@scripts/setup build test

@@ -27,13 +27,9 @@ class RemoteHome(Home):
         self.environment |= environment_of(bucket.server)
         self.environment["HOME"] = str(self.folder)
 
-    def grow(self):
-        super().grow()
-        config = self.folder / "config.yaml"
-        lines = config.read_text().splitlines()
-        lines[1] = (f"store: {{type: s3, bucket: {self.bucket.name}, endpoint: 'http://127.0.0.1:{self.proxy.port}', "
-                    f"region: us-east-1, addressing: path}}")
-        config.write_text("\n".join(lines) + "\n")
+    def store_settings(self):
+        return (f"{{type: s3, bucket: {self.bucket.name}, endpoint: 'http://127.0.0.1:{self.proxy.port}', "
+                f"region: us-east-1, addressing: path}}")
 
     def objects(self):
         self.bucket.picture(self.store / "objects")
