@@ -8,6 +8,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncSystem
+import SyncWatch
 import SystemPackage
 
 struct RebuildCommand: WorkspaceCommand {
@@ -58,8 +59,8 @@ struct RebuildCommand: WorkspaceCommand {
         }
         let rebuild = LedgerRebuild(
             store: store, ledger: ledger, keys: try KeyLayout(user: settings.user), folders: folders,
-            machineName: installation.machineName, spool: installation.rebuildSpool, pool: workspace.threads.disk,
-            time: workspace.time)
+            machineName: installation.machineName, spool: installation.rebuildSpool, scanner: FileTreeScanner(),
+            pool: workspace.threads.disk, time: workspace.time)
         do {
             return try await rebuild.run(inPlaceOf: machine, takesOver: takesOver) { step in
                 line.update { _ in Self.text(step) }

@@ -88,6 +88,7 @@ struct ShareCommand: WorkspaceCommand {
         if let name = order.sharedBy ?? (isNew ? sharer : nil) {
             try await parts.ledger { try $0.rememberSharer(name) }
         }
+        try await workspace.updateCatalog(parts.restores.store)
         return answer
     }
 

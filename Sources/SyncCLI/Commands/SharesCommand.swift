@@ -70,6 +70,7 @@ struct SharesCommand: WorkspaceCommand {
             throw CommandFailure(.failed, "nothing was revoked")
         }
         try await remove(share, parts, workspace)
+        try await workspace.updateCatalog(parts.restores.store)
         return Answer(lines: ["Revoked: \(what). Nothing of it is left in the store."])
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger

@@ -72,9 +72,7 @@ struct AgentServices: Sendable {
             deletions: try await ForgetServices.deletions(workspace, store: retrying),
             time: time, logger: logger)
         catalog = CatalogService(
-            CatalogWriter(
-                store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
-                spool: workspace.installation.catalogSpool, pool: threads.disk, time: time, logger: logger),
+            try await workspace.catalogWriter(retrying),
             notes: MachineNoteWriter(
                 store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
                 version: SyncAgentCommand.version, time: time, logger: logger),

@@ -54,12 +54,8 @@ struct ForgetServices: Sendable {
             problems.append("\(error)")
         }
         if workspace.settings.catalog == .on {
-            let writer = CatalogWriter(
-                store: store, ledger: ledger, keys: keys, name: workspace.installation.machineName,
-                spool: workspace.installation.catalogSpool, pool: workspace.threads.disk, time: workspace.time,
-                logger: workspace.logger)
             // What it could not write it has told.
-            _ = try await writer.run()
+            try await workspace.catalogWriter(store).run()
         }
         return problems
     }

@@ -52,7 +52,9 @@ package struct MachineNote: Hashable, Sendable, Codable {
         } catch {
             throw Damage(description: "it is no note of a machine")
         }
-        guard format <= Self.currentFormat else { throw Damage(description: "it is of a newer version; update this one") }
+        guard format <= Self.currentFormat else {
+            throw Damage(description: "it is of a newer version; update this one")
+        }
         guard self.id == id else { throw Damage(description: "it is the note of another machine") }
         name = String(name.prefix(Self.longestText))
         version = String(version.prefix(Self.longestText))

@@ -19,7 +19,8 @@ package struct CatalogService: Service {
 
     /// - Parameter isKept: `false`: no catalogue is wanted, and what there is of this machine's is removed.
     package init(
-        _ writer: CatalogWriter, notes: MachineNoteWriter, isKept: Bool, ledger: LedgerQueue, patience: LedgerPatience, time: TimeSource
+        _ writer: CatalogWriter, notes: MachineNoteWriter, isKept: Bool, ledger: LedgerQueue, patience: LedgerPatience,
+        time: TimeSource
     ) {
         self.writer = writer
         self.notes = notes

@@ -86,6 +86,8 @@ package struct LedgerRebuild: Sendable {
     private let folders: [FolderRecord]
     private let machineName: String
     private let reader: CatalogReader
+    private let scanner: any TreeScanner
+    private let pool: BlockingPool
     private let time: TimeSource
 
     /// - Parameters:
@@ -94,7 +96,7 @@ package struct LedgerRebuild: Sendable {
     ///   - spool: a file of the lock holder's.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, folders: [FolderRecord], machineName: String,
-        spool: FilePath, pool: BlockingPool, time: TimeSource
+        spool: FilePath, scanner: any TreeScanner, pool: BlockingPool, time: TimeSource
     ) {
         let store = CountingStore(store)
         self.store = store
@@ -102,6 +104,8 @@ package struct LedgerRebuild: Sendable {
         self.keys = keys
         self.folders = folders
         self.machineName = machineName
+        self.scanner = scanner
+        self.pool = pool
         self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
@@ -116,6 +120,7 @@ package struct LedgerRebuild: Sendable {
         let found = try await reader.segments()
         let plan = try await plan(found, machine, takesOver: takesOver, &summary)
         try await list(onStep)
+        if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
         for entry in plan {
@@ -248,6 +253,35 @@ package struct LedgerRebuild: Sendable {
             machines[entry.machine.id] = entry.last
         }
         try await ledger { try $0.noteTakenOver(machines) }
+    }
+
+    // MARK: What is here
+
+    /// A ledger that was put back knows files that are not here: of those, the catalogue has the last word. One that is only
+    /// out of sight is found again by the next scan.
+    private func noteVanished() async throws {
+        let (queue, scanner, folders, now) = (ledger.ledger, scanner, folders, time.now())
+        try await pool.run {
+            for folder in folders {
+                var gone: Set<FilePath> = []
+                try queue.photos(at: folder.path) { photo in
+                    guard photo.state.isOnDisk, photo.folder.id == folder.id, !scanner.isFile(photo.path) else {
+                        return
+                    }
+                    gone.insert(Self.highestGone(photo.path, below: folder.path, scanner))
+                }
+                for path in gone { _ = try queue.markGone(folder.id, path: path, at: now) }
+            }
+        }
+    }
+
+    /// The file itself, or the folder above it that went with all that was in it: there may be many files.
+    private static func highestGone(_ file: FilePath, below root: FilePath, _ scanner: any TreeScanner) -> FilePath {
+        var gone = file
+        while case let parent = gone.removingLastComponent(), parent != root, !scanner.isFolder(parent) {
+            gone = parent
+        }
+        return gone
     }
 
     // MARK: What is stored

@@ -1,9 +1,10 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 package import SyncCore
 import SyncDigest
 package import SyncLedger
 package import SyncSystem
+import SystemPackage
 
 /// Tells the other machines of a user how this one stands: one small object, written when something in it has changed, and
 /// once an hour as long as passes end well. It holds up no photo, and fails none.
@@ -55,7 +56,8 @@ package struct MachineNoteWriter: Sendable {
             try await ShareStorage(store: store).put(
                 text: note.encoded(), type: MediaType.json.name, at: keys.machine(note.id))
         } catch let error as StoreError {
-            logger.warning("the other machines are not told how this one stands: \(error); the next pass makes up for it")
+            logger.warning(
+                "the other machines are not told how this one stands: \(error); the next pass makes up for it")
             return
         }
         try await ledger.finish { try $0.noteMachineNote(digest, at: now) }
@@ -70,7 +72,8 @@ package struct MachineNoteWriter: Sendable {
         let standing = try ledger.catalogStanding()
         return MachineNote(
             id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
-            pending: overview.totals.waiting, failed: overview.totals[.failed].files, lost: overview.lost,
+            pending: overview.totals[.pending].files + overview.totals[.uploading].files,
+            failed: overview.totals[.failed].files, lost: overview.lost,
             replaces: standing.replaces.keys.sorted())
     }
 }

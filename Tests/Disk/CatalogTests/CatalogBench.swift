@@ -44,6 +44,8 @@ final class CatalogMachine: Sendable {
     let ledger: Ledger
     let folder: FolderRecord
     let writer: CatalogWriter
+    /// Only tells that what was seen is there.
+    let disk = FakeDisk()
 
     init(_ name: String, in bench: CatalogBench, ledger: Ledger, folder path: FilePath) throws {
         self.bench = bench
@@ -63,6 +65,7 @@ final class CatalogMachine: Sendable {
         let scanned = files.map { name, text in
             ScannedFile(name: FilePath.Component(name) ?? "x", stamp: Self.stamp(text))
         }
+        for (name, text) in files { disk.write(text, to: folder.path.pushing(directory).appending(name)) }
         _ = try ledger.reconcile(
             folder.id, directory: directory, files: scanned, settled: { _ in true }, stillThere: { _ in !moves },
             at: now
@@ -104,7 +107,8 @@ final class CatalogMachine: Sendable {
     {
         try await LedgerRebuild(
             store: store ?? bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, folders: [folder],
-            machineName: name, spool: bench.tree.path("\(name)-rebuild.part"), pool: bench.pool, time: bench.time.source
+            machineName: name, spool: bench.tree.path("\(name)-rebuild.part"), scanner: disk, pool: bench.pool,
+            time: bench.time.source
         ).run(inPlaceOf: other)
     }
 

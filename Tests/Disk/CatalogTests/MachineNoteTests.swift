@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 /// What machines tell each other of themselves.
@@ -14,18 +15,22 @@ import Testing
 
     private func writer(_ machine: CatalogMachine) -> MachineNoteWriter {
         MachineNoteWriter(
-            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, name: machine.name, version: "1.0",
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, name: machine.name,
+            version: "1.0",
             time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
+    private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String])
+    {
         try await MachineNotes(
             store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, pool: bench.pool,
             time: bench.time.source
         ).run()
     }
 
-    private func puts() -> Int { bench.store.calls.count { $0.key.hasPrefix(bench.keys.machines) && $0.operation == .put } }
+    private func puts() -> Int {
+        bench.store.calls.count { $0.key.hasPrefix(bench.keys.machines) && $0.operation == .put }
+    }
 
     @Test func `a machine with nothing stored tells nothing, and one with photos tells how it stands`() async throws {
         let machine = try bench.machine("laptop")
@@ -69,7 +74,9 @@ import Testing
         #expect(try await notes(machine).machines.count == 1)
     }
 
-    @Test func `a machine of which only the catalogue is there is named, and one that was replaced is not`() async throws {
+    @Test func `a machine of which only the catalogue is there is named, and one that was replaced is not`()
+        async throws
+    {
         let old = try bench.machine("old")
         try await old.see(["a.jpg": "a"])
         _ = try await old.write()

@@ -97,7 +97,7 @@ final class AgentProcess {
     func rebuild() async throws -> [String] {
         try await LedgerRebuild(
             store: store, ledger: queue, keys: keys, folders: folders, machineName: "home",
-            spool: home.tree.path("rebuild.part"), pool: pool, time: time
+            spool: home.tree.path("rebuild.part"), scanner: home.disk, pool: pool, time: time
         ).run().problems
     }
 
@@ -141,7 +141,7 @@ final class AgentProcess {
     // MARK: Shares
 
     private var noDescriptions: DescriptionSource { DescriptionSource { _ in VacationDescription() } }
-    private var lease: ShareLease { ShareLease(ledger: queue, owner: owner, time: time) }
+    private var lease: ShareLease { ShareLease(ledger: queue, owner: owner, time: home.clock.standing) }
     private var remover: ShareRemover { ShareRemover(store: store, ledger: queue, lease: lease) }
 
     private var publisher: SharePublisher {

@@ -25,6 +25,13 @@ final class LifeClock: Sendable {
     /// Somebody sets the wall clock; no time goes by.
     func jump(by seconds: TimeInterval) { state.withLock { $0.wall += seconds } }
 
+    /// For what is done every few seconds beside the work: that takes no time here, and so it never comes to it.
+    var standing: TimeSource {
+        TimeSource(
+            now: { self.now }, monotonic: { self.elapsed },
+            sleep: { _ in try await Task.sleep(for: .seconds(86_400)) }, random: { 0.5 })
+    }
+
     /// - Parameter isAlive: of the process that it is for: a dead one never wakes up, which ends its tasks here.
     func source(isAlive: @escaping @Sendable () -> Bool) -> TimeSource {
         TimeSource(

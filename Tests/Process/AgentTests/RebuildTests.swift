@@ -81,12 +81,33 @@ import Testing
         try await home.takeTrip(photos: 3)
         let share = try await home.share("--from", "Ana", AgentHome.trip)
         let id = try #require(share.shareId)
-        _ = try await home.pass()
+        // No pass comes between.
         try loseDisk(home)
         #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
         #expect(try await home.shares().map(\.shareId) == [id])
         #expect(try await home.run("shares", "--revoke", id, "--yes").code == 0)
         #expect(try home.store.objects().filter { $0.key.hasPrefix("shares/") }.isEmpty)
+        try loseDisk(home)
+        #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 0)
+    }
+
+    @Test func `of an old ledger that was put back without the pictures, the catalogue has the last word`() async throws
+    {
+        let home = try AgentHome()
+        let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
+        try fill(home)
+        _ = try await home.pass()
+        try FileManager.default.copyItem(atPath: state.string, toPath: old.string)
+        try home.gallery.appending("2019/rome/0.jpg").create(SamplePhoto.unique(70))
+        try FileManager.default.removeItem(atPath: home.gallery.appending("2019/rome/1.jpg").string)
+        try home.gallery.appending("2020/new.jpg").create(SamplePhoto.unique(71))
+        _ = try await home.pass()
+        let before = try await stored(home)
+        try loseDisk(home)
+        try FileManager.default.moveItem(atPath: old.string, toPath: state.string)
+        _ = try await answer(home, "rebuild", "--json")
+        let after = try await stored(home)
+        #expect(before.allSatisfy { after[$0.key] == $0.value }, "\(after)")
     }
 
     @Test func `photos that are on the disk too are neither read nor sent`() async throws {
@@ -136,6 +157,26 @@ import Testing
         let again = try await answer(home, "profiles", "add", "--id", id, "+1 778 814 3739", "--json")
         #expect(again["id"] as? String == id)
         #expect(try await answer(home, "profiles", "list", "--json")["withoutNumber"] as? [String] == [])
+    }
+
+    @Test func `machines of a user see each other, and when each had its last whole pass`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let first = try #require(try await answer(home, "status", "--machines", "--json")["machines"] as? [Fields])
+        #expect(first.count == 1 && first[0]["isThis"] as? Bool == true && first[0]["lastSyncAt"] is String)
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        // Without a rebuild it is another machine.
+        _ = try await home.pass()
+        let both = try #require(try await answer(home, "status", "--machines", "--json")["machines"] as? [Fields])
+        #expect(both.count == 2 && both.count { $0["isThis"] as? Bool == true } == 1)
+        for machine in both {
+            #expect(machine["name"] is String && machine["version"] is String && machine["lastSyncAt"] is String)
+            #expect(machine["pending"] as? Int == 0 && machine["failed"] as? Int == 0)
+        }
+        let words = try await home.run("status", "--machines")
+        #expect(words.code == 0 && words.text.contains("this machine"), "\(words)")
+        #expect(try await home.run("status", "--machines", "--watch").code == 64)
     }
 
     @Test func `a first pass over a store with photos tells of rebuild`() async throws {
