@@ -33,6 +33,14 @@ class Broken(Exception):
     """A promise that does not hold; its text says which."""
 
 
+def flip(path):
+    """A byte is another one, and nobody has written to the file."""
+    stamp, data = path.stat(), bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    path.write_bytes(data)
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+
+
 def sha256(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -174,11 +182,7 @@ class Home:
 
     def rot(self, key):
         """One bit of an object is another one, and nobody has written to it."""
-        path = self.store / "objects" / key
-        stamp, data = path.stat(), bytearray(path.read_bytes())
-        data[len(data) // 2] ^= 255
-        path.write_bytes(data)
-        os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        flip(self.store / "objects" / key)
 
     def lose(self, key):
         """The bytes of an object are gone."""

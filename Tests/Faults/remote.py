@@ -35,6 +35,24 @@ class RemoteHome(Home):
         self.bucket.picture(self.store / "objects")
         return self.bucket.objects()
 
+    def has(self, keys):
+        return set(keys) <= set(self.bucket.listing())
+
+    def traces(self, key):
+        return [key] if key in self.bucket.listing() else []
+
+    def shared(self):
+        self.bucket.picture(self.store / "objects")
+        return super().shared()
+
+    def rot(self, key):
+        data = bytearray(self.bucket.get(key))
+        data[len(data) // 2] ^= 255
+        self.bucket.put(key, bytes(data))
+
+    def lose(self, key):
+        self.bucket.delete(key)
+
 
 class Run:
     """How a run of the program ended, or that it did not."""

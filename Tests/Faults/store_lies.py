@@ -5,8 +5,8 @@ from hashlib import md5, sha256
 from http.client import HTTPConnection, HTTPException
 
 from faults import FAULTS
-from homes import EVENTS, TRIP
-from lies import ONE, first, flip, halve, without
+from homes import EVENTS, TRIP, flip
+from lies import ONE, first, halve, without
 from proxy import Plan, Proxy
 from servers import Bucket
 

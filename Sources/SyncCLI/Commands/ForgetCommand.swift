@@ -15,7 +15,8 @@ struct ForgetCommand: WorkspaceCommand {
         usage: "sync-agent forget [<paths> ...] [--missing] [<options>]",
         discussion: """
             The only way by which stored photos go. A path is forgotten; what is stored of it, earlier versions included, is \
-            deleted when nothing else needs it: another path, a vacation, an event, a share, a restore, another machine. \
+            deleted when nothing else needs it: another path, a vacation, an event, a share, a restore. While another machine \
+            stores for the same user, nothing is deleted. \
             What stays is named with its reason. A photo whose file is still in a watched folder is refused, since it would \
             be stored again: move it out first. So is what is on a drive that is not mounted.
 
@@ -89,12 +90,25 @@ struct ForgetCommand: WorkspaceCommand {
         }
         let parts = try await ForgetServices(workspace, store: try await workspace.store(dryRun ? .reads : .writes))
         let now = workspace.time.now()
+        if age != nil { try await requireClock(workspace) }
         let since = age.map { now.addingTimeInterval(-Double($0.days) * 86_400) }
         let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace, dryRun: dryRun)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
         if !yes { try ask(plan, found, preview, workspace.console.people) }
         return try await carryOut(plan, found, parts, workspace)
+    }
+
+    /// Ages are told by this machine's clock. One that was set far ahead makes everything old: the last whole pass was not.
+    private func requireClock(_ workspace: Workspace) async throws {
+        let now = workspace.time.now()
+        let last = try await workspace.ledger { try $0.overview().lastSyncAt }
+        if let last, abs(now.timeIntervalSince(last)) < 2 * 86_400 { return }
+        throw CommandFailure(
+            .failed,
+            "--older-than counts by this machine's clock, and the last whole pass was "
+                + (last.map { "on \(Quantities.day($0))" } ?? "never")
+                + "; run sync-agent sync first, and see that the clock is right. Nothing was changed")
     }
 
     private func carryOut(

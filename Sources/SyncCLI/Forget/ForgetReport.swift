@@ -159,8 +159,11 @@ struct ForgetReport: Report {
         case .share(let id):
             "is in an open share: sync-agent shares --revoke \(id), or wait for its end; then forget it again"
         case .restore(let job): "is in restore job \(job) (sync-agent restores); forget it again when that is over"
+        case .others(let name):
+            "the machine \(name.escapingControls) stores for the same user, and may need it: only a user's one machine deletes. "
+                + "One whose place this one has taken (rebuild) counts as gone after 30 days without a sign"
         case .unread(let reason):
-            "whether another machine needs it cannot be read (\(reason.escapingControls)); try again later"
+            "whether anybody else needs it is not known (\(reason.escapingControls)); try again later"
         }
     }
 }

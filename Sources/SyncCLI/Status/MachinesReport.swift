@@ -44,6 +44,8 @@ struct MachinesView {
     private static let table = Table(.left(22, gap: 2), .left(20, gap: 2), .right(9, gap: 2), .right(8, gap: 2), .rest)
     /// After so many days without a pass, somebody should look.
     private static let silence: TimeInterval = 7 * 86_400
+    /// Of clocks.
+    private static let tolerance: TimeInterval = 86_400
 
     let terminal: Terminal
     let now: Date
@@ -77,7 +79,11 @@ struct MachinesView {
 
     private func remark(_ machine: MachinesReport.Machine) -> String {
         if machine.isThis { return "this machine" }
-        guard let last = machine.lastSyncAt, now.timeIntervalSince(last) > Self.silence else { return "" }
+        guard let last = machine.lastSyncAt else { return "" }
+        if last.timeIntervalSince(now) > Self.tolerance {
+            return terminal.styled("its clock is ahead of this one", .yellow)
+        }
+        guard now.timeIntervalSince(last) > Self.silence else { return "" }
         return terminal.styled("silent: is it on?", .yellow)
     }
 }

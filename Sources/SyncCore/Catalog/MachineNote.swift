@@ -56,6 +56,7 @@ package struct MachineNote: Hashable, Sendable, Codable {
             throw Damage(description: "it is of a newer version; update this one")
         }
         guard self.id == id else { throw Damage(description: "it is the note of another machine") }
+        guard pending >= 0, failed >= 0, lost >= 0 else { throw Damage(description: "it counts less than nothing") }
         name = String(name.prefix(Self.longestText))
         version = String(version.prefix(Self.longestText))
     }

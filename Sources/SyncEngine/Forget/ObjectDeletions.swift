@@ -49,14 +49,14 @@ package struct ObjectDeletions: Sendable {
         // As it is now that nobody else is at it.
         let open = try await ledger { try $0.openDeletions() }
         let found = try await others.look(for: Set(open.map(\.key)))
-        if let reason = found.unread {
-            result.failures = open.map { ($0.key, "whether another machine needs it cannot be read: \(reason)") }
-            return result
-        }
         let needed = open.map(\.key).filter { found.references[$0] != nil }
         if !needed.isEmpty { try await ledger { try $0.withdrawDeletions(needed, isOver: true) } }
         result.kept = needed.map { ($0, found.references[$0]) }
         let free = open.filter { found.references[$0.key] == nil }
+        if let doubt = found.doubt {
+            result.failures = free.map { ($0.key, "\(doubt)") }
+            return result
+        }
         for start in stride(from: 0, to: free.count, by: Self.pageSize) {
             try await delete(Array(free[start..<min(start + Self.pageSize, free.count)]), &result)
             onProgress(min(start + Self.pageSize, free.count), free.count)

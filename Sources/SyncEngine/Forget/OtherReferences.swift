@@ -8,27 +8,49 @@ package import SystemPackage
 /// Asks the store which objects other machines of the user need: by their catalogues, and by the manifests of vacations that
 /// are none of this machine's.
 package struct OtherReferences: Sendable {
-    /// What was found. Where something could not be read, nobody knows of any object that it is not needed.
+    /// Why nobody knows of an object that it is not needed.
+    package enum Doubt: Hashable, Sendable, CustomStringConvertible {
+        case unread(String)
+        /// A machine of this name stores for the same user.
+        case others(String)
+
+        fileprivate var reference: StoredReference {
+            switch self {
+            case .unread(let reason): .unread(reason)
+            case .others(let name): .others(name)
+            }
+        }
+
+        package var description: String {
+            switch self {
+            case .unread(let reason): "whether anybody else needs it is not known: \(reason)"
+            case .others(let name): "the machine \(name.escapingControls) stores for the same user, and may need it"
+            }
+        }
+    }
+
+    /// What was found.
     package struct Findings: Sendable {
         package var references: [ObjectKey: StoredReference] = [:]
-        /// Why it is not known, in plain words.
-        package var unread: String?
+        /// Of all others.
+        package var doubt: Doubt?
 
         package init() {}
 
-        package func reference(to key: ObjectKey) -> StoredReference? {
-            references[key] ?? unread.map { .unread($0) }
-        }
+        package func reference(to key: ObjectKey) -> StoredReference? { references[key] ?? doubt?.reference }
     }
 
     /// A catalogue may be written anew while it is read.
     private static let tries = 3
+    /// Seconds without a sign after which a machine whose place this one has taken counts as gone.
+    private static let silence: TimeInterval = 30 * 86_400
 
     private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let reader: CatalogReader
     private let spool: FilePath
+    private let time: TimeSource
 
     /// - Parameters:
     ///   - spool: a file of this process's.
@@ -41,6 +63,7 @@ package struct OtherReferences: Sendable {
         self.ledger = ledger
         self.keys = keys
         self.spool = spool
+        self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
 
@@ -53,14 +76,53 @@ package struct OtherReferences: Sendable {
         do {
             try await lookAtCatalogs(wanted, &findings)
             try await lookAtManifests(wanted, &findings)
+            findings.doubt = try await doubt()
         } catch let error as StoreError where !error.concernsWholeStore {
-            findings.unread = error.description
+            findings.doubt = .unread(error.description)
         } catch let error as CatalogError {
-            findings.unread = "the catalogue of another machine: \(error)"
+            findings.doubt = .unread("the catalogue of another machine: \(error)")
         } catch let error as Errno {
-            findings.unread = "\(spool): \(FileFault(error, or: "check the state folder").message)"
+            findings.doubt = .unread("\(spool): \(FileFault(error, or: "check the state folder").message)")
         }
         return findings
+    }
+
+    // MARK: Machines
+
+    /// A machine that is alive needs more than its catalogue says: what it has stored since, earlier versions of its photos,
+    /// all that it has when it keeps none. And a ledger that is older than its own catalogue does not know what was stored
+    /// since.
+    private func doubt() async throws -> Doubt? {
+        let (standing, now) = (try await ledger { try $0.catalogStanding() }, time.now())
+        var lastSigns: [String: Date] = [:]
+        for prefix in [keys.machines, keys.catalog] {
+            for try await page in store.listing(prefix: prefix) {
+                let found = page.objects.map { ($0.key, $0.modified) } + page.problems.map { ($0.key, nil) }
+                for (key, modified) in found {
+                    let segment = CatalogSegment(key, keys)
+                    guard let id = segment?.machine ?? keys.machineID(of: key) else { continue }
+                    if id == standing.machine {
+                        if let segment, segment.to >= standing.next {
+                            return .unread(
+                                "this ledger was put back, and its catalogue is newer: run sync-agent rebuild")
+                        }
+                        continue
+                    }
+                    lastSigns[id] = max(lastSigns[id] ?? .distantPast, modified ?? now)
+                }
+            }
+        }
+        for (id, sign) in lastSigns.sorted(by: { $0.key < $1.key }) {
+            let isSilent = sign <= now && now.timeIntervalSince(sign) >= Self.silence
+            if standing.replaces[id] != nil, isSilent { continue }
+            return .others(try await name(of: id))
+        }
+        return nil
+    }
+
+    private func name(of id: String) async throws -> String {
+        let bytes = try? await store.bytes(of: keys.machine(id), limit: MachineNote.maximumSize)
+        return bytes.flatMap { try? MachineNote(parsing: $0, of: id) }?.name ?? id
     }
 
     // MARK: Catalogues

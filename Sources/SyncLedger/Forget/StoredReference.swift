@@ -22,12 +22,14 @@ package enum StoredReference: Hashable, Sendable {
     case restore(job: Int64)
     /// Whether another machine needs it could not be read.
     case unread(String)
+    /// A machine of this name stores for the same user, and what it needs is not known for certain.
+    case others(String)
 
     /// Whether this ends by itself or by a command, so that its path stays known until then: nobody could name the object
     /// afterwards.
     package var holdsPath: Bool {
         switch self {
-        case .share, .restore, .unread, .project: true
+        case .share, .restore, .unread, .others, .project: true
         case .path, .version, .machine, .vacation, .event, .archivedEvent, .original: false
         }
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import GRDB
+import Logging
 import SyncCore
 import SyncDigest
 import SyncEngine
@@ -51,24 +52,43 @@ import Testing
         bench.memory.content(try bench.keys.photo(PhotoID(ContentDigest(of: Array(text.utf8)).md5))) != nil
     }
 
-    @Test func `what another machine's catalogue names stays, until it names it no more`() async throws {
+    @Test func `while another machine stores for the user nothing is deleted, and what it names is told`() async throws
+    {
         let (one, two) = (try bench.machine("one"), try bench.machine("two"))
         try await one.see(["a.jpg": "sunset", "b.jpg": "moon"])
         try await two.see(["of two.jpg": "sunset"])
         try await one.write()
         try await two.write()
         let first = try await plan(one, "/pictures/Gallery")
-        #expect(first.deleted.count == 1 && first.shared.map(\.reference) == [.machine("two")])
+        #expect(first.deleted.isEmpty && first.shared.map(\.reference) == [.machine("two")])
+        #expect(first.refused.map(\.refusal) == [.needed(.others(try two.ledger.catalogStanding().machine))])
         _ = try await planner(one).begin(first)
         try await deletions(one).run()
-        #expect(try isStored("sunset") && !isStored("moon"))
-        // The other one is the last that has it.
-        try await one.write()
-        let last = try await plan(two, "/pictures/Gallery")
-        #expect(last.deleted.count == 1)
-        _ = try await planner(two).begin(last)
-        try await deletions(two).run()
-        #expect(try !isStored("sunset"))
+        #expect(try isStored("sunset") && isStored("moon"))
+    }
+
+    @Test func `a machine that keeps no catalogue is known by its note`() async throws {
+        let (one, two) = (try bench.machine("one"), try bench.machine("two"))
+        try await one.see(["a.jpg": "sunset"])
+        try await two.see(["of two.jpg": "moon"])
+        try await MachineNoteWriter(
+            store: bench.store, ledger: LedgerQueue(two.ledger), keys: bench.keys, name: "two", version: "1",
+            time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ).run(passEndedAt: bench.time.now)
+        let found = try await plan(one, "/pictures/Gallery")
+        #expect(found.deleted.isEmpty && found.refused.map(\.refusal) == [.needed(.others("two"))])
+    }
+
+    @Test func `a ledger older than its own catalogue deletes nothing`() async throws {
+        let one = try bench.machine("one")
+        try await one.see(["a.jpg": "sunset"])
+        _ = try await planner(one).begin(try await plan(one, "/pictures/Gallery"))
+        // Another life of the same state has written since.
+        let segment = CatalogSegment(machine: try one.ledger.catalogStanding().machine, from: 1, to: 7)
+        try await bench.memory.store([1], at: segment.key(bench.keys))
+        let result = try await deletions(one).run()
+        #expect(result.deleted.isEmpty && result.failures.count == 1)
+        #expect(try isStored("sunset"))
     }
 
     @Test func `a catalogue of another machine that cannot be read keeps everything, and its path`() async throws {
@@ -100,12 +120,15 @@ import Testing
         #expect(try one.ledger.openDeletions().isEmpty)
     }
 
-    @Test func `a machine whose place this one has taken needs nothing any more`() async throws {
+    @Test func `a machine whose place this one has taken needs nothing when it was silent for a month`() async throws {
         let old = try bench.machine("one")
         try await old.see(["a.jpg": "sunset"])
         try await old.write()
         let new = try bench.machine("one")
         try await new.rebuild()
+        // It may be alive, and have nothing new to tell.
+        #expect(try await plan(new, "/pictures/Gallery").deleted.isEmpty)
+        await bench.time.advance(by: .seconds(31 * 86_400))
         let found = try await plan(new, "/pictures/Gallery")
         #expect(found.deleted.count == 1)
         _ = try await planner(new).begin(found)
