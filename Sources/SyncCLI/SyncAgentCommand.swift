@@ -40,7 +40,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RetryCommand.self,
-            VerifyCommand.self, RebuildCommand.self, ForgetCommand.self,
+            VerifyCommand.self, RebuildCommand.self, MoveStoreCommand.self, ForgetCommand.self,
             RestoreCommand.self, RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self,
             ProjectsCommand.self,
             ArchiveCommand.self,

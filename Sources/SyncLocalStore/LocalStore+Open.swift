@@ -65,18 +65,18 @@ extension LocalStore {
 
     private func readMarker(_ operation: String) throws -> StoreMarker? {
         guard let bytes = try Disk.read(layout.marker) else { return nil }
-        guard let marker = try? JSONDecoder().decode(StoreMarker.self, from: Data(bytes)) else {
+        do {
+            return try StoreMarker(parsing: bytes)
+        } catch .unreadable {
             throw StoreError(
                 .storeMissing, operation: operation,
                 message: "\(layout.marker) cannot be read, so that nobody knows which store this is: check the disk")
-        }
-        guard marker.format == StoreMarker.format else {
+        } catch .format(let format) {
             throw StoreError(
                 .unsupported, operation: operation,
-                message: "\(layout.marker) has format \(marker.format), and this version of sync-agent "
+                message: "\(layout.marker) has format \(format), and this version of sync-agent "
                     + "knows format \(StoreMarker.format): use a newer one")
         }
-        return marker
     }
 
     /// Gives the store its id: a new one, or one that an earlier version made. Of two processes the first one decides.
@@ -89,12 +89,10 @@ extension LocalStore {
         if let known = try remembered(operation, { try $0.storeID() }) ?? nil {
             throw isAnother(nil, than: known, operation)
         }
-        let marker = StoreMarker(id: UUID().uuidString.lowercased())
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let marker = StoreMarker(id: StoreMarker.makeID(), about: Self.about)
         let staged = layout.staging.appending("marker-\(hexID())")
         do {
-            try Disk.write(try Array(encoder.encode(marker)), to: staged)
+            try Disk.write(try marker.encoded(), to: staged)
             try Disk.rename(staged, to: layout.marker)
         } catch {
             try? Disk.remove(staged)
@@ -103,6 +101,10 @@ extension LocalStore {
         try syncFolder(layout.root)
         return marker
     }
+
+    private static let about =
+        "A store of sync-agent. objects/ holds the files under their names; records/ says what they are. "
+        + "Copy from it freely; do not rename, change or remove anything in it."
 
     /// 16 hexadecimal digits.
     func hexID() -> String {
@@ -114,6 +116,12 @@ extension LocalStore {
 // MARK: - Which store it is
 
 extension LocalStore {
+    package func ownID() async throws -> String? {
+        try await pool.run { [self] in
+            try readMarker("open")?.id
+        }
+    }
+
     /// Sees that the folder is still the store that was opened: one lstat(2), as long as nothing has changed.
     /// - Throws: `.storeMissing` when its disk is gone, or another store is in its place.
     func requireSameStore(_ operation: String) throws {
@@ -160,7 +168,7 @@ extension LocalStore {
             message:
                 "\(layout.root) is another store (\(id?.escapingControls ?? "without an id")) than the one that this "
                 + "ledger knows (\(known)): mount the drive that holds that one, or correct store.path. Where the change is "
-                + "meant, move the ledger away: what is in this store is found there, the rest is stored again")
+                + "meant, sync-agent move-store --adopt looks at what this one has")
     }
 }
 
@@ -170,20 +178,4 @@ struct KnownMarker: Sendable {
     let id: String?
     /// Tells one file from another, also on a drive that has the device number of the one before.
     let stamp: FileStamp
-}
-
-/// `sync-agent-store.json`.
-struct StoreMarker: Codable {
-    static let format = 1
-
-    var format = Self.format
-    /// Tells this store from every other one. Stores of earlier versions get theirs when they are written to.
-    var id: String?
-    var about =
-        "A store of sync-agent. objects/ holds the files under their names; records/ says what they are. "
-        + "Copy from it freely; do not rename, change or remove anything in it."
-
-    init(id: String) {
-        self.id = id
-    }
 }

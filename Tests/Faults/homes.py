@@ -20,7 +20,7 @@ PHOTOS = {
     "Projects/p1.jpg": "size-77x1.jpg", "Projects/p2.jpg": "size-7x9.jpg"}
 LATER = ("Gallery/five.jpg", "size-15x17.jpg")
 # What the keys of catalogues and of notes of machines have in them: they are others after each pass.
-OF_MACHINES = re.compile("/(catalog|machines)/")
+OF_MACHINES = re.compile(r"/(catalog|machines)/|sync-agent-store\.json$")
 EVENTS = "Pictures/Gallery/events.json"
 PROJECTS = "Pictures/Projects/projects.json"
 # Of each event its photo, and the words in it that must not go before the photo is archived.

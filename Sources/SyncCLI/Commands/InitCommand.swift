@@ -130,7 +130,7 @@ struct InitCommand: AsyncParsableCommand {
         case .s3:
             storeSettings = .s3(
                 S3StoreSettings(
-                    bucket: bucket ?? "", region: region, endpoint: try endpoint.map(url), prefix: prefix ?? "",
+                    bucket: bucket ?? "", region: region, endpoint: try endpoint.map(Self.url), prefix: prefix ?? "",
                     profile: awsProfile))
         }
         return ConfigTemplate(
@@ -143,7 +143,7 @@ struct InitCommand: AsyncParsableCommand {
             location: location, timeZone: MachineZoneName(ProcessEnvironment.current["TZ"]).zone)
     }
 
-    private func url(_ text: String) throws -> URL {
+    static func url(_ text: String) throws -> URL {
         guard let url = URL(string: text) else {
             throw CommandFailure(.usage, "--endpoint \(text): this is no address; write it as https://host:port")
         }

@@ -73,7 +73,7 @@ struct RestoreCommand: WorkspaceCommand {
             valueName: "n|day|id"))
     var version: String?
 
-    @Flag(help: "All photos that are known, with their folders, names and times; needs --output.")
+    @Flag(help: "All photos that are known; --output has their folders, names and times.")
     var all = false
 
     @Option(
@@ -97,7 +97,6 @@ struct RestoreCommand: WorkspaceCommand {
         if suggest, isLibrary { throw ValidationError("--suggest takes no other choice") }
         if all, !paths.isEmpty { throw ValidationError("--all takes no paths") }
         if all, machine != nil { throw ValidationError("--all and --machine exclude each other") }
-        if all, output == nil, !estimate { throw ValidationError("--all needs a place: --output DIR") }
         if version != nil, isLibrary { throw ValidationError("--version takes paths") }
         if let from, let to, to < from { throw ValidationError("--to is before --from") }
         if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }

@@ -76,6 +76,7 @@ struct Installation: Sendable {
             else { continue }
             unlink(location.stateFolder.appending(name).string)
         }
+        StoreCopy.removeLeftovers(in: location.stateFolder)
     }
 
     /// What this machine is called in the store's catalogue.
@@ -136,6 +137,20 @@ struct Installation: Sendable {
         }
     }
 
+    /// Another store than the configured one, of which nothing is remembered. Without retries.
+    func makeStore(_ other: StoreSettings, access: LocalStoreAccess) throws -> any ObjectStore {
+        switch other {
+        case .directory(let directory):
+            if access == .founds {
+                try FolderMaker().makeFolder(
+                    directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+            }
+            return LocalStore(
+                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, access: access)
+        case .s3(let s3): return try makeStore(s3, memory: nil)
+        }
+    }
+
     /// - Parameter memory: keeps what is learned of the server; `nil` where there is no ledger.
     func makeStore(_ s3: S3StoreSettings, memory: (any EndpointFactStore)?) throws -> S3Store {
         try S3Store(
@@ -143,22 +158,12 @@ struct Installation: Sendable {
             memory: memory, now: time.now)
     }
 
-    /// A ledger tells what is stored in one store, for one user. Taken for another's, it would call photos safe that are
-    /// not there.
-    /// - Throws: ``CommandFailure`` with the way out.
-    func requireOwn(_ store: any ObjectStore, of ledger: Ledger) throws {
-        let own = "\(store.identity.location) for user \(settings.user)"
-        let bound = try ledger.bind(to: own)
-        guard bound == own else {
-            throw CommandFailure(
-                .configuration,
-                """
-                the ledger \(ledgerFile.string) tells what is stored in \(bound), and the configuration names \(own). \
-                Correct store or user; or, when the change is meant, move the ledger away: what the new place has \
-                already is found there, the rest is stored
-                """)
-        }
-    }
+    /// What ties the ledger to a store: it tells what is stored in that one, for one user. Taken for another's, it would call
+    /// photos safe that are not there.
+    func placeName(_ store: any ObjectStore) -> String { "\(store.identity.location)\(userPart)" }
+
+    /// Of every place that is this user's.
+    var userPart: String { " for user \(settings.user)" }
 
     /// What the configuration says of the store, where it cannot even be opened.
     var configuredIdentity: StoreIdentity {

@@ -89,8 +89,35 @@ final class Workspace: Sendable {
     func store(_ access: LocalStoreAccess) async throws -> any ObjectStore {
         let ledger = try await ledger
         let store = keep(try await ledger { [installation] in try installation.makeStore($0, access: access) })
-        try await ledger { [installation] in try installation.requireOwn(store, of: $0) }
+        try await requireOwn(store)
         return store
+    }
+
+    func recognition(_ store: any ObjectStore) async throws -> StoreRecognition {
+        StoreRecognition(store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user))
+    }
+
+    /// - Throws: ``CommandFailure`` with the way out.
+    private func requireOwn(_ store: any ObjectStore) async throws {
+        let own = installation.placeName(store)
+        let bound = try await ledger { try $0.bind(to: own) }
+        guard bound != own else { return }
+        // Which store it is, it may not tell now.
+        let kinship = bound.hasSuffix(installation.userPart) ? try? await recognition(store).kinship().kinship : nil
+        let advice =
+            switch kinship {
+            case .same: "It is the same store: sync-agent move-store --adopt goes on with it"
+            case .copy: "It is a copy of that store: sync-agent move-store --adopt goes on with it"
+            case .alike: "Where it is the same store under another name: sync-agent move-store --adopt"
+            case .other, nil:
+                "Correct store or user. To take the photos to another store, name the old one and run sync-agent "
+                    + "move-store NEW; to begin anew, move the ledger away: what the new place has already is found there "
+                    + "(sync-agent rebuild), the rest is stored"
+            }
+        throw CommandFailure(
+            .configuration,
+            "the ledger \(installation.ledgerFile.string) tells what is stored in \(bound), and the configuration names "
+                + "\(own). \(advice)")
     }
 
     /// The configured store with retries, to read what the ledger need not know.

@@ -47,8 +47,10 @@ package struct ConfigTemplate: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What is written out, by path.
-    private var storeValues: [String: String] {
+    private var storeValues: [String: String] { Self.values(of: store, location) }
+
+    /// What is written out of a store, by path.
+    static func values(of store: StoreSettings, _ location: ConfigLocation) -> [String: String] {
         var values: [String: String] = [:]
         /// Leaves a default to be a default.
         func set<Value: Equatable>(_ key: ConfigKey<Value>, _ value: Value) {

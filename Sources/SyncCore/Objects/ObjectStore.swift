@@ -136,9 +136,15 @@ package protocol ReadableStore: ObjectSource {
     /// One page of the objects whose key begins with `prefix`, in byte order.
     /// - Parameter limit: at most so many, 1 to 1,000.
     func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage
+
+    /// The id that tells this store from every other one, where the store keeps it beside its objects (the embedded one).
+    /// - Returns: `nil` where it has none yet, or where an object has to tell it (``StoreMarker``).
+    func ownID() async throws -> String?
 }
 
 extension ReadableStore {
+    package func ownID() async throws -> String? { nil }
+
     package var capabilities: StoreCapabilities { StoreCapabilities() }
 }
 

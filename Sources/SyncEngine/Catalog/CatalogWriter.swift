@@ -62,7 +62,7 @@ package struct CatalogWriter: Sendable {
             do {
                 return .written(try await write())
             } catch let error as StoreError where error.code == .alreadyExists {
-                // Somebody else has this number, or it is our own of which the answer was lost.
+                // Somebody else has this number, or it is our own of an earlier run.
                 try await reconcile()
                 return .written(try await write())
             }
@@ -202,7 +202,7 @@ package struct CatalogWriter: Sendable {
                 MetadataName.sha256: "\(body.digest.sha256)", MetadataName.storedMD5: "\(body.digest.md5)",
             ])
         let key = try segment.key(keys)
-        switch try await ProvenPut(store)(body, at: key, attributes, .ifAbsent) {
+        switch try await ProvenPut(store).whereNothingElseIs(body, at: key, attributes) {
         case .holds: break
         case .lacks, .holdsOther:
             throw StoreError(

@@ -18,6 +18,8 @@ struct CountingStore: ReadableStore {
     var identity: StoreIdentity { base.identity }
     var capabilities: StoreCapabilities { base.capabilities }
 
+    func ownID() async throws -> String? { try await base.ownID() }
+
     func head(_ key: ObjectKey) async throws -> ObjectInfo? {
         note()
         return try await base.head(key)

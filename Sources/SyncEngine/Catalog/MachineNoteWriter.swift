@@ -7,7 +7,7 @@ package import SyncSystem
 import SystemPackage
 
 /// Tells the other machines of a user how this one stands: one small object, written when something in it has changed, and
-/// once an hour as long as passes end well. It holds up no photo, and fails none.
+/// once an hour as long as passes end well. It holds up no photo, and fails none. With the first one, the store gets an id.
 package struct MachineNoteWriter: Sendable {
     /// Seconds after which a pass is told in which nothing else has changed.
     private static let interval: TimeInterval = 3_600
@@ -52,6 +52,7 @@ package struct MachineNoteWriter: Sendable {
             let isFresh = written.at <= now && now.timeIntervalSince(written.at) < Self.interval
             if isFresh || note.lastSyncAt.map({ $0 <= written.at && written.at <= now }) ?? true { return }
         }
+        try await StoreRecognition(store: store, ledger: ledger, keys: keys).makeKnown()
         do {
             try await ShareStorage(store: store).put(
                 text: note.encoded(), type: MediaType.json.name, at: keys.machine(note.id))

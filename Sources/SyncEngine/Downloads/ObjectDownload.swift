@@ -101,7 +101,7 @@ package struct ObjectDownload: Sendable {
         let isVerified: Bool
         do {
             let content = try await fetch.run()
-            proven.sha256 = content.sha256
+            proven.sha256 = content.digest.sha256
             isVerified = content.isVerified
         } catch {
             let isUseless = Self.isPartUseless(after: error)

@@ -34,6 +34,9 @@ final class PartFile: Sendable {
         file.leave(isUseless: isUseless)
     }
 
+    /// The hidden one, where the bytes are until it is placed.
+    var path: FilePath { file.path }
+
     /// How many bytes are known to be in it, from its beginning.
     var position: Int64 { state.withLock { $0.position } }
 

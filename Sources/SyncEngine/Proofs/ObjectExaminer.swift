@@ -260,4 +260,20 @@ struct ProvenPut: Sendable {
         guard let stored = try await store.head(key) else { return .lacks }
         return try await ObjectReadback(store).holds(body, as: stored) ? .holds(etag: stored.etag) : .holdsOther
     }
+
+    /// Puts bytes where nothing may be but these: a request whose answer was lost, or that somebody on the way has sent
+    /// twice, has left them there itself.
+    /// - Throws: as the other; `.alreadyExists` when other bytes are there.
+    func whereNothingElseIs(
+        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes
+    ) async throws -> Answer {
+        do {
+            return try await self(body, at: key, attributes, .ifAbsent)
+        } catch let error as StoreError where error.code == .alreadyExists {
+            guard let stored = try await store.head(key), try await ObjectReadback(store).holds(body, as: stored) else {
+                throw error
+            }
+            return .holds(etag: stored.etag)
+        }
+    }
 }

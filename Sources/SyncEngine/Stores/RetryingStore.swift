@@ -25,6 +25,10 @@ package struct RetryingStore: ObjectStore {
 
     package func close() async { await base.close() }
 
+    package func ownID() async throws -> String? {
+        try await retrying { try await base.ownID() }
+    }
+
     package func check() async throws {
         try await retrying { try await base.check() }
     }

@@ -21,6 +21,48 @@ extension Ledger {
     }
 }
 
+extension Ledger {
+    /// The store that the ledger is tied to, in plain words; `nil` when it is tied to none yet.
+    package func boundStore() throws(LedgerError) -> String? {
+        try read("read which store it is") { try $0.boundStore() }
+    }
+
+    /// How many objects are known.
+    package func knownObjects() throws(LedgerError) -> Int {
+        try read("count objects") { Int(try $0.number("SELECT SUM(objects) FROM object_tallies") ?? 0) }
+    }
+
+    /// How many of these are known, with the same size.
+    package func known(among objects: [ObjectInfo]) throws(LedgerError) -> Int {
+        try read("look up objects") { db in
+            let sql = "SELECT COUNT(*) FROM objects WHERE key = ? AND size = ?"
+            var count: Int64 = 0
+            for object in objects { count += try db.number(sql, [object.key.rawValue, object.size]) ?? 0 }
+            return Int(count)
+        }
+    }
+
+    /// Ties the ledger to another place, which has what it knows: the same store under another name, or a copy of it. What
+    /// the place has in truth is looked at by the next listing, and what it lacks is stored again.
+    /// - Parameters:
+    ///   - store: as ``bind(to:)`` takes it.
+    ///   - id: of the store; `nil` where it has none.
+    ///   - isCopy: whether the objects are others than before: then marks of their versions mean nothing, no copy of an
+    ///     archived one is there, shares are written anew, with new links, and uploads in parts are none of this store's.
+    package func adopt(store: String, id: String?, isCopy: Bool) throws(LedgerError) {
+        try write("note another place of the store", isDurable: true) { db in
+            try db.run(
+                "UPDATE agent SET store = ?, store_id = ?, classes_refreshed_at = NULL", [store, id])
+            guard isCopy else { return }
+            try db.run("UPDATE objects SET etag = NULL WHERE etag IS NOT NULL")
+            try db.run("UPDATE objects SET restore_state = 'none', restored_until = NULL WHERE restore_state <> 'none'")
+            try db.run("UPDATE restore_items SET state = 'expired' WHERE state = 'restored'")
+            try db.run("DELETE FROM uploads")
+            try db.run("UPDATE shares SET step = 'publish' WHERE state IN ('preparing', 'waiting', 'live')")
+        }
+    }
+}
+
 extension Database {
     fileprivate func boundStore() throws -> String? {
         try String.fetchOne(self, sql: "SELECT store FROM agent")

@@ -6,7 +6,7 @@ import SystemPackage
 struct StoreLayout: Sendable {
     let root: FilePath
 
-    var marker: FilePath { root.appending("sync-agent-store.json") }
+    var marker: FilePath { root.appending(StoreMarker.name) }
     var objects: FilePath { root.appending("objects") }
     var records: FilePath { root.appending("records") }
     var staging: FilePath { root.appending("staging") }

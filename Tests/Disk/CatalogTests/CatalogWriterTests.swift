@@ -90,6 +90,20 @@ struct CatalogWriterTests {
         }
     }
 
+    @Test func `a write that something on the way sends twice is told as taken already, and is one all the same`()
+        async throws
+    {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        bench.store.add(StoreFault(.put, .failAfter(.alreadyExists)))
+        guard case .written = try await machine.write() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz"])
+        #expect(try machine.ledger.catalogStanding().problem == nil)
+    }
+
     @Test func `what changes while it is written belongs to the next write`() async throws {
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])

@@ -92,8 +92,12 @@ struct S3Server: Sendable, CustomTestStringConvertible {
         try AgentHome(
             store: "{type: s3, bucket: \(bucket), region: us-east-1, endpoint: '\(endpoint)', prefix: backup}",
             more: more,
-            environment: ["AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all"])
+            environment: credentials)
     }
+
+    let credentials = [
+        "AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all",
+    ]
 
     // moto checks no signature, and curl needs none of ours to look at what the program did.
     func makeBucket() async throws { _ = try await curl("-X", "PUT") }

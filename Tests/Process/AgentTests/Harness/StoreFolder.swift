@@ -56,7 +56,7 @@ struct StoreFolder: Sendable {
         }
     }
 
-    private func files(below name: String) throws -> [FilePath] {
+    func files(below name: String) throws -> [FilePath] {
         let folder = root.appending(name)
         guard FileManager.default.fileExists(atPath: folder.string) else { return [] }
         return try FileManager.default.subpathsOfDirectory(atPath: folder.string)
@@ -71,5 +71,7 @@ struct StoreFolder: Sendable {
 
 extension String {
     /// Whether this key is of a machine's catalogue or note, which come and change with every pass.
-    var tellsOfMachine: Bool { contains("/catalog/") || contains("/machines/") }
+    var tellsOfMachine: Bool {
+        contains("/catalog/") || contains("/machines/") || hasSuffix("sync-agent-store.json")
+    }
 }

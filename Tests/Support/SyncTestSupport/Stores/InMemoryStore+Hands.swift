@@ -43,6 +43,11 @@ extension InMemoryStore {
         entries.withLock { $0[key]?.isUnreadable = true }
     }
 
+    /// The object is gone, and nobody asked for it.
+    package func lose(_ key: ObjectKey) {
+        entries.withLock { _ = $0.removeValue(forKey: key) }
+    }
+
     /// Flips a bit of the stored bytes, as a bad disk does.
     package func damage(_ key: ObjectKey) {
         entries.withLock { entries in

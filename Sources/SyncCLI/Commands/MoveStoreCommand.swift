@@ -1,0 +1,240 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncSystem
+import SystemPackage
+
+struct MoveStoreCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move-store",
+        abstract: "Take everything to another store, or go on with a store that has another address now.",
+        usage: """
+            sync-agent move-store <new> [<options>]
+            sync-agent move-store --adopt [<options>]
+            """,
+        discussion: """
+            Copies all that is stored for this user, proves each copy, and then puts the new store into the configuration. \
+            Storage classes are kept where the new store has them. It may be stopped and run again: what is there is not \
+            sent again. The old store keeps what it has, but for shares: those get new links in the new one.
+
+            What is in the archive of the old store has to be restored first (sync-agent restore --all); until then the \
+            configuration stays as it is. Versions that a bucket keeps are not copied.
+
+            NEW is a folder, s3://BUCKET or s3://BUCKET/PREFIX, or a configuration file whose store it is (for everything \
+            that a store can be told: encryption, addressing, checksums).
+
+            --adopt goes on with the store that the configuration names, when that is the one that this machine knows under \
+            another path or address, or a copy that another machine has made with this command.
+
+            EXAMPLES
+              sync-agent move-store --dry-run s3://my-photos
+              sync-agent move-store /mnt/nas/photos
+              sync-agent move-store s3://photos/family --endpoint https://nas.local:9000
+              sync-agent move-store --adopt
+            """
+    )
+
+    @Argument(help: "The new store.", completion: .file())
+    var new: PathArgument?
+
+    @Flag(help: "Go on with the store that the configuration names now.")
+    var adopt = false
+
+    @Option(help: ArgumentHelp("Address of an S3 store that is not Amazon's.", valueName: "url"))
+    var endpoint: String?
+
+    @Option(help: "Region of an S3 store (default: that of the AWS configuration).")
+    var region: String?
+
+    @Option(help: ArgumentHelp("Profile of the shared AWS files.", valueName: "name"))
+    var awsProfile: String?
+
+    @Flag(help: "Dry run: show what would be copied; nothing is changed.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    @OptionGroup var options: AnswerOptions
+
+    private var isBucket: Bool { new?.text.hasPrefix("s3://") ?? false }
+
+    func validate() throws {
+        if adopt == (new != nil) { throw ValidationError("name the new store, or use --adopt") }
+        if !isBucket, endpoint != nil || region != nil || awsProfile != nil {
+            throw ValidationError("--endpoint, --region and --aws-profile belong to s3://BUCKET; leave them out")
+        }
+    }
+
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        adopt ? try await goOn(workspace) : try await move(workspace)
+    }
+
+    // MARK: The same store under another name
+
+    private func goOn(_ workspace: Workspace) async throws -> Answer {
+        let installation = workspace.installation
+        let store = workspace.keep(try installation.makeStore(workspace.settings.store, access: .reads))
+        let ledger = try await workspace.ledger
+        let (bound, known) = try await ledger { (try $0.boundStore(), try $0.storeID()) }
+        let own = installation.placeName(store)
+        let recognition = try await workspace.recognition(store)
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
+        let finding = try await recognition.look { count in
+            line.update { _ in "\(Quantities.counted(count, "object")) listed" }
+        }
+        line.finish()
+        if bound == own, finding.id == known { return Answer(AdoptReport(finding, store: own, adopted: false)) }
+        guard let bound, bound.hasSuffix(installation.userPart), finding.kinship != .other else {
+            throw CommandFailure(
+                .configuration,
+                "\(own) is another store than the one that this machine knows\(bound.map { ", \($0)" } ?? "") (it has "
+                    + "\(finding.found) of the \(Quantities.counted(finding.known, "object")) that are known here). Correct store "
+                    + "or user; to take what is missing there, name the old store again and run sync-agent move-store NEW"
+            )
+        }
+        let report = AdoptReport(finding, store: own, adopted: true)
+        if dryRun { return Answer(AdoptReport(finding, store: own, adopted: false)) }
+        if !yes {
+            report.preview(from: bound).forEach(workspace.console.people.writeLine)
+            try Question.confirmLoss(
+                "Go on with it?", on: workspace.console.people, advice: "use --yes to go on, or --dry-run to look",
+                no: "nothing was changed")
+        }
+        try await workspace.takeLock()
+        try await ledger {
+            try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
+        }
+        return Answer(report)
+    }
+
+    // MARK: Another store
+
+    private func move(_ workspace: Workspace) async throws -> Answer {
+        let installation = workspace.installation
+        let settings = try newStore(installation)
+        let edit = try StoreSwitch(to: settings, location: installation.location)
+            .edit(reason: "until \(Quantities.day(workspace.time.now()))")
+        try await workspace.takeLock()
+        let old = try await workspace.store(.writes)
+        let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
+        guard new.identity.location != old.identity.location else {
+            throw CommandFailure(.usage, "\(new.identity.location) is the store that the configuration has already")
+        }
+        let isFounded = try await isThere(new)
+        let ledger = try await workspace.ledger
+        let shares = try await ledger { try $0.unendedShares() }.map(\.id)
+        let keys = try KeyLayout(user: workspace.settings.user)
+        let copy = StoreCopy(
+            from: old, to: new, prefixes: keys.ownPrefixes + shares.map { ShareKeys($0).folder },
+            folder: installation.location.stateFolder, pool: workspace.threads.disk, time: workspace.time)
+        var report = MoveReport(from: old.identity.location, to: new.identity.location, dryRun: dryRun)
+        report.note(try await copy.survey(isFounded: isFounded))
+        if dryRun { return Answer(report) }
+        if !yes {
+            report.preview.forEach(workspace.console.people.writeLine)
+            try Question.confirmLoss(
+                "Copy, and use the new store from then on?", on: workspace.console.people,
+                advice: "use --yes to copy, or --dry-run to look", no: "nothing was copied")
+        }
+        try await run(copy, &report, workspace)
+        guard report.isWhole else { return Answer(report) }
+        try await finish(from: old, to: new, copy, edit, &report, shares, workspace)
+        return Answer(report)
+    }
+
+    private func isThere(_ new: any ObjectStore) async throws -> Bool {
+        do {
+            try await new.check()
+            return true
+        } catch let error as StoreError where error.code == .storeMissing && dryRun {
+            return false
+        }
+    }
+
+    private func run(_ copy: StoreCopy, _ report: inout MoveReport, _ workspace: Workspace) async throws {
+        let total = report.objects
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
+        defer { line.finish() }
+        // What a share or a deletion of another process has changed meanwhile is copied in a second round.
+        for _ in 0..<3 {
+            let done = Mutex(0)
+            report.note(
+                try await copy.run { _ in
+                    let count = done.withLock { done in
+                        done += 1
+                        return done
+                    }
+                    line.count(min(count, total), of: total, "object")
+                })
+            let rest = try await copy.survey()
+            report.missing = rest.missing.objects
+            if rest.missing.objects == 0 { return }
+        }
+    }
+
+    /// The new store first says what it is a copy of, so that whatever ends this process, `--adopt` can go on.
+    private func finish(
+        from old: any ObjectStore, to new: any ObjectStore, _ copy: StoreCopy, _ edit: StoreSwitch.Edit,
+        _ report: inout MoveReport, _ shares: [ShareID], _ workspace: Workspace
+    ) async throws {
+        let ledger = try await workspace.ledger
+        try await workspace.recognition(old).makeKnown()
+        let recognition = try await workspace.recognition(new)
+        if let id = try await ledger({ try $0.storeID() }) { try await recognition.noteOrigin(id) }
+        let id = try await recognition.found()
+        guard let text = edit.text else {
+            report.section = edit.section
+            return
+        }
+        try write(text, edit.mode, workspace.installation)
+        let place = workspace.installation.placeName(new)
+        try await ledger { try $0.adopt(store: place, id: id, isCopy: true) }
+        report.switched = true
+        report.shares = shares.count
+        report.note(left: try await copy.removeOld(shares))
+    }
+
+    // MARK: The configuration
+
+    private func newStore(_ installation: Installation) throws -> StoreSettings {
+        let text = new?.text ?? ""
+        if isBucket {
+            let names = text.dropFirst("s3://".count).split(separator: "/").map { String($0) }
+            guard let bucket = names.first else { throw CommandFailure(.usage, "\(text): write it as s3://BUCKET") }
+            return .s3(
+                S3StoreSettings(
+                    bucket: bucket, region: region, endpoint: try endpoint.map(InitCommand.url),
+                    prefix: names.dropFirst().joined(separator: "/"), profile: awsProfile))
+        }
+        let path = PathArgument(text).path
+        guard path.isText else {
+            throw CommandFailure(
+                .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
+        }
+        guard let status = try? FileStatus(at: path, followsLinks: true), status.kind == .file else {
+            return .directory(DirectoryStoreSettings(path: path))
+        }
+        let old = installation.location
+        return try ConfigFile.load(ConfigLocation(file: path, stateFolder: old.stateFolder, home: old.home))
+            .settings.store
+    }
+
+    /// Through a link to where the file is.
+    private func write(_ text: String, _ mode: FilePermissions, _ installation: Installation) throws {
+        let file = installation.location.file.resolved ?? installation.location.file
+        do {
+            _ = try NewFile.save(text.utf8, to: file, permissions: mode, overwrites: true)
+        } catch let error as Errno {
+            throw CommandFailure(
+                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
+                "\(file): \(FileFault(error, or: "see that it can be written").message). Everything is copied: run the command "
+                    + "again, or put the new store into the configuration by hand and run sync-agent move-store --adopt"
+            )
+        }
+    }
+}

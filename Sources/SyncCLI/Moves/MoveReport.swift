@@ -1,0 +1,186 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+
+/// `move-store --json`: the fields are a contract (docs/commands.md).
+struct MoveReport: Report {
+    struct ClassChange: Encodable {
+        var from: String
+        var to: String
+        var objects: Int
+    }
+
+    struct Problem: Encodable {
+        var key: String
+        var reason: String
+    }
+
+    var from: String
+    var to: String
+    /// What there is to have.
+    var objects = 0
+    var bytes: Int64 = 0
+    var copied = 0
+    var copiedBytes: Int64 = 0
+    /// What the new store had already.
+    var present = 0
+    /// What has to be restored in the old store first.
+    var archived = 0
+    var archivedBytes: Int64 = 0
+    /// What the new store does not have.
+    var missing = 0
+    var classes: [ClassChange] = []
+    var problems: [Problem] = []
+    /// Shares that get new links.
+    var shares = 0
+    /// Whether the configuration names the new store.
+    var switched = false
+    var dryRun: Bool
+    /// What has to stand in the configuration, where it cannot be put there.
+    @Nullable var section: String?
+
+    private var missingBytes: Int64 = 0
+    private var problemCount = 0
+    /// What of shares is still in the old store.
+    private var left: [Problem] = []
+
+    private enum CodingKeys: CodingKey {
+        case from, to, objects, bytes, copied, copiedBytes, present, archived, archivedBytes, missing, classes, problems
+        case shares, switched, dryRun, section
+    }
+
+    init(from: String, to: String, dryRun: Bool) {
+        self.from = from
+        self.to = to
+        self.dryRun = dryRun
+    }
+
+    var isWhole: Bool { archived == 0 && missing == 0 && problemCount == 0 }
+
+    var status: ExitStatus { dryRun || switched && left.isEmpty ? .done : .partlyDone }
+
+    mutating func note(_ summary: StoreCopy.Summary) {
+        objects = summary.total.objects
+        bytes = summary.total.bytes
+        copied += summary.copied.objects
+        copiedBytes += summary.copied.bytes
+        present = max(summary.present.objects - copied, 0)
+        archived = summary.archived.objects
+        archivedBytes = summary.archived.bytes
+        missing = summary.missing.objects
+        missingBytes = summary.missing.bytes
+        for (change, count) in summary.classes {
+            classes.append(ClassChange(from: "\(change.old)", to: "\(change.new)", objects: count))
+        }
+        classes.sort { ($0.from, $0.to) < ($1.from, $1.to) }
+        problems = summary.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
+        problemCount = summary.problemCount
+    }
+
+    mutating func note(left problems: [ObjectProblem]) {
+        left = problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
+        self.problems += left
+    }
+
+    /// What is to be done.
+    var preview: [String] {
+        let size = "\(Quantities.counted(objects, "object")) (\(Quantities.bytes(bytes)))"
+        var lines = ["\(from.escapingControls) has \(size)."]
+        lines.append(
+            "To copy to \(to.escapingControls): \(Quantities.counted(missing, "object")) "
+                + "(\(Quantities.bytes(missingBytes))); \(Quantities.count(present)) are there")
+        if archived > 0 { lines.append(archivedLine) }
+        return lines
+    }
+
+    private var archivedLine: String {
+        "\(Quantities.counted(archived, "object is", plural: "objects are")) in the archive of the old store "
+            + "(\(Quantities.bytes(archivedBytes))) and cannot be read before it is restored: sync-agent restore --all asks for "
+            + "it, and tells the price first. Then run this command again."
+    }
+
+    func lines(on terminal: Terminal) -> [String] {
+        if dryRun { return preview }
+        var lines = problems.map {
+            terminal.styled("not copied", .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)"
+        }
+        if problemCount > problems.count { lines.append("and \(Quantities.count(problemCount - problems.count)) more") }
+        lines.append(
+            "\(Quantities.counted(copied, "object")) copied (\(Quantities.bytes(copiedBytes))), "
+                + "\(Quantities.count(present)) were there")
+        lines += classes.map {
+            "\(Quantities.counted($0.objects, "object")) of class \($0.from) \($0.objects == 1 ? "is" : "are") \($0.to) now"
+        }
+        if archived > 0 { lines.append(archivedLine) }
+        if let section {
+            return lines + [
+                "Everything is there. The configuration cannot be edited here; put this into it in place of its store:",
+                "",
+                section, "", "and then: sync-agent move-store --adopt",
+            ]
+        }
+        guard switched else {
+            return lines + ["The configuration still names \(from.escapingControls). Run the command again to go on."]
+        }
+        lines.append("The configuration names \(to.escapingControls) now; the old store keeps what it has.")
+        if shares > 0 {
+            lines.append(
+                "\(Quantities.counted(shares, "share gets a new link", plural: "shares get new links")): sync-agent sync makes "
+                    + "them, sync-agent shares shows them.")
+        }
+        return lines + [
+            "Other machines of this user: put the new store into their configuration, and run sync-agent move-store --adopt "
+                + "there."
+        ]
+    }
+}
+
+/// `move-store --adopt --json`: the fields are a contract (docs/commands.md).
+struct AdoptReport: Report {
+    var store: String
+    /// `same`, `copy`, `alike`.
+    var kinship: String
+    /// Objects that this machine knows, and how many of them the store has.
+    var known: Int
+    var found: Int
+    var adopted: Bool
+
+    init(_ finding: StoreRecognition.Finding, store: String, adopted: Bool) {
+        self.store = store
+        self.adopted = adopted
+        known = finding.known
+        found = finding.found
+        kinship =
+            switch finding.kinship {
+            case .same: "same"
+            case .copy: "copy"
+            case .alike: "alike"
+            case .other: "other"
+            }
+    }
+
+    private var what: String {
+        switch kinship {
+        case "same": "is the store that this machine knows, under another name"
+        case "copy": "is a copy of the store that this machine knows"
+        default: "has what this machine knows; nothing tells whether it is the same store"
+        }
+    }
+
+    func preview(from bound: String) -> [String] {
+        [
+            "\(store.escapingControls) \(what) (\(bound.escapingControls)).",
+            "It has \(Quantities.count(found)) of the \(Quantities.counted(known, "object")) that are known here"
+                + (found < known ? "; what is missing is stored again where its file is still here." : "."),
+        ]
+    }
+
+    func lines(on terminal: Terminal) -> [String] {
+        adopted
+            ? ["This machine goes on with \(store.escapingControls). Next: sync-agent sync"]
+            : [
+                "\(store.escapingControls) has \(Quantities.count(found)) of the \(Quantities.counted(known, "object")) that "
+                    + "are known here; nothing was changed"
+            ]
+    }
+}

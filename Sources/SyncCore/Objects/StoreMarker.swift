@@ -1,0 +1,90 @@
+import FoundationEssentials
+
+/// `sync-agent-store.json`: which store this is, wherever it is reached from. An embedded store has it as a file beside
+/// its objects; a bucket as an object.
+package struct StoreMarker: Codable, Hashable, Sendable {
+    package static let format = 1
+    package static let name = "sync-agent-store.json"
+    /// Bytes.
+    package static let maximumSize = 64 << 10
+
+    package var format = Self.format
+    /// Tells this store from every other one. Embedded stores of earlier versions get theirs when they are written to.
+    package var id: String?
+    package var about: String
+
+    package init(id: String, about: String) {
+        self.id = id
+        self.about = about
+    }
+
+    /// Why nobody knows which store it is.
+    package enum Damage: Error, Hashable, Sendable {
+        case unreadable
+        /// Of a newer version.
+        case format(Int)
+    }
+
+    /// - Throws: ``Damage``.
+    package init(parsing bytes: [UInt8]) throws(Damage) {
+        guard let marker = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else { throw .unreadable }
+        guard marker.format == Self.format else { throw .format(marker.format) }
+        self = marker
+    }
+
+    /// As it is written: for people, too.
+    package func encoded() throws -> [UInt8] {
+        try StoreJSON.text(self)
+    }
+
+    /// A new one.
+    package static func makeID() -> String { UUID().uuidString.lowercased() }
+}
+
+/// `users/{user}/store-origin.json`: the stores that a store was made from, so that machines that know one of them know
+/// that they may go on with this one. The objects of this user were copied, and proven.
+package struct StoreOrigin: Codable, Hashable, Sendable {
+    package static let version = 1
+    /// Bytes.
+    package static let maximumSize = 64 << 10
+
+    package var version = Self.version
+    /// Of stores, the oldest first.
+    package var continues: [String]
+
+    package init(continues: [String] = []) {
+        self.continues = continues
+    }
+
+    /// What is damaged, or of a newer version, tells nothing.
+    package init?(parsing bytes: [UInt8]) {
+        guard let origin = try? JSONDecoder().decode(Self.self, from: Data(bytes)), origin.version == Self.version
+        else {
+            return nil
+        }
+        self = origin
+    }
+
+    package func encoded() throws -> [UInt8] {
+        try StoreJSON.text(self)
+    }
+
+    package mutating func note(_ id: String) {
+        if !continues.contains(id) { continues.append(id) }
+    }
+}
+
+private enum StoreJSON {
+    static func text(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try Array(encoder.encode(value)) + Array("\n".utf8)
+    }
+}
+
+extension KeyLayout {
+    /// Where a store tells which stores it was made from.
+    package func storeOrigin() throws(InvalidName) -> ObjectKey {
+        try ObjectKey(segments: ["users", user, "store-origin.json"])
+    }
+}

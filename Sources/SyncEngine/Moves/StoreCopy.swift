@@ -1,0 +1,325 @@
+import FoundationEssentials
+import Glibc
+package import SyncCore
+package import SyncSystem
+package import SystemPackage
+
+/// Copies one user's objects from one store into another: each proven on the way out, and by what the other store says of
+/// it or gives back. What is there already is not sent again, so that it goes on wherever it was ended. It needs no list of
+/// its own: both stores tell their keys in the same order.
+package struct StoreCopy: Sendable {
+    /// Objects under way at once.
+    private static let batchSize = 3
+    /// Objects that are chosen before they are sent.
+    private static let lookahead = 24
+
+    package struct Summary: Hashable, Sendable {
+        package struct Count: Hashable, Sendable {
+            package var objects = 0
+            package var bytes: Int64 = 0
+
+            mutating func note(_ object: ObjectInfo) {
+                objects += 1
+                bytes += object.size
+            }
+        }
+
+        /// Of what is to be there.
+        package var total = Count()
+        package var copied = Count()
+        /// What was there.
+        package var present = Count()
+        /// What has to be restored in the old store before anybody can read it.
+        package var archived = Count()
+        /// What is missing in the new store; of a survey alone.
+        package var missing = Count()
+        /// Objects that are in another class than in the old store, by the old class and the new one.
+        package var classes: [Classes: Int] = [:]
+        /// What could not be copied. The first thousand.
+        package var problems: [ObjectProblem] = []
+        package var problemCount = 0
+
+        /// Whether the new store has all that the old one has.
+        package var isWhole: Bool { archived.objects == 0 && missing.objects == 0 && problemCount == 0 }
+
+        package struct Classes: Hashable, Sendable {
+            package let old: StorageClass
+            package let new: StorageClass
+        }
+
+        fileprivate mutating func note(_ problem: ObjectProblem) {
+            problemCount += 1
+            if problems.count < 1_000 { problems.append(problem) }
+        }
+    }
+
+    private let source: any ObjectStore
+    private let target: any ObjectStore
+    private let prefixes: [String]
+    private let folder: FilePath
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - prefixes: of the keys that are copied, none of them within another one.
+    ///   - folder: for objects on their way.
+    package init(
+        from source: any ObjectStore, to target: any ObjectStore, prefixes: [String], folder: FilePath,
+        pool: BlockingPool, time: TimeSource
+    ) {
+        self.source = source
+        self.target = target
+        self.prefixes = prefixes
+        self.folder = folder
+        self.pool = pool
+        self.time = time
+    }
+
+    /// Looks at what there is to do: two listings.
+    /// - Parameter isFounded: whether the new store is there: of one that is not, nothing is asked.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    package func survey(isFounded: Bool = true) async throws -> Summary {
+        var summary = Summary()
+        try await compare(&summary, isFounded: isFounded) { object, there, summary in
+            if Self.matches(object, there) {
+                summary.present.note(object)
+            } else if object.isLocked {
+                summary.archived.note(object)
+            } else {
+                summary.missing.note(object)
+            }
+        }
+        return summary
+    }
+
+    /// - Parameter onObject: told the bytes of each object that is done with. Calls may overlap.
+    /// - Throws: ``StoreError`` when one of the stores as a whole cannot be used; `CancellationError`. What was copied stays.
+    package func run(onObject: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Summary {
+        var summary = Summary()
+        var open: [(object: ObjectInfo, there: ObjectInfo?)] = []
+        try await compare(&summary) { object, there, summary in
+            if Self.matches(object, there) {
+                summary.present.note(object)
+                onObject(object.size)
+                return
+            }
+            open.append((object, there))
+            if open.count >= Self.lookahead { try await copy(&open, &summary, onObject) }
+        }
+        try await copy(&open, &summary, onObject)
+        return summary
+    }
+
+    /// Ends shares in the old store, where nobody would see to their ends any more.
+    /// - Returns: what is still there, and why.
+    /// - Throws: `CancellationError`.
+    package func removeOld(_ shares: [ShareID]) async throws -> [ObjectProblem] {
+        var problems: [ObjectProblem] = []
+        for id in shares {
+            let keys = ShareKeys(id)
+            do {
+                try await ShareStorage(store: source).removeAll(keys)
+            } catch let error as StoreError {
+                problems.append(ObjectProblem(key: keys.manifest, error: error))
+            }
+        }
+        return problems
+    }
+
+    // MARK: Both listings
+
+    private func compare(
+        _ summary: inout Summary, isFounded: Bool = true,
+        _ visit: (_ object: ObjectInfo, _ there: ObjectInfo?, _ summary: inout Summary) async throws -> Void
+    ) async throws {
+        for prefix in prefixes {
+            var others = ObjectCursor(target.listing(prefix: prefix))
+            for try await page in source.listing(prefix: prefix) {
+                for problem in page.problems { summary.note(problem) }
+                for object in page.objects {
+                    summary.total.note(object)
+                    let there = isFounded ? try await others.object(at: object.key) : nil
+                    try await visit(object, there, &summary)
+                }
+            }
+        }
+    }
+
+    /// Whether listings prove the same bytes.
+    private static func matches(_ object: ObjectInfo, _ there: ObjectInfo?) -> Bool {
+        guard let there, there.size == object.size else { return false }
+        if let ours = object.sha256, let theirs = there.sha256 { return ours == theirs }
+        if let ours = object.md5, let theirs = there.md5 { return ours == theirs }
+        return false
+    }
+
+    // MARK: Objects
+
+    private enum Outcome: Sendable {
+        case copied(StorageClass)
+        case present
+        case archived
+        /// It was deleted since it was listed.
+        case gone
+        case failed(StoreError)
+    }
+
+    private func copy(
+        _ open: inout [(object: ObjectInfo, there: ObjectInfo?)], _ summary: inout Summary,
+        _ onObject: @escaping @Sendable (Int64) -> Void
+    ) async throws {
+        let items = open.enumerated().map { (number: $0, object: $1.object, there: $1.there) }
+        open = []
+        let outcomes = try await items.concurrently(Self.batchSize) { item in
+            let outcome = try await attempt(item.object, item.there, number: item.number)
+            onObject(item.object.size)
+            return outcome
+        }
+        for (item, outcome) in zip(items, outcomes) {
+            switch outcome {
+            case .copied(let storageClass):
+                summary.copied.note(item.object)
+                if storageClass != item.object.storageClass {
+                    let classes = Summary.Classes(old: item.object.storageClass, new: storageClass)
+                    summary.classes[classes, default: 0] += 1
+                }
+            case .present: summary.present.note(item.object)
+            case .archived: summary.archived.note(item.object)
+            case .gone: break
+            case .failed(let error): summary.note(ObjectProblem(key: item.object.key, error: error))
+            }
+        }
+    }
+
+    private func attempt(_ object: ObjectInfo, _ there: ObjectInfo?, number: Int) async throws -> Outcome {
+        do {
+            return try await copy(object.key, there, number: number)
+        } catch let error as StoreError where error.code == .archived && there == nil {
+            return .archived
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return .failed(error)
+        }
+    }
+
+    /// - Parameter there: what a listing tells of the other store's.
+    private func copy(_ key: ObjectKey, _ there: ObjectInfo?, number: Int) async throws -> Outcome {
+        guard let info = try await source.head(key) else {
+            return .gone
+        }
+        var condition = PutCondition.ifAbsent
+        if there != nil, let other = try await target.head(key) {
+            switch Self.judge(info, other) {
+            case .same: return .present
+            case .older: condition = .overwrite
+            case .other:
+                throw StoreError(
+                    .conflict, operation: "put", key: key.rawValue,
+                    message:
+                        "the new store has another object under this key, which is newer or a copy of its own; it was left "
+                        + "as it is. Where it may go, remove it there, and run the command again")
+            }
+        }
+        if info.isLocked { return .archived }
+        let name = FilePath(Self.fileName(number))
+        guard let component = name.lastComponent else { return .gone }
+        let task = DownloadTask(key, to: folder, name: component)
+        let part = try await pool.run { try PartFile(for: task.destination, calls: DownloadCalls()) }
+        do {
+            // What another object has left in it.
+            try await pool.run { try part.reset() }
+            let storageClass = try await send(info, task, part, condition)
+            try await pool.run { try part.remove() }
+            return .copied(storageClass)
+        } catch {
+            try? await pool.run { try part.remove() }
+            throw error
+        }
+    }
+
+    private static func fileName(_ number: Int) -> String { "move-\(number)" }
+
+    /// Removes what copies that were killed have left of objects on their way. Nobody may be copying.
+    package static func removeLeftovers(in folder: FilePath) {
+        for number in 0..<lookahead {
+            unlink(NewFile.path(for: folder.appending(fileName(number))).string)
+        }
+    }
+
+    private func send(
+        _ info: ObjectInfo, _ task: DownloadTask, _ part: PartFile, _ condition: PutCondition
+    ) async throws -> StorageClass {
+        let content = try await ObjectFetch(
+            store: source, pool: pool, policy: RetryPolicy(), time: time, task: task, part: part, progress: { _ in }
+        ).run()
+        let stamp = try await pool.run { FileStamp.ofFile(part.path) }
+        guard let stamp else {
+            throw StoreError(
+                .sourceUnreadable, operation: "put", key: task.key.rawValue,
+                message: "\(part.path) is gone; somebody has removed it while the object was copied")
+        }
+        let body = ObjectBody(file: part.path, stamp: stamp, digest: content.digest)
+        let attributes = ObjectAttributes(
+            contentType: info.contentType ?? "application/octet-stream", metadata: info.metadata,
+            storageClass: info.storageClass)
+        let put = ProvenPut(target)
+        let answer =
+            condition == .ifAbsent
+            ? try await put.whereNothingElseIs(body, at: task.key, attributes)
+            : try await put(body, at: task.key, attributes, condition)
+        switch answer {
+        case .holds: break
+        case .lacks, .holdsOther:
+            throw StoreError(
+                .badDigest, operation: "verify", key: task.key.rawValue,
+                message: "the new store does not hold what it took; run the command again")
+        }
+        return try await target.head(task.key)?.storageClass ?? info.storageClass
+    }
+
+    private enum Judgement {
+        case same
+        /// What an earlier copying has left, of an object that was written again since.
+        case older
+        case other
+    }
+
+    private static func judge(_ info: ObjectInfo, _ other: ObjectInfo) -> Judgement {
+        if other.size == info.size {
+            let known = info.sha256 ?? info.claimedSHA256
+            if let known, known == other.sha256 ?? other.claimedSHA256 { return .same }
+            if known == nil, let md5 = info.md5, md5 == other.md5 { return .same }
+        }
+        // Another machine's copy of the same photo, which it has stored there itself.
+        if let photo = info.photoMD5, photo == other.photoMD5, other.claimedSHA256 != nil { return .same }
+        guard let written = info.modified, let then = other.modified, then < written else { return .other }
+        return .older
+    }
+}
+
+/// The objects of a listing, asked for in its order.
+private struct ObjectCursor {
+    private var pages: ObjectListing.AsyncIterator
+    private var page: ArraySlice<ObjectInfo> = []
+    private var isAtEnd = false
+
+    init(_ listing: ObjectListing) {
+        pages = listing.makeAsyncIterator()
+    }
+
+    /// - Parameter key: after those that were asked for before.
+    mutating func object(at key: ObjectKey) async throws -> ObjectInfo? {
+        while true {
+            while let first = page.first {
+                if first.key == key { return first }
+                if key < first.key { return nil }
+                page.removeFirst()
+            }
+            if isAtEnd { return nil }
+            guard let next = try await pages.next() else {
+                isAtEnd = true
+                return nil
+            }
+            page = next.objects[...]
+        }
+    }
+}

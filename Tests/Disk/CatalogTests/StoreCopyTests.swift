@@ -1,0 +1,191 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Copies between stores, of which each may fail.
+struct StoreCopyTests {
+    private let tree: TemporaryTree
+    private let old = InMemoryStore()
+    private let new = InMemoryStore(now: { Date(timeIntervalSince1970: 1_767_225_700) })
+    private let pool = BlockingPool(name: "test", threads: 2)
+    private let time = ManualTime()
+
+    init() throws { tree = try TemporaryTree() }
+
+    private func copy(
+        from source: (any ObjectStore)? = nil, to target: (any ObjectStore)? = nil
+    ) throws -> StoreCopy {
+        StoreCopy(
+            from: source ?? old, to: target ?? new, prefixes: ["users/ana/", "gallery-archive/ana/"],
+            folder: try tree.makeFolder("state"), pool: pool, time: time.source)
+    }
+
+    @discardableResult private func put(
+        _ text: String, at key: String, in store: InMemoryStore, _ storageClass: StorageClass = .standard,
+        photo: String? = nil
+    ) async throws -> ObjectKey {
+        let (key, digest) = (try ObjectKey(key), ContentDigest(of: Array(text.utf8)))
+        var metadata = [MetadataName.sha256: "\(digest.sha256)", "other": "é"]
+        if let photo { metadata[MetadataName.md5] = "\(ContentDigestOf(photo).md5)" }
+        _ = try await store.put(
+            ObjectBody(bytes: Array(text.utf8), digest: digest), at: key,
+            attributes: ObjectAttributes(contentType: "image/png", metadata: metadata, storageClass: storageClass),
+            condition: .overwrite)
+        return key
+    }
+
+    private func text(_ key: ObjectKey, in store: InMemoryStore) async throws -> String {
+        let bytes = Mutex<[UInt8]>([])
+        _ = try await store.get(key, range: nil) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
+        return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
+    }
+
+    private func fill() async throws {
+        for number in 0..<30 { try await put("photo \(number)", at: "users/ana/photos/\(number).dat", in: old) }
+        try await put("event", at: "gallery-archive/ana/p/2026/01/1.jpg", in: old)
+        try await put("another's", at: "users/ben/photos/1.dat", in: old)
+    }
+
+    @Test func `everything of the user is there with its type and metadata, and a second time nothing is sent`()
+        async throws
+    {
+        try await fill()
+        let first = try await copy().run()
+        #expect(first.isWhole && first.copied.objects == 31 && first.total == first.copied)
+        let key = try ObjectKey("users/ana/photos/7.dat")
+        #expect(try await text(key, in: new) == "photo 7")
+        let (was, info) = (try #require(try await old.head(key)), try #require(try await new.head(key)))
+        #expect(info.contentType == "image/png" && info.metadata == was.metadata && info.storageClass == .standard)
+        #expect(try await new.head(try ObjectKey("users/ben/photos/1.dat")) == nil)
+        let again = FaultyStore(new)
+        let second = try await copy(to: again).run()
+        #expect(second.isWhole && second.copied.objects == 0 && second.present.objects == 31)
+        #expect(again.count(.put) == 0)
+        #expect(try tree.files(below: "state") == [])
+    }
+
+    @Test func `what is in the archive waits for its restore, and then keeps its class`() async throws {
+        let key = try await put("old", at: "users/ana/photos/1.dat", in: old, .deepArchive)
+        let locked = try await copy().run()
+        #expect(!locked.isWhole && locked.archived.objects == 1 && locked.copied.objects == 0)
+        #expect(try await copy().survey().archived.objects == 1)
+        _ = try await old.restore(key, RestoreRequest(days: 1, tier: .standard))
+        let ready = InMemoryStore(restoreDuration: .zero)
+        try await put("old", at: "users/ana/photos/1.dat", in: ready, .deepArchive)
+        _ = try await ready.restore(key, RestoreRequest(days: 1, tier: .standard))
+        let whole = try await copy(from: ready).run()
+        #expect(whole.isWhole && whole.copied.objects == 1 && whole.classes == [:])
+        #expect(try await new.head(key)?.storageClass == .deepArchive)
+        #expect(try await copy(from: ready).survey().isWhole)
+    }
+
+    @Test func `bytes that rot on the way or in the old store do not arrive`() async throws {
+        try await fill()
+        let rotten = FaultyStore(old) { call in
+            call.operation == .get && call.key.hasSuffix("/7.dat") ? [.failBefore(.badDigest)] : []
+        }
+        let summary = try await copy(from: rotten).run()
+        #expect(!summary.isWhole && summary.problemCount == 1)
+        #expect(summary.problems.map(\.key.rawValue) == ["users/ana/photos/7.dat"])
+        #expect(try await new.head(try ObjectKey("users/ana/photos/7.dat")) == nil)
+        #expect(summary.copied.objects == 30)
+        #expect(try await copy().run().copied.objects == 1)
+    }
+
+    @Test func `what was written again since is copied again, and what the new store has of its own stays`()
+        async throws
+    {
+        let catalog = try await put("first", at: "users/ana/projects/projects.json", in: old)
+        _ = try await copy().run()
+        let later = InMemoryStore(now: { Date(timeIntervalSince1970: 1_767_225_800) })
+        try await put("second", at: "users/ana/projects/projects.json", in: later)
+        #expect(try await copy(from: later).run().copied.objects == 1)
+        #expect(try await text(catalog, in: new) == "second")
+
+        let own = try await put("newer", at: "users/ana/projects/1.jpg", in: new)
+        try await put("older", at: "users/ana/projects/1.jpg", in: old)
+        let summary = try await copy().run()
+        #expect(!summary.isWhole && summary.problems.contains { $0.key == own })
+        #expect(try await text(own, in: new) == "newer")
+    }
+
+    @Test func `requests that something on the way sends twice copy each object once`() async throws {
+        try await fill()
+        let twice = FaultyStore(new) { call in call.operation == .put ? [.failAfter(.alreadyExists)] : [] }
+        let summary = try await copy(to: twice).run()
+        #expect(summary.isWhole && summary.copied.objects == 31)
+    }
+
+    @Test func `another machine's copy of the same photo is left as it is`() async throws {
+        let key = try await put("of 1024 pixels", at: "users/ana/photos/1.dat", in: new, photo: "photo")
+        try await put("of 2048 pixels, say", at: "users/ana/photos/1.dat", in: old, photo: "photo")
+        let summary = try await copy().run()
+        #expect(summary.isWhole && summary.copied.objects == 0)
+        #expect(try await text(key, in: new) == "of 1024 pixels")
+    }
+
+    @Test func `a store that takes and does not keep is seen by the next look`() async throws {
+        let key = try await put("photo", at: "users/ana/photos/1.dat", in: old)
+        let forgetful = FaultyStore(new) { [new] call in
+            call.operation == .put ? [.afterwards { new.lose(key) }] : []
+        }
+        _ = try await copy(to: forgetful).run()
+        #expect(try await copy().survey().missing.objects == 1)
+    }
+}
+
+/// Which store it is, when it is reached by another name.
+struct StoreRecognitionTests {
+    private let bench: CatalogBench
+
+    init() throws { bench = try CatalogBench() }
+
+    private func recognition(_ machine: CatalogMachine, of store: any ObjectStore) -> StoreRecognition {
+        StoreRecognition(store: store, ledger: LedgerQueue(machine.ledger), keys: bench.keys)
+    }
+
+    private func marked(_ store: InMemoryStore, id: String) async throws {
+        let bytes = try StoreMarker(id: id, about: "test").encoded()
+        _ = try await store.put(
+            ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: try ObjectKey(StoreMarker.name),
+            attributes: ObjectAttributes(contentType: "application/json"), condition: .overwrite)
+    }
+
+    @Test func `the id tells the same store, its origin a copy, and objects what neither tells`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        try await marked(bench.memory, id: "one")
+        try await recognition(machine, of: bench.memory).makeKnown()
+        #expect(try machine.ledger.storeID() == "one")
+        let same = try await recognition(machine, of: bench.memory).look()
+        #expect(same.kinship == .same && same.known == 2 && same.found == 2)
+
+        let other = InMemoryStore()
+        #expect(try await recognition(machine, of: other).look().kinship == .other)
+        try await marked(other, id: "two")
+        #expect(try await recognition(machine, of: other).look().kinship == .other)
+        try await recognition(machine, of: other).noteOrigin("one")
+        let copy = try await recognition(machine, of: other).look()
+        #expect(copy.kinship == .copy && copy.found == 0 && copy.id == "two")
+        try await recognition(machine, of: other).noteOrigin("zero")
+        #expect(try await recognition(machine, of: other).kinship().kinship == .copy)
+
+        try await bench.memory.delete(try ObjectKey(StoreMarker.name))
+        #expect(try await recognition(machine, of: bench.memory).look().kinship == .alike)
+    }
+
+    @Test func `a ledger that goes on with a copy believes nothing of versions and restores`() throws {
+        let ledger = try Ledger.inMemory()
+        _ = try ledger.bind(to: "old for user ana")
+        try ledger.adopt(store: "new for user ana", id: "two", isCopy: true)
+        #expect(try ledger.boundStore() == "new for user ana" && ledger.storeID() == "two")
+        #expect(ledger.unfinishedUploads() == [])
+    }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Stores that are reached by another name, and photos that move to another store, by the program.
+@Suite(.serialized) struct MoveStoreTests {
+    private typealias Fields = [String: Any]
+
+    private func answer(_ home: AgentHome, _ arguments: String..., code: Int32 = 0) async throws -> Fields {
+        let finished = try await home.start(arguments).finished()
+        guard finished.code == code else { throw UnexpectedEnd(finished: finished) }
+        return try #require(try JSONSerialization.jsonObject(with: Data(finished.output)) as? Fields)
+    }
+
+    private func fill(_ home: AgentHome) async throws {
+        for number in 0..<4 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        for number in 0..<2 { try home.photo(number).create(SamplePhoto.taken(number)) }
+        #expect(try await home.pass().uploaded == 6)
+    }
+
+    private func configuration(_ home: AgentHome) throws -> String {
+        try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+    }
+
+    private func replace(_ old: String, by new: String, in home: AgentHome) throws {
+        let text = try configuration(home)
+        try #require(text.contains(old))
+        try home.configure(text.replacingOccurrences(of: old, with: new))
+    }
+
+    /// Paths with what is known of them.
+    private func known(_ home: AgentHome) async throws -> [String: [String?]] {
+        let photos = try await home.photos(at: home.gallery) + home.photos(at: home.vacations)
+        return Dictionary(uniqueKeysWithValues: photos.map { ($0.path, [$0.key, $0.state, $0.md5]) })
+    }
+
+    @Test func `a store whose folder has another name is known again, and taken only when somebody says so`()
+        async throws
+    {
+        let home = try AgentHome()
+        try await fill(home)
+        let before = try await known(home)
+        let (old, new) = (home.store.root, home.tree.path("renamed"))
+        try FileManager.default.moveItem(atPath: old.string, toPath: new.string)
+        try replace("path: \(old)", by: "path: \(new)", in: home)
+
+        let refused = try await home.run("sync")
+        #expect(refused.code == 78 && refused.complaint.contains("It is the same store"))
+        #expect(refused.complaint.contains("sync-agent move-store --adopt"))
+        #expect(try await home.run("move-store", "--adopt").code == 64, "nobody is there to be asked")
+        let look = try await answer(home, "move-store", "--adopt", "--dry-run", "--json")
+        #expect(look["adopted"] as? Bool == false && look["kinship"] as? String == "same")
+        #expect(try await home.run("sync").code == 78)
+        let taken = try await answer(home, "move-store", "--adopt", "--yes", "--json")
+        #expect(taken["adopted"] as? Bool == true && taken["found"] as? Int == 6 && taken["known"] as? Int == 6)
+        let pass = try await home.pass()
+        #expect(pass.uploaded == 0 && pass.bytesSent == 0)
+        #expect(try await known(home) == before)
+    }
+
+    @Test func `another store is not taken for the one that is known`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let other = try AgentHome()
+        try other.gallery.appending("0.jpg").create(SamplePhoto.unique(9))
+        _ = try await other.pass()
+        try replace("path: \(home.store.root)", by: "path: \(other.store.root)", in: home)
+        #expect(try await home.run("sync").complaint.contains("Correct store or user"))
+        let refused = try await home.run("move-store", "--adopt", "--yes")
+        #expect(refused.code == 78 && refused.complaint.contains("another store"))
+        #expect(try other.store.objects().count == 1)
+    }
+
+    @Test(arguments: S3Server.available)
+    func `everything moves to a bucket, shares and names with it, and a second machine follows`(
+        server: S3Server
+    ) async throws {
+        try await server.makeBucket()
+        let home = try AgentHome(environment: server.credentials)
+        try await fill(home)
+        let share = try #require(try await home.share().shareId)
+        _ = try await home.pass()
+        let before = try await known(home)
+        let second = try AgentHome(
+            store: "{type: directory, path: \(home.store.root)}", environment: server.credentials)
+        try second.gallery.appending("theirs.jpg").create(SamplePhoto.unique(20))
+        #expect(try await second.pass().uploaded == 1)
+
+        let target = ["s3://\(server.bucket)/backup", "--endpoint", server.endpoint, "--region", "us-east-1", "--json"]
+        let preview = try await home.start(["move-store", "--dry-run"] + target).finished()
+        let sent = try await server.keys()
+        #expect(preview.code == 0 && sent == [])
+        let finished = try await home.start(["move-store", "--yes"] + target).finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        let moved = try #require(try JSONSerialization.jsonObject(with: Data(finished.output)) as? Fields)
+        #expect(moved["switched"] as? Bool == true && moved["missing"] as? Int == 0 && moved["shares"] as? Int == 1)
+        #expect(moved["copied"] as? Int == moved["objects"] as? Int)
+        #expect(try configuration(home).contains("bucket: \(server.bucket)"))
+
+        let pass = try await home.pass()
+        #expect(pass.uploaded == 0 && pass.bytesSent == 0)
+        #expect(try await known(home) == before)
+        let listed = try await home.shares()
+        #expect(listed.map(\.shareId) == [share] && listed.first?.link?.contains(server.bucket) == true)
+        #expect(try home.store.files(below: "objects").contains { $0.string.contains("shares/") } == false)
+
+        let section =
+            "{type: s3, bucket: \(server.bucket), region: us-east-1, endpoint: '\(server.endpoint)', prefix: backup}"
+        try replace("{type: directory, path: \(home.store.root)}", by: section, in: second)
+        #expect(try await second.run("sync").complaint.contains("It is a copy of that store"))
+        #expect(try await answer(second, "move-store", "--adopt", "--yes", "--json")["kinship"] as? String == "copy")
+        #expect(try await second.pass().uploaded == 0)
+    }
+
+    @Test(arguments: 1...4)
+    func `a move that is killed goes on, and nothing is in the configuration before all is there`(round: Int)
+        async throws
+    {
+        let home = try AgentHome()
+        for number in 0..<12 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        _ = try await home.pass()
+        let new = home.tree.path("new")
+        let move = try home.start(["move-store", "--yes", new.string])
+        let target = StoreFolder(root: new)
+        try await eventually("\(round * 3) copies", seen: { "\((try? target.objects().count) ?? 0)" }) {
+            ((try? target.objects().count) ?? 0) >= round * 3 ? true : nil
+        }
+        move.send(SIGKILL)
+        _ = try await move.finished()
+        if try configuration(home).contains("path: \(home.store.root)") {
+            #expect(try await home.pass().uploaded == 0)
+            #expect(try await answer(home, "move-store", "--yes", new.string, "--json")["switched"] as? Bool == true)
+        } else if try await home.run("sync").code == 78 {
+            // Between the configuration and the ledger.
+            #expect(try await answer(home, "move-store", "--adopt", "--yes", "--json")["kinship"] as? String == "copy")
+        }
+        let pass = try await home.pass()
+        #expect(pass.uploaded == 0 && pass.alreadyStored == 0)
+        #expect(try target.objects().count { $0.key.contains("/photos/") } == 12)
+        let names = try FileManager.default.contentsOfDirectory(atPath: home.tree.path("state/sync-agent").string)
+        #expect(!names.contains { $0.contains("move-") })
+    }
+
+    @Test func `what the new store lacks while it is in the archive keeps the configuration as it is`() async throws {
+        let home = try AgentHome(restoring: 0, more: AgentHome.archivesAtOnce)
+        try await fill(home)
+        let new = home.tree.path("new")
+        let half = try await answer(home, "move-store", "--yes", new.string, "--json", code: 3)
+        #expect(half["switched"] as? Bool == false && half["archived"] as? Int == 6)
+        #expect(try configuration(home).contains("path: \(home.store.root)"))
+        #expect(try await home.run("restore", "--all", "--yes").code == 0)
+        let whole = try await answer(home, "move-store", "--yes", new.string, "--json")
+        #expect(whole["switched"] as? Bool == true && whole["archived"] as? Int == 0)
+        #expect(try await home.pass().uploaded == 0)
+        let classes = try await home.photos(at: home.gallery).map(\.storageClass)
+        #expect(Set(classes) == ["DEEP_ARCHIVE"])
+    }
+
+    @Test func `a store in a watched folder, or the one that there is, is refused at once`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let inside = home.gallery.appending("store")
+        #expect(try await home.run("move-store", "--yes", inside.string).code == 78)
+        #expect(!FileManager.default.fileExists(atPath: inside.string))
+        #expect(try await home.run("move-store", "--yes", home.store.root.string).code == 64)
+        #expect(try await home.run("move-store").code == 64)
+        #expect(try await home.run("move-store", "--adopt", "--endpoint", "http://x").code == 64)
+    }
+}
