@@ -110,12 +110,15 @@ struct StatusReport: Encodable {
         /// Objects that are known to be damaged, or gone, now.
         var damaged: Int
         var missing: Int
+        /// Files that are known by size and time alone.
+        var unread: Int
 
         init(_ standing: VerificationStatus) {
             oldest = standing.oldest
             checked = standing.checked
             damaged = standing.damaged
             missing = standing.missing
+            unread = standing.unread
         }
     }
 

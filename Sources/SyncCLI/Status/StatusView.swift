@@ -152,6 +152,11 @@ struct StatusView {
                 "Every stored object was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))"
             )
         }
+        if report.verification.unread > 0 {
+            let files = Quantities.counted(report.verification.unread, "file is", plural: "files are")
+            lines += terminal.wrapped(
+                "\(files) known by size and time alone, since a rebuild; each day's verification reads some of them")
+        }
         return lines + restoreLines
     }
 

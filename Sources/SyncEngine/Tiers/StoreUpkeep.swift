@@ -9,6 +9,8 @@ import SystemPackage
 /// nobody else does, and the ledger brought up to what the store reports.
 package struct StoreUpkeep: Sendable {
     private static let refreshEvery: TimeInterval = 86_400
+    /// Files that are read a day, at least, when there are so many that nobody has read here.
+    private static let leastMatched = 1_000
     private static let problemsTold = 10
 
     private let store: any ObjectStore
@@ -161,7 +163,18 @@ package struct StoreUpkeep: Sendable {
         for failure in result.failures { logger.warning("not verified: \(failure)") }
         if result.checked > 0 { logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole") }
         if result.isOverBudget { logger.info("verification has used up its budget of this month") }
+        // Not on the first day: the pass after a rebuild reads nothing that it need not.
+        if last != nil { try await readMatched(of: standing.unread, at: now) }
         try await ledger.finish { try $0.noteVerified(at: now) }
+    }
+
+    /// After a rebuild, files are taken for what is stored by size and time: each day some of them are read.
+    private func readMatched(of all: Int, at now: Date) async throws {
+        if all == 0 { return }
+        let part = Int((Double(all) * verification.percentPerDay / 100).rounded(.up))
+        let count = try await ledger { try $0.requeueMatched(limit: max(part, Self.leastMatched), at: now) }
+        logger.info(
+            "read for the first time on this machine, and held against what is stored: \(count.counted("file"))")
     }
 
     /// Stores again what is of no file here, and is in the store a second time.

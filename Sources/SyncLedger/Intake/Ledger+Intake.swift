@@ -107,7 +107,12 @@ private struct Intake {
                 difference.added += 1
             }
         }
-        for change in plan.completed { try table.complete(change.row, stamp: change.stamp) }
+        for change in plan.completed {
+            try table.complete(change.row, stamp: change.stamp)
+            if !change.row.isOnDisk, !change.stamp.isUntouched(since: change.row.stamp) {
+                try table.noteMatched(change.row)
+            }
+        }
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
         for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
         for row in plan.vanished where !moved.contains(row.id) {

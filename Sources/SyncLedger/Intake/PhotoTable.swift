@@ -43,10 +43,22 @@ struct PhotoTable {
             """, stamp.values + [time.milliseconds, row.id])
     }
 
+    /// A stored photo is to be read again.
+    func repend(stored id: Int64, at time: Date) throws {
+        try db.run(
+            "UPDATE photos SET queued_at = ?, \(Self.pendingAgain) WHERE id = ? AND state = 'uploaded'",
+            [time.milliseconds, id])
+    }
+
     /// The file is as it was; only its stamp tells more than the row knows.
     func complete(_ row: PhotoRow, stamp: FileStamp) throws {
         try db.run(
             "UPDATE photos SET (\(FileStamp.columns)) = (?, ?, ?, ?, ?, ?) WHERE id = ?", stamp.values + [row.id])
+    }
+
+    /// The file has the size and time that another machine's catalogue tells of it, and nobody has read it here.
+    func noteMatched(_ row: PhotoRow) throws {
+        try db.run("INSERT OR IGNORE INTO matched_photos (photo_id) VALUES (?)", [row.id])
     }
 
     /// All files on the disk of a folder, or those that may hold events, come to something else than before.

@@ -18,6 +18,8 @@ package struct VerificationStatus: Hashable, Sendable {
     /// Objects that are known to be damaged, or gone, now.
     package var damaged = 0
     package var missing = 0
+    /// Files that are known by size and time alone, since a rebuild.
+    package var unread = 0
     /// US dollars, in the month of the moment that was asked about.
     package var spentUSD = 0.0
 
@@ -93,6 +95,7 @@ extension Ledger {
                     try db.number("SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL")
                         ?? 0)
                 - standing.missing
+            standing.unread = Int(try db.number("SELECT COUNT(*) FROM matched_photos") ?? 0)
             standing.spentUSD =
                 try Double.fetchOne(
                     db, sql: "SELECT usd FROM verification_costs WHERE month = ?", arguments: [Self.month(time)]) ?? 0

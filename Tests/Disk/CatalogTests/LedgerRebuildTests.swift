@@ -68,6 +68,28 @@ struct LedgerRebuildTests {
         #expect(later.isEmpty && later.unchanged == 2)
     }
 
+    @Test func `a file that was taken for what is stored by size and time is read later`() async throws {
+        let old = try await lost()
+        let machine = try bench.machine("new")
+        _ = try await machine.rebuild()
+        let now = bench.time.now
+        let files = ["a.jpg": "a", "b.jpg": "b"].map { name, text in
+            ScannedFile(name: FilePath.Component(name) ?? "x", stamp: moved(CatalogMachine.stamp(text)))
+        }
+        func unread() throws -> Int { try machine.ledger.verificationStanding(at: now).unread }
+        #expect(try unread() == 0)
+        _ = try machine.ledger.reconcile(
+            machine.folder.id, directory: "", files: files, settled: { _ in true }, stillThere: { _ in false }, at: now)
+        #expect(try unread() == 2)
+        #expect(try machine.ledger.claim(limit: 10, at: now) == [])
+        #expect(try machine.ledger.requeueMatched(limit: 1, at: now) == 1)
+        #expect(try unread() == 1)
+        #expect(try machine.ledger.requeueMatched(limit: 10, at: now) == 1)
+        #expect(try machine.ledger.claim(limit: 10, at: now).count == 2)
+        #expect(try unread() == 0)
+        withExtendedLifetime(old) {}
+    }
+
     private func moved(_ stamp: FileStamp) -> FileStamp {
         FileStamp(device: 9, inode: stamp.inode + 1, size: stamp.size, modified: stamp.modified, changed: 1, born: 1)
     }
