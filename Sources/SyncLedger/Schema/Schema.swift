@@ -42,6 +42,7 @@ enum Schema {
         (MachineNoteSchema.name, running(MachineNoteSchema.all)),
         (ForgetSchema.name, running(ForgetSchema.all)),
         (ProfileIDSchema.name, running(ProfileIDSchema.all)),
+        (ShareEndSchema.name, running(ShareEndSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {
