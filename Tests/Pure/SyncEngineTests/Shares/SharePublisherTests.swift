@@ -112,7 +112,8 @@ import Testing
         #expect(calls.count { $0.operation == .put } == 4)
         #expect(calls.last?.operation == .deleteMany)
         // Between them it is asked whether somebody took it back elsewhere.
-        #expect(calls.dropLast().filter { !$0.key.hasPrefix(KeyLayout.ana.shareEnds) }.last?.key == share.keys.manifest.rawValue)
+        let changes = calls.dropLast().filter { !$0.key.hasPrefix(KeyLayout.ana.shareEnds) }
+        #expect(changes.last?.key == share.keys.manifest.rawValue)
     }
 
     @Test func `photos that cannot be deleted are deleted later`() async throws {
