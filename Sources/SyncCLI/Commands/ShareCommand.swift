@@ -75,7 +75,9 @@ struct ShareCommand: WorkspaceCommand {
         try check(end, now: workspace.time.now())
         // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
         let place = dryRun ? try await workspace.withLedgerCopy() : workspace
-        let parts = ShareServices(place, try await RestoreServices(place, access: dryRun ? .reads : .founds))
+        let parts = try ShareServices(place, try await RestoreServices(place, access: dryRun ? .reads : .founds))
+        // What was taken back on another machine is not offered again: it would be shared anew.
+        if !dryRun { try await parts.ends.notice() }
         var order = ShareOrder(
             vacation: try await current(parts.finder, place), selection: photos, quality: quality)
         order.expiresAt = end

@@ -1,4 +1,6 @@
 import ArgumentParser
+import FoundationEssentials
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -18,6 +20,9 @@ struct SharesCommand: WorkspaceCommand {
             revoking or expiring, and a running agent, or the next sync, goes on with it.
 
             Of those that can be seen it looks at the folder, and tells by how many photos they differ from it.
+
+            What other machines of the same user share follows, as the store's catalogue tells it, and can be revoked here, \
+            too. The machine that has the share publishes it no more, also when it is off now.
 
             EXAMPLES
               sync-agent shares
@@ -46,32 +51,117 @@ struct SharesCommand: WorkspaceCommand {
             ledger: ledger,
             place: .disk(FileTreeScanner(), PhotoFileReducer(), workspace.threads.disk))
         let differences = try await review.liveShares()
-        let shares = try await ledger { try $0.shares(limit: Self.sharesShown) }.map {
-            ShareListReport.Share($0, now: now, difference: differences[$0.id])
+        let this = ShareListReport.Machine(
+            id: try await ledger { try $0.catalogStanding().machine }, name: workspace.installation.machineName,
+            isThis: true)
+        let own = try await ledger { try $0.shares(limit: Self.sharesShown) }.map {
+            ShareListReport.Share($0, of: this, now: now, difference: differences[$0.id])
         }
-        return Answer(ShareListReport(shares: shares)) { ShareView(terminal: $0, now: now).list(shares) }
+        let (others, problems) = try await listOthers(workspace, now: now)
+        for problem in problems { workspace.console.errors.writeLine(problem.escapingControls) }
+        let report = ShareListReport(shares: own + others, problems: problems)
+        return Answer(report) { ShareView(terminal: $0, now: now).list(report.shares) }
+    }
+
+    // MARK: Other machines
+
+    /// What other machines share, as far as the store tells it now. Without the store, this machine's are listed all the same.
+    private func listOthers(
+        _ workspace: Workspace, now: Date
+    ) async throws -> (shares: [ShareListReport.Share], problems: [String]) {
+        let (settings, time) = (workspace.settings, workspace.time)
+        do {
+            let ledger = try await workspace.ledger
+            let store = try await workspace.readStoreOnce()
+            let (found, problems) = try await OtherShares(
+                store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),
+                spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk, time: time
+            ).run()
+            let links = ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)
+            var shares: [ShareListReport.Share] = []
+            for share in found.prefix(Self.sharesShown) {
+                shares.append(.init(share, link: await Self.link(to: share, links, now: now), now: now))
+            }
+            return (shares, problems)
+        } catch let error as StoreError {
+            // Nobody has stored anything there.
+            let isNew = try await !workspace.ledger.callAsFunction { try $0.knowsStore() }
+            if error.code == .storeMissing, isNew { return ([], []) }
+            return ([], ["shares of other machines are not in the list, since the store cannot be asked: \(error)"])
+        } catch let error as CommandFailure {
+            return ([], ["shares of other machines are not in the list, since the store cannot be asked: \(error)"])
+        }
+    }
+
+    /// Where none can be signed now, the list has the rest.
+    private static func link(to share: OtherShare, _ links: ShareLinks, now: Date) async -> ShareLink? {
+        guard share.state == .live, share.expiresAt > now else { return nil }
+        return try? await links.link(to: share)
     }
 
     // MARK: Revoking
 
     /// - Returns: what people are told of it.
     private func end(_ name: String, _ workspace: Workspace) async throws -> Answer {
-        let share = try await find(name, try await workspace.ledger)
-        let terminal = workspace.console.people
-        if share.state.isOver {
-            terminal.writeLine("Share \(share.id) is \(share.state.rawValue) already; nothing of it is in the store.")
-            return Answer()
+        let id = try Self.id(name)
+        guard let share = try await workspace.ledger.callAsFunction({ try $0.share(id) }) else {
+            return try await endOther(id, name, workspace)
         }
-        let parts = ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+        let terminal = workspace.console.people
+        if share.state.isOver { return Self.isOver(share.id, share.state, terminal) }
+        let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
+        try confirm(what, terminal)
+        try await remove(share, parts, workspace)
+        try await workspace.updateCatalog(parts.restores.store)
+        return Self.revoked(what)
+    }
+
+    /// Takes back what another machine shares.
+    private func endOther(_ id: ShareID, _ name: String, _ workspace: Workspace) async throws -> Answer {
+        let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+        let (shares, problems) = try await parts.others.run()
+        guard let share = shares.first(where: { $0.id == id }) else {
+            let unread = problems.isEmpty ? "" : ". What could not be read: \(problems.joined(separator: "; "))"
+            throw CommandFailure(
+                .noSuchPath,
+                "\(WebLink.withoutSecrets(name).escapingControls): no machine of this user has such a share; sync-agent shares "
+                    + "lists them\(unread.escapingControls)"
+            )
+        }
+        let terminal = workspace.console.people
+        if share.state.isOver { return Self.isOver(share.id, share.state, terminal) }
+        let photos = share.photoCount.map { Quantities.counted($0, "photo") + " of " } ?? ""
+        let what =
+            "\(photos)\(share.location.escapingControls), shared on \(Quantities.day(share.createdAt)) by the machine "
+            + share.machineName.escapingControls
+        try confirm(what, terminal)
+        do {
+            try await parts.otherEnder.run(share)
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). It is noted that the share is to go: a running agent, the next sync, or the same command again "
+                    + "continues it")
+        }
+        return Self.revoked(what)
+    }
+
+    private func confirm(_ what: String, _ terminal: Terminal) throws {
         guard yes || Question.confirm("Revoke \(what)?", on: terminal) else {
             throw CommandFailure(.failed, "nothing was revoked")
         }
-        try await remove(share, parts, workspace)
-        try await workspace.updateCatalog(parts.restores.store)
-        return Answer(lines: ["Revoked: \(what). Nothing of it is left in the store."])
+    }
+
+    private static func isOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) -> Answer {
+        terminal.writeLine("Share \(id) is \(state.rawValue) already; nothing of it is in the store.")
+        return Answer()
+    }
+
+    private static func revoked(_ what: String) -> Answer {
+        Answer(lines: ["Revoked: \(what). Nothing of it is left in the store."])
     }
 
     /// A process that is publishing it notices within seconds, and is waited for.
@@ -93,19 +183,19 @@ struct SharesCommand: WorkspaceCommand {
         }
     }
 
-    private func find(_ name: String, _ ledger: LedgerQueue) async throws -> ShareRecord {
+    private static func id(_ name: String) throws -> ShareID {
         let reference: ShareReference
         do {
             reference = try ShareReference(name)
         } catch {
             throw CommandFailure(ExitStatus(error), "\(error); sync-agent shares lists them")
         }
-        guard let id = reference.shareID, let share = try await ledger({ try $0.share(id) }) else {
+        guard let id = reference.shareID else {
             throw CommandFailure(
                 .noSuchPath,
-                "\(WebLink.withoutSecrets(name).escapingControls): no share of this installation; sync-agent shares lists them"
+                "\(WebLink.withoutSecrets(name).escapingControls): no share of this user; sync-agent shares lists them"
             )
         }
-        return share
+        return id
     }
 }

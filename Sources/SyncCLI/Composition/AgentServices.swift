@@ -51,7 +51,7 @@ struct AgentServices: Sendable {
         }
         let keys = try KeyLayout(user: settings.user)
         restores = try await RestoreServices(workspace, store: retrying)
-        shares = ShareServices(workspace, restores)
+        shares = try ShareServices(workspace, restores)
         let galleries = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner, pool: threads.intake,
             settle: settings.upload.settle, time: time)

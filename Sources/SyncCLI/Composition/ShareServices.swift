@@ -15,17 +15,28 @@ struct ShareServices: Sendable {
     let desk: SharePlanner
     let publisher: SharePublisher
     let ender: ShareRemover
+    /// Shares that were taken back on other machines.
+    let ends: ShareEnds
+    /// Those of other machines.
+    let others: OtherShares
+    let otherEnder: OtherShareRemover
     let service: ShareService
 
     var ledger: LedgerQueue { restores.ledger }
 
     /// - Parameter restores: whose store and ledger these parts use too.
-    init(_ workspace: Workspace, _ restores: RestoreServices) {
+    init(_ workspace: Workspace, _ restores: RestoreServices) throws {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
         let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
         let reducer = PhotoFileReducer()
+        let keys = try KeyLayout(user: settings.user)
+        ends = ShareEnds(store: store, ledger: ledger, keys: keys)
+        others = OtherShares(
+            store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)
+        otherEnder = OtherShareRemover(
+            store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
         self.restores = restores
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
@@ -38,10 +49,11 @@ struct ShareServices: Sendable {
             writer: SharePageWriter(
                 store: store,
                 links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
-            lease: lease, time: time)
+            ends: ends, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, lease: lease)
         service = ShareService(
-            publisher: publisher, ender: ender, ledger: ledger, scanner: FileTreeScanner(), pool: threads.disk,
+            publisher: publisher, ender: ender, ends: ends, others: otherEnder, ledger: ledger,
+            scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(
                 settings.notify, environment: installation.environment, pool: threads.notices, time: time,
                 logger: installation.logger),

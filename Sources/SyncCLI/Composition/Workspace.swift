@@ -126,7 +126,7 @@ final class Workspace: Sendable {
     }
 
     /// The same without retries, for what can be done without.
-    func readStoreOnce() async throws -> any ReadableStore {
+    func readStoreOnce() async throws -> any ObjectStore {
         let store = try await ledger { [installation] in try installation.makeStore($0, access: .reads) }
         opened.withLock { $0.stores.append(store) }
         return store

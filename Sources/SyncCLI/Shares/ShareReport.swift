@@ -81,12 +81,24 @@ struct ShareReport: Encodable {
 
 /// `shares --json`.
 struct ShareListReport: Encodable {
+    struct Machine: Encodable {
+        var id: String
+        @Nullable var name: String?
+        var isThis: Bool
+
+        init(id: String, name: String, isThis: Bool) {
+            (self.id, self.isThis) = (id, isThis)
+            self.name = name
+        }
+    }
+
     struct Share: Encodable {
         var shareId: String
         var location: String
         var startDate: CalendarDay
         var endDate: CalendarDay
-        var photoCount: Int
+        /// `null` of those of other machines that are over.
+        @Nullable var photoCount: Int?
         @Nullable var sharedBy: String?
         var quality: String
         var state: String
@@ -102,17 +114,21 @@ struct ShareListReport: Encodable {
         @Nullable var changedBy: Int?
         /// What opens with the message ready to be sent.
         @Nullable var message: String?
+        /// The one that has it.
+        var machine: Machine
+        /// The name of the machine on which it was revoked, where that is another one.
+        @Nullable var revokedBy: String?
         /// The same as `changedBy`, for people; `nil` where nothing changed.
         let changes: String?
 
         private enum CodingKeys: CodingKey {
             case shareId, location, startDate, endDate, photoCount, sharedBy, quality, state, link, linkEndsAt,
                 createdAt
-            case expiresAt, endedAt, problem, changedBy, message
+            case expiresAt, endedAt, problem, changedBy, message, machine, revokedBy
         }
 
         /// - Parameter difference: between what others see and the folder.
-        init(_ share: ShareRecord, now: Date, difference: ShareReview.Difference? = nil) {
+        init(_ share: ShareRecord, of machine: Machine, now: Date, difference: ShareReview.Difference? = nil) {
             shareId = share.id.description
             location = share.location
             startDate = share.startDate
@@ -132,6 +148,27 @@ struct ShareListReport: Encodable {
             changedBy = isLate ? nil : difference?.total
             message = isLate ? nil : ShareMessage(share)?.address
             changes = isLate ? nil : difference.flatMap(Self.words)
+            self.machine = machine
+            revokedBy = share.endedBy
+        }
+
+        /// One of another machine.
+        init(_ share: OtherShare, link: ShareLink?, now: Date) {
+            machine = Machine(id: share.machine, name: share.machineName, isThis: false)
+            shareId = share.id.description
+            location = share.location
+            (startDate, endDate) = (share.startDate, share.endDate)
+            quality = share.quality
+            let isLate = share.state.isOpen && share.expiresAt <= now
+            state = (isLate ? ShareState.expiring : share.state).rawValue
+            (createdAt, expiresAt) = (share.createdAt, share.expiresAt)
+            changes = nil
+            photoCount = share.photoCount
+            sharedBy = share.sharedBy
+            self.link = link?.url
+            linkEndsAt = link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
+            endedAt = share.endedAt
+            revokedBy = share.endedBy
         }
 
         private static func words(_ difference: ShareReview.Difference) -> String? {
@@ -156,6 +193,8 @@ struct ShareListReport: Encodable {
     }
 
     var shares: [Share]
+    /// Why those of other machines may be missing, in plain words.
+    var problems: [String]
 }
 
 /// A share, for people.
@@ -295,24 +334,35 @@ struct ShareView {
         let days = Self.days(share.startDate, share.endDate)
         let (isOver, end) = (share.endedAt != nil, Quantities.time(share.endedAt ?? share.expiresAt))
         guard isNarrow else {
-            return [Self.table.row(share.state, location, days, "\(share.photoCount)", end)]
+            return [Self.table.row(share.state, location, days, share.photoCount.map { "\($0)" } ?? "-", end)]
         }
         return terminal.wrapped("\(share.state)  \(location)")
             + terminal.wrapped(
-                "\(days), \(Quantities.counted(share.photoCount, "photo")), \(isOver ? "ended" : "ends") \(end)",
-                indent: 2)
+                [
+                    days, share.photoCount.map { Quantities.counted($0, "photo") },
+                    "\(isOver ? "ended" : "ends") \(end)",
+                ].compactMap(\.self).joined(separator: ", "), indent: 2)
     }
 
     private func entry(_ share: ShareListReport.Share) -> [String] {
         var lines = row(share)
         // Neither is broken: both are to be copied.
         lines.append(isNarrow ? "  \(share.shareId)" : "  id    \(share.shareId)")
+        if !share.machine.isThis {
+            lines += terminal.wrapped(
+                "of the machine \((share.machine.name ?? share.machine.id).escapingControls)", indent: isNarrow ? 2 : 8)
+        }
+        if let name = share.revokedBy {
+            lines += terminal.wrapped("revoked on the machine \(name.escapingControls)", indent: isNarrow ? 2 : 8)
+        }
         if let link = share.link {
             lines.append(isNarrow ? link : "  link  \(link)")
             if let end = share.linkEndsAt, end < share.expiresAt {
                 lines += terminal.wrapped(
                     end <= now
-                        ? "this link ended at \(Quantities.time(end)); sync-agent share gives a new one"
+                        ? "this link ended at \(Quantities.time(end)); "
+                            + (share.machine.isThis
+                                ? "sync-agent share gives a new one" : "the machine that has it makes new ones")
                         : "this link works until \(Quantities.time(end))", indent: 8)
             }
         }

@@ -133,7 +133,7 @@ package struct LedgerRebuild: Sendable {
             }
         }
         try await noteTakenOver(plan)
-        summary.problems += try await RebuiltShares(store: store, ledger: ledger).run()
+        summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
         try await recover(onStep)
         let (photos, counts, lost) = try await ledger { ledger in
             (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)

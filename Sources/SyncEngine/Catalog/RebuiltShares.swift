@@ -2,21 +2,24 @@ import SyncCore
 import SyncLedger
 
 /// Holds the shares that a catalogue tells of against what the store has of them: what became of them after its last write
-/// is in their manifests, and nowhere else.
+/// is in their manifests, and, of those that a person took back elsewhere, beside the catalogue.
 struct RebuiltShares: Sendable {
     private let store: any ReadableStore
     private let ledger: LedgerQueue
+    private let ends: ShareEnds
 
-    init(store: any ReadableStore, ledger: LedgerQueue) {
+    init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout) {
         self.store = store
         self.ledger = ledger
+        ends = ShareEnds(store: store, ledger: ledger, keys: keys)
     }
 
-    /// One request for each share that is called live.
+    /// One request for each share that is called live, and one for what was taken back elsewhere.
     /// - Returns: which could not be held against their manifests, and what is not known of others, in plain words.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     func run() async throws -> [String] {
         var problems: [String] = []
+        try await ends.notice()
         for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
             if let problem = try await look(at: share) {
                 problems.append("the share of \(share.folder.text.escapingControls) (\(share.id)): \(problem)")

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 import SyncPages
 import SystemPackage
 
@@ -157,6 +157,22 @@ package struct ShareLinks: Sendable {
         case .open(let base): link.url == open(share.keys.page, below: base)
         case .signed: share.linksEndAt != nil
         case .byID: link.url == Self.byID(share.id)
+        }
+    }
+
+    /// Under which address a live share is seen that another machine has written.
+    /// - Throws: ``StoreError`` when a link cannot be signed.
+    package func link(to share: OtherShare) async throws -> ShareLink {
+        let (page, end) = (ShareKeys(share.id).page, share.expiresAt)
+        switch kind {
+        case .open(let base): return ShareLink(url: open(page, below: base), endsAt: end)
+        case .byID: return ShareLink(url: Self.byID(share.id), endsAt: end)
+        case .signed:
+            let link = try await store.link(to: page, lasting: .seconds(max(end.timeIntervalSince(time.now()), 1)))
+            // The links inside the page are those of the machine that wrote it.
+            let last = min(share.linksEndAt ?? end, end)
+            return ShareLink(
+                url: link.url, endsAt: min(link.endsAt, last), limit: link.limit, isEndKnown: link.isEndKnown)
         }
     }
 

@@ -21,6 +21,7 @@ package struct SharePublisher: Sendable {
     private let ledger: LedgerQueue
     private let sender: SharePhotoSender
     private let writer: SharePageWriter
+    private let ends: ShareEnds
     private let lease: ShareLease
     private let time: TimeSource
 
@@ -30,7 +31,7 @@ package struct SharePublisher: Sendable {
     package init(
         store: any ObjectStore, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
         maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter,
-        lease: ShareLease, time: TimeSource
+        ends: ShareEnds, lease: ShareLease, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
@@ -38,6 +39,7 @@ package struct SharePublisher: Sendable {
             store: store, ledger: ledger, scanner: scanner, reducer: reducer, maker: maker, pool: pool, policy: policy,
             time: time)
         self.writer = writer
+        self.ends = ends
         self.lease = lease
         self.time = time
     }
@@ -92,6 +94,7 @@ package struct SharePublisher: Sendable {
             return try await lease.holding(id) { share in
                 guard share.state.isOpen, share.expiresAt > time.now() else { throw ShareError.over(id) }
                 do {
+                    if try await ends.honour(id) { throw ShareError.over(id) }
                     return try await work(share)
                 } catch {
                     await noteProblem(error, of: id)
@@ -214,6 +217,11 @@ package struct SharePublisher: Sendable {
         }
         try await lease.requireHeld(id)
         let written = try await writer.write(share, photos.filter { $0.copy != nil }, updatedAt: updatedAt)
+        // Whoever has taken it back on another machine may have listed the store before our last put.
+        if try await ends.honour(id) {
+            _ = try await store.delete([share.keys.manifest, share.keys.page])
+            throw ShareError.over(id)
+        }
         if try await lease.notePublished(id, link: written.link, linksEndAt: written.linksEndAt) { return }
         // It was revoked while it was written, and whoever revoked it found nothing and is done; or it went to another, and
         // this may lie over what that one wrote.

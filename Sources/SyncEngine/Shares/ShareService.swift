@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
@@ -23,6 +23,7 @@ package struct ShareService: Service {
 
     private let publisher: SharePublisher
     private let ender: ShareRemover
+    private let elsewhere: SharesElsewhere
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let pool: BlockingPool
@@ -31,14 +32,18 @@ package struct ShareService: Service {
     private let time: TimeSource
     private let logger: Logger
 
-    /// - Parameter pool: for looking at files, on a disk that may hang.
+    /// - Parameters:
+    ///   - ends: what was taken back on other machines.
+    ///   - others: for those of other machines that were taken back on this one.
+    ///   - pool: for looking at files, on a disk that may hang.
     package init(
-        publisher: SharePublisher, ender: ShareRemover, ledger: LedgerQueue, scanner: any TreeScanner,
-        pool: BlockingPool,
+        publisher: SharePublisher, ender: ShareRemover, ends: ShareEnds, others: OtherShareRemover,
+        ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
         notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
         self.ender = ender
+        elsewhere = SharesElsewhere(ends: ends, others: others, ledger: ledger, time: time, logger: logger)
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool
@@ -72,6 +77,7 @@ package struct ShareService: Service {
         /// Shares whose times were held against the store's clock.
         var measured: Set<ShareID> = []
         var sweptAt: Date?
+        var elsewhere = SharesElsewhere.Memory()
     }
 
     /// A share is left alone until then, or until something else is due or something else is to be had.
@@ -112,6 +118,7 @@ package struct ShareService: Service {
 
     /// What has to go comes first: nobody's full disk or lost right keeps it.
     private func work(_ rounds: inout Rounds) async throws {
+        try await elsewhere.work(&rounds.elsewhere)
         try await correctEnds(&rounds)
         let now = time.now()
         let due = try await ledger { try $0.unendedShares() }.compactMap { share in
@@ -253,60 +260,5 @@ package struct ShareService: Service {
             if let stamp { sources.files[item.photo.slot] = stamp } else { sources.missing.append(item.key) }
         }
         return sources
-    }
-}
-
-/// What the agent has to do for a share, and when.
-package struct ShareSchedule: Hashable, Sendable {
-    package enum Action: Hashable, Sendable {
-        case end(ShareEnd)
-        case publish
-        case renew
-
-        var isEnd: Bool {
-            if case .end = self { true } else { false }
-        }
-    }
-
-    /// Links are not renewed more often, however short they last.
-    private static let shortestLife: TimeInterval = 300
-
-    package let action: Action
-    /// In the past or now: at once.
-    package let dueAt: Date
-
-    /// `nil` when nothing is to be done any more.
-    /// - Parameter now: stands for "at once".
-    package init?(for share: ShareRecord, now: Date) {
-        switch share.state {
-        case .revoked, .expired: return nil
-        case .revoking: self.init(.end(.revoked), now)
-        case .expiring: self.init(.end(.expired), now)
-        case .preparing, .waiting, .live:
-            let end = ShareSchedule(.end(.expired), share.expiresAt)
-            let next: ShareSchedule? =
-                if share.expiresAt <= now {
-                    nil
-                } else if share.step != .done {
-                    ShareSchedule(.publish, now)
-                } else {
-                    Self.renewal(of: share, now: now)
-                }
-            self = next.flatMap { $0.dueAt < end.dueAt ? $0 : nil } ?? end
-        }
-    }
-
-    private init(_ action: Action, _ dueAt: Date) {
-        self.action = action
-        self.dueAt = dueAt
-    }
-
-    /// When less than half of the links' life is left. Links that last as long as the share are left alone.
-    private static func renewal(of share: ShareRecord, now: Date) -> ShareSchedule? {
-        guard let written = share.pageWrittenAt, let end = share.linksEndAt, end < share.expiresAt else { return nil }
-        // They were signed by a clock that was wrong, and nobody can use them.
-        if written > now.addingTimeInterval(shortestLife) { return ShareSchedule(.renew, now) }
-        let half = max(end.timeIntervalSince(written) / 2, shortestLife)
-        return ShareSchedule(.renew, written.addingTimeInterval(half))
     }
 }

@@ -43,6 +43,7 @@ enum Schema {
         (ForgetSchema.name, running(ForgetSchema.all)),
         (ProfileIDSchema.name, running(ProfileIDSchema.all)),
         (MatchSchema.name, running(MatchSchema.all)),
+        (ShareEndSchema.name, running(ShareEndSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -103,13 +103,16 @@ package enum ShareEnd: Hashable, Sendable {
 extension Ledger {
     /// Ends an open share: from here on nobody publishes it, and it counts as gone only when ``noteShareEnded(_:by:at:)``
     /// says so.
+    /// - Parameter machine: what people call the one on which it was taken back; `nil`: this one.
     /// - Returns: whether it was open.
     @discardableResult
-    package func endShare(_ id: ShareID, _ end: ShareEnd) throws(LedgerError) -> Bool {
+    package func endShare(_ id: ShareID, _ end: ShareEnd, by machine: String? = nil) throws(LedgerError) -> Bool {
         try write("end a share", isDurable: true) { db in
             try db.run(
-                "UPDATE shares SET state = ?, problem = NULL WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
-                [end.stateWhileEnding.rawValue, id.description]) > 0
+                """
+                UPDATE shares SET state = ?, problem = NULL, ended_by = ?
+                WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+                """, [end.stateWhileEnding.rawValue, machine, id.description]) > 0
         }
     }
 

@@ -85,6 +85,8 @@ package struct ShareRecord: Hashable, Sendable {
     package let photoCount: Int
     /// Those of them that are in the store.
     package let storedCount: Int
+    /// What people call the machine on which it was taken back, where that is another one.
+    package let endedBy: String?
 
     package var keys: ShareKeys { ShareKeys(id) }
 }
@@ -95,7 +97,8 @@ extension ShareRecord: FetchableRecord {
         restore_job, problem, published_at, page_written_at, links_end_at, link, link_ends_at, link_limit, ended_at, claimed_by, \
         recipient, link_end_is_known, \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND failure IS NULL), \
-        (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL)
+        (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL), \
+        ended_by
         """
 
     init(row: Row) throws {
@@ -114,7 +117,7 @@ extension ShareRecord: FetchableRecord {
             restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
             publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
             endedAt: row.time(20), holder: row[21], recipient: row[22],
-            photoCount: row[24], storedCount: row[25])
+            photoCount: row[24], storedCount: row[25], endedBy: row[26])
     }
 }
 

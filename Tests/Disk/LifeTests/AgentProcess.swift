@@ -87,7 +87,7 @@ final class AgentProcess {
 
     private var catalog: CatalogWriter {
         CatalogWriter(
-            store: store, ledger: queue, keys: keys, name: "home", spool: home.tree.path("catalog.part"), pool: pool,
+            store: store, ledger: queue, keys: keys, name: home.name, spool: home.tree.path("catalog.part"), pool: pool,
             time: time, logger: logger)
     }
 
@@ -96,7 +96,7 @@ final class AgentProcess {
     @discardableResult
     func rebuild() async throws -> [String] {
         try await LedgerRebuild(
-            store: store, ledger: queue, keys: keys, folders: folders, machineName: "home",
+            store: store, ledger: queue, keys: keys, folders: folders, machineName: home.name,
             spool: home.tree.path("rebuild.part"), scanner: home.disk, pool: pool, time: time
         ).run().problems
     }
@@ -143,6 +143,10 @@ final class AgentProcess {
     private var noDescriptions: DescriptionSource { DescriptionSource { _ in VacationDescription() } }
     private var lease: ShareLease { ShareLease(ledger: queue, owner: owner, time: home.clock.standing) }
     private var remover: ShareRemover { ShareRemover(store: store, ledger: queue, lease: lease) }
+    private var ends: ShareEnds { ShareEnds(store: store, ledger: queue, keys: keys) }
+    private var otherRemover: OtherShareRemover {
+        OtherShareRemover(store: store, ledger: queue, keys: keys, name: home.name, time: time)
+    }
 
     private var publisher: SharePublisher {
         SharePublisher(
@@ -150,12 +154,13 @@ final class AgentProcess {
             pool: pool, policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time)),
-            lease: lease, time: time)
+            ends: ends, lease: lease, time: time)
     }
 
     private var shares: ShareService {
         ShareService(
-            publisher: publisher, ender: remover, ledger: queue, scanner: home.disk, pool: pool,
+            publisher: publisher, ender: remover, ends: ends, others: otherRemover, ledger: queue, scanner: home.disk,
+            pool: pool,
             notifiers: Notifiers([], logger: logger), patience: patience, time: time, logger: logger)
     }
 
@@ -177,6 +182,18 @@ final class AgentProcess {
     }
 
     func revoke(_ id: ShareID) async throws { try await remover.run(id, .revoked) }
+
+    /// What other machines share.
+    func otherShares() async throws -> (shares: [OtherShare], problems: [String]) {
+        try await OtherShares(
+            store: store, ledger: queue, keys: keys, spool: home.tree.path("others.part"), pool: pool, time: time
+        ).run()
+    }
+
+    func revokeOther(_ share: OtherShare) async throws { try await otherRemover.run(share) }
+
+    /// The end of a pass.
+    func writeCatalog() async throws { _ = try await catalog.run() }
 
     // MARK: A lie
 

@@ -19,13 +19,18 @@ final class Home {
     let tree: TemporaryTree
     let disk = FakeDisk()
     let memory: InMemoryStore
-    let clock = LifeClock()
+    let clock: LifeClock
     private(set) var ledgerFile: FilePath
     private var ledgers = 0
 
-    init() throws {
-        let clock = clock
-        memory = InMemoryStore(now: { clock.now }, restoreDuration: .seconds(48 * 3_600))
+    let name: String
+
+    /// - Parameter other: one whose store this one uses, too.
+    init(_ name: String = "home", beside other: Home? = nil) throws {
+        let clock = other?.clock ?? LifeClock()
+        self.clock = clock
+        self.name = name
+        memory = other?.memory ?? InMemoryStore(now: { clock.now }, restoreDuration: .seconds(48 * 3_600))
         tree = try TemporaryTree()
         ledgerFile = tree.path("ledger-0.sqlite")
     }

@@ -162,6 +162,57 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: MeetingPlace.available)
+    func `what one machine shares is listed and revoked by another one of the same user, and told as such`(
+        place: MeetingPlace
+    ) async throws {
+        try await TwoMachines.run(at: place) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: 3)
+            let share = try await sharer.share()
+            let id = try #require(share.shareId)
+            #expect(try await sharer.shares().map(\.machine.isThis) == [true])
+
+            let listed = try #require(try await friend.shares().first { $0.shareId == id })
+            #expect(listed.state == "live" && listed.photoCount == 3 && !listed.machine.isThis)
+            #expect(listed.link != nil)
+            #expect(try await friend.run("shares", "--revoke", id, "--yes").code == 0)
+            #expect(try await machines.keys().filter { $0.hasPrefix("shares/") } == [])
+            #expect(try await friend.shares().map(\.state) == ["revoked"])
+            // A second time is no error.
+            #expect(try await friend.run("shares", "--revoke", id, "--yes").code == 0)
+
+            // It knows nothing of it yet, and gives a new link, and not that of what is gone.
+            let next = try await sharer.share()
+            #expect(next.shareId != id && next.state == "live")
+            _ = try await sharer.pass()
+            let entry = try #require(try await sharer.shares().first { $0.shareId == id })
+            #expect(entry.state == "revoked" && entry.link == nil && entry.revokedBy != nil)
+            #expect(try await machines.keys().filter { $0.hasPrefix("shares/\(id)") } == [])
+            #expect(try await friend.shares().filter { $0.state == "live" }.map(\.shareId) == [next.shareId])
+        }
+    }
+
+    @Test func `without the store a machine lists what it shares, and says that others could not be asked`()
+        async throws
+    {
+        try await TwoMachines.run(at: .folder) { machines in
+            let sharer = machines.sharer
+            try await sharer.takeTrip(photos: 1)
+            let id = try #require(try await sharer.share().shareId)
+            let away = FilePath(sharer.store.root.string + ".away")
+            try sharer.store.root.move(to: away)
+            let finished = try await sharer.run("shares", "--json")
+            let answer = try JSONDecoder().decode(ShareListing.self, from: Data(finished.output))
+            #expect(finished.code == 0 && answer.shares.map(\.shareId) == [id])
+            #expect(answer.problems.count == 1 && answer.problems[0].contains("cannot be asked"), "\(answer.problems)")
+            #expect(finished.complaint.contains("cannot be asked"))
+            #expect(try await sharer.run("shares", "--revoke", UUID().uuidString, "--yes").code != 0)
+            try away.move(to: sharer.store.root)
+        }
+    }
+
     @Test func `the agent removes a share whose time is over, and its mirror says so`() async throws {
         try await TwoMachines.run(at: .web) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)

@@ -20,18 +20,28 @@ struct ShareAnswer: Decodable, Sendable {
 /// `shares --json`
 struct ShareListing: Decodable, Sendable {
     var shares: [ShareEntry]
+    var problems: [String]
 }
 
 struct ShareEntry: Decodable, Sendable {
     var shareId: String
     var location: String
     var startDate: String
-    var photoCount: Int
+    /// `null` of those of other machines that are over.
+    var photoCount: Int?
     var sharedBy: String?
     var state: String
     var link: String?
     var endedAt: String?
     var problem: String?
+    var machine: Machine
+    var revokedBy: String?
+
+    struct Machine: Decodable, Sendable {
+        var id: String
+        var name: String?
+        var isThis: Bool
+    }
 }
 
 /// `mirror --json`

@@ -10,6 +10,8 @@ import Testing
 @Suite struct ShareViewTests {
     private let now = Date(timeIntervalSince1970: 1_767_225_600)
 
+    private static let this = ShareListReport.Machine(id: "2367ca4b3fa4b437", name: "laptop", isThis: true)
+
     private var view: ShareView { ShareView(terminal: .standardOutput(["TERM": "dumb"]), now: now) }
 
     /// A live share in a ledger of its own.
@@ -65,7 +67,7 @@ import Testing
     @Test func `in 40 columns the list has state, place, days, count and end, and an id that can be copied`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: 86_400, location: "Llanfairpwllgwyngyll on the sea")
         let view = ShareView(terminal: Terminal(1, isTerminal: false, [:], columns: 40), now: now)
-        let lines = view.list([ShareListReport.Share(share, now: now)])
+        let lines = view.list([ShareListReport.Share(share, of: Self.this, now: now)])
         #expect(lines.allSatisfy { TextLayout.width($0) <= 40 }, "\(lines)")
         let text = lines.map { $0.trimmingPrefix { $0 == " " } }.joined(separator: " ")
         for word in ["live", "on the sea", "2024-06-15", "1 photo", "ends", "\(share.id)", "https://x.test/1"] {
@@ -76,7 +78,7 @@ import Testing
     @Test func `the list fits in 80 columns and shows no control characters`() throws {
         let (share, _) = try share(
             "https://x.test/1", endsIn: 86_400, location: "A very long location that goes on \u{1B}[31m and on and on")
-        let lines = view.list([ShareListReport.Share(share, now: now)])
+        let lines = view.list([ShareListReport.Share(share, of: Self.this, now: now)])
         #expect(lines.count == 5)
         #expect(lines.allSatisfy { TextLayout.width($0) <= 80 && !$0.contains("\u{1B}") }, "\(lines)")
         #expect(lines[1].hasPrefix("live"))
@@ -87,11 +89,14 @@ import Testing
     @Test func `a share that no longer shows its folder says by how many photos`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: 86_400)
         let difference = ShareReview.Difference(added: 1, changed: 2)
-        let row = ShareListReport.Share(share, now: now, difference: difference)
+        let row = ShareListReport.Share(share, of: Self.this, now: now, difference: difference)
         #expect(row.changedBy == 3 && row.state == "live")
         #expect(view.list([row]).joined(separator: " ").contains("3 photos differ"))
-        #expect(ShareListReport.Share(share, now: now, difference: ShareReview.Difference()).changes == nil)
-        #expect(ShareListReport.Share(share, now: now + 30 * 86_400, difference: difference).changedBy == nil)
+        #expect(
+            ShareListReport.Share(share, of: Self.this, now: now, difference: ShareReview.Difference()).changes == nil)
+        #expect(
+            ShareListReport.Share(share, of: Self.this, now: now + 30 * 86_400, difference: difference).changedBy == nil
+        )
     }
 
     @Test func `a link whose end nobody knows promises none`() throws {
@@ -134,27 +139,28 @@ import Testing
 
     @Test func `a link that is dead is not shown as one that works`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: -60)
-        let lines = view.list([ShareListReport.Share(share, now: now)])
+        let lines = view.list([ShareListReport.Share(share, of: Self.this, now: now)])
         #expect(lines.last?.contains("ended at") == true && !lines.contains { $0.contains("works until") })
     }
 
     @Test func `a share that was made later than now has an end that nobody knows, and that is told`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: 86_400)
-        #expect(ShareListReport.Share(share, now: now - 3_600).problem == nil)
-        let row = ShareListReport.Share(share, now: now - 400 * 86_400)
+        #expect(ShareListReport.Share(share, of: Self.this, now: now - 3_600).problem == nil)
+        let row = ShareListReport.Share(share, of: Self.this, now: now - 400 * 86_400)
         #expect(row.problem?.contains("its end may be far off") == true)
         #expect(row.problem?.contains("shares --revoke \(share.id)") == true)
     }
 
     @Test func `a share whose time has come is not shown as live`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: 86_400)
-        #expect(ShareListReport.Share(share, now: now + 30 * 86_400).state == "expiring")
-        #expect(ShareListReport.Share(share, now: now + 30 * 86_400 - 1).state == "live")
+        #expect(ShareListReport.Share(share, of: Self.this, now: now + 30 * 86_400).state == "expiring")
+        #expect(ShareListReport.Share(share, of: Self.this, now: now + 30 * 86_400 - 1).state == "live")
     }
 
     @Test func `the list as JSON has every field`() throws {
         let (share, _) = try share("https://x.test/1", endsIn: 86_400)
-        let text = try JSONOutput.text(ShareListReport(shares: [ShareListReport.Share(share, now: now)]))
+        let text = try JSONOutput.text(
+            ShareListReport(shares: [ShareListReport.Share(share, of: Self.this, now: now)], problems: []))
         let fields = [
             "shareId", "location", "startDate", "endDate", "photoCount", "sharedBy", "state", "link", "linkEndsAt",
             "createdAt", "expiresAt", "endedAt", "changedBy", "message",

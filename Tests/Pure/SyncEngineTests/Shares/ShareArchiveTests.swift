@@ -19,9 +19,9 @@ import Testing
         #expect(share.state == .waiting && share.storedCount == 1)
         #expect(bench.memory.info(share.keys.manifest) == nil)
         // As long as it is known to be away, nothing is asked for.
-        let calls = bench.store.calls.count
+        let calls = bench.requests
         try await bench.service().round()
-        #expect(bench.store.calls.count == calls)
+        #expect(bench.requests == calls)
 
         bench.memory.setClass(.deepArchive, restore: .restored(until: nil), of: key)
         let item = RestoreJobDraft.Item(key: key, size: 5, storageClass: .deepArchive, tier: .bulk)
@@ -67,9 +67,9 @@ import Testing
         #expect(share.state == .waiting)
         #expect(share.problem?.contains("share the vacation again") == true)
         #expect(try bench.ledger.object(key)?.storageClass == .deepArchive)
-        let calls = bench.store.calls.count
+        let calls = bench.requests
         try await bench.service().round()
-        #expect(bench.store.calls.count == calls)
+        #expect(bench.requests == calls)
         // A restore is under way, and then it has failed: those who look are told.
         let item = RestoreJobDraft.Item(key: key, size: 5, storageClass: .deepArchive, tier: .bulk)
         let made = try bench.ledger.addRestoreJob(

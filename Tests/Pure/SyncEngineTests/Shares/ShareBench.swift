@@ -137,7 +137,13 @@ final class ShareBench: Sendable {
             pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: publicBase, time: time.source)),
-            lease: lease(owner), time: time.source)
+            ends: ends, lease: lease(owner), time: time.source)
+    }
+
+    var ends: ShareEnds { ShareEnds(store: store, ledger: queue, keys: .ana) }
+
+    private var otherEnder: OtherShareRemover {
+        OtherShareRemover(store: store, ledger: queue, keys: .ana, name: "here", time: time.source)
     }
 
     func ender(_ owner: String = "me") -> ShareRemover {
@@ -146,7 +152,8 @@ final class ShareBench: Sendable {
 
     func service(_ owner: String = "agent") -> ShareService {
         ShareService(
-            publisher: publisher(owner), ender: ender(owner), ledger: queue, scanner: disk,
+            publisher: publisher(owner), ender: ender(owner), ends: ends, others: otherEnder, ledger: queue,
+            scanner: disk,
             pool: BlockingPool(name: "files", threads: 1),
             notifiers: Notifiers([listener], logger: logger),
             patience: LedgerPatience(ledger: queue, time: time.source, logger: logger), time: time.source,
@@ -180,6 +187,9 @@ final class ShareBench: Sendable {
     func record(_ id: ShareID) throws -> ShareRecord { try #require(try ledger.share(id)) }
 
     // MARK: The store
+
+    /// The requests so far, but for those that ask what was taken back on other machines.
+    var requests: Int { store.calls.count { !$0.key.hasPrefix(KeyLayout.ana.shareEnds) } }
 
     /// The names of a share's objects below its folder.
     func objects(_ id: ShareID) -> [String] {

@@ -1,0 +1,72 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+
+/// Takes shares of other machines back. The ledger notes it first, then the store tells all machines that the share is over,
+/// and only then anything of it is removed: manifest and page, then everything else, until a listing is empty. The machine that
+/// has it publishes it no more (``ShareEnds``), whenever it comes to it.
+package struct OtherShareRemover: Sendable {
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    /// Of this machine.
+    private let name: String
+    private let time: TimeSource
+
+    /// - Parameter name: what people call this machine.
+    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, time: TimeSource) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.name = name
+        self.time = time
+    }
+
+    /// Takes a share back.
+    /// - Throws: ``StoreError`` when something of it is still in the store: the agent, or the next `sync`, goes on with it;
+    ///   ``LedgerError``, `CancellationError`.
+    package func run(_ share: OtherShare) async throws {
+        let now = time.now()
+        try await ledger {
+            try $0.beginShareRemoval(
+                share.id, location: share.location, machine: share.machineName, expiresAt: share.expiresAt, at: now)
+        }
+        try await goOn(with: share.id)
+    }
+
+    /// Goes on with one that was noted.
+    /// - Throws: as ``run(_:)``.
+    func goOn(with id: ShareID) async throws {
+        guard let removal = try await ledger({ try $0.shareRemoval(id) }) else { return }
+        do {
+            if removal.toldAt == nil { try await tell(removal) }
+            for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await store.delete(key) }
+            try await sweep(id)
+        } catch let error as StoreError {
+            let now = time.now()
+            try await ledger.finish { try $0.noteShareRemoval(id, problem: error.description, at: now) }
+            throw error
+        }
+        let now = time.now()
+        try await ledger.finish { try $0.noteShareRemoval(id, problem: nil, at: now) }
+    }
+
+    /// Looks once more for objects of a share: the machine that has it may have had a put under way.
+    /// - Throws: ``StoreError`` when something is still there; `CancellationError`.
+    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id)) }
+
+    private func tell(_ removal: ShareRemoval) async throws {
+        let (id, now) = (removal.id, time.now())
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        let end = EndedShare(
+            id, endedAt: now, expiresAt: removal.expiresAt, machine: machine, name: name)
+        do {
+            // Two machines that take it back at one time mean the same.
+            try await ShareStorage(store: store).put(
+                text: end.encoded(), type: MediaType.json.name, at: keys.shareEnd(id), .ifAbsent)
+        } catch let error as StoreError where error.code == .alreadyExists {
+            // It was told by another, or by an attempt whose answer was lost.
+        }
+        try await ledger.finish { try $0.noteShareRemovalTold(id, at: now) }
+    }
+}

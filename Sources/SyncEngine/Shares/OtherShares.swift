@@ -1,0 +1,161 @@
+package import FoundationEssentials
+import Glibc
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// A share that another machine of the user has, as its catalogue tells.
+package struct OtherShare: Hashable, Sendable {
+    /// The one that has it: its id, and what people call it.
+    package let machine: String
+    package let machineName: String
+    package let id: ShareID
+    package let location: String
+    package let startDate: CalendarDay
+    package let endDate: CalendarDay
+    package let sharedBy: String?
+    package let quality: String
+    package let createdAt: Date
+    package let expiresAt: Date
+    package internal(set) var state: ShareState
+    package internal(set) var endedAt: Date?
+    /// `nil` where nobody tells: of what is over.
+    package let photoCount: Int?
+    /// When the first of the links inside its page ends; `nil` when they have no end of their own.
+    package let linksEndAt: Date?
+    /// What people call the machine on which it was taken back, where that is not the one that has it.
+    package internal(set) var endedBy: String?
+
+    /// `nil` for a line that makes no sense.
+    init?(_ line: CatalogShare, of machine: String, _ name: String) {
+        guard let id = ShareID(line.share), let state = ShareState(rawValue: line.state),
+            let start = CalendarDay(line.start), let end = CalendarDay(line.end)
+        else { return nil }
+        self.machine = machine
+        machineName = name
+        self.id = id
+        self.state = state
+        (location, startDate, endDate) = (line.location, start, end)
+        (sharedBy, quality) = (line.sharedBy, line.quality)
+        createdAt = Date(milliseconds: line.createdAt)
+        expiresAt = Date(milliseconds: line.expiresAt)
+        endedAt = line.endedAt.map(Date.init(milliseconds:))
+        linksEndAt = line.linksEndAt.map(Date.init(milliseconds:))
+        let isPublished = state == .live && line.step != ShareStep.publish.rawValue
+        photoCount =
+            state.isOver ? nil : line.photos.count { $0.position != nil && (!isPublished || $0.sha256 != nil) }
+    }
+}
+
+extension Date {
+    fileprivate init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1_000) }
+}
+
+/// The shares of the user's other machines. Nothing is noted of them.
+package struct OtherShares: Sendable {
+    /// A catalogue may be written anew while it is read.
+    private static let tries = 3
+
+    private let store: any ReadableStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let reader: CatalogReader
+    private let ends: ShareEnds
+    private let spool: FilePath
+
+    /// - Parameters:
+    ///   - spool: a file of this process's.
+    ///   - pool: for what waits for the disk.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, spool: FilePath, pool: BlockingPool,
+        time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.spool = spool
+        ends = ShareEnds(store: store, ledger: ledger, keys: keys)
+        reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
+    }
+
+    /// Those that this ledger does not have: by machine, the newest first.
+    /// - Returns: also what could not be read, in plain words.
+    /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
+    package func run() async throws -> (shares: [OtherShare], problems: [String]) {
+        defer { unlink(spool.string) }
+        var (shares, problems) = try await readAll()
+        let ids = shares.map(\.id)
+        let known = try await ledger { ledger in try Set(ids.filter { try ledger.share($0) != nil }) }
+        shares.removeAll { known.contains($0.id) }
+        guard shares.contains(where: { !$0.state.isOver }) else { return (shares, problems) }
+        let ended = try await ends.all()
+        for index in shares.indices where !shares[index].state.isOver && ended.contains(shares[index].id) {
+            do {
+                try await noteEnd(&shares[index])
+            } catch let damage as EndedShare.Damage {
+                shares[index].state = .revoking
+                problems.append("\(try keys.shareEnd(shares[index].id)): \(damage)")
+            }
+        }
+        return (shares, problems)
+    }
+
+    /// The machine that has it may not know yet. Over it is when nothing of it is in the store.
+    private func noteEnd(_ share: inout OtherShare) async throws {
+        guard let end = try await ends.end(of: share.id) else { return }
+        let page = try await store.list(prefix: ShareKeys(share.id).folder, after: nil, limit: 1)
+        let isGone = page.objects.isEmpty && page.problems.isEmpty
+        share.state = isGone ? .revoked : .revoking
+        share.endedAt = isGone ? end.endedAt : nil
+        share.endedBy = end.machine == share.machine ? nil : end.name
+    }
+
+    // MARK: Catalogues
+
+    private func readAll() async throws -> (shares: [OtherShare], problems: [String]) {
+        for attempt in 1... {
+            do {
+                return try await readCatalogs()
+            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
+                continue
+            }
+        }
+        return ([], [])
+    }
+
+    /// The last write of each machine tells all of its shares.
+    private func readCatalogs() async throws -> (shares: [OtherShare], problems: [String]) {
+        let standing = try await ledger { try $0.catalogStanding() }
+        var problems: [String] = []
+        var machines: [(header: CatalogHeader, last: Int, state: CatalogState)] = []
+        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
+        where id != standing.machine {
+            guard let last = CatalogChain(segments).segments.last else { continue }
+            do {
+                let header = try await reader.header(of: last)
+                let state = Mutex(CatalogState())
+                try await reader.lines(of: last) { line in _ = state.withLock { $0.take(line) } }
+                machines.append((header, last.to, state.withLock { $0 }))
+            } catch let error as CatalogError {
+                problems.append("the catalogue of machine \(id): \(error)")
+            } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
+                problems.append("the catalogue of machine \(id): \(error)")
+            } catch let error as Errno {
+                problems.append(
+                    "the catalogue of machine \(id): \(spool): \(FileFault(error, or: "check the state folder").message)"
+                )
+            }
+        }
+        let replaced = [standing.replaces] + machines.map { $0.header.replaces ?? [:] }
+        var seen: Set<ShareID> = []
+        let shares = machines.flatMap { machine -> [OtherShare] in
+            let id = machine.header.machine
+            // Another one goes on in its place, and has what was its.
+            if replaced.contains(where: { $0[id].map { machine.last <= $0 } ?? false }) { return [] }
+            return machine.state.shares.reversed()
+                .compactMap { OtherShare($0, of: id, machine.header.name) }.filter { seen.insert($0.id).inserted }
+        }
+        return (shares, problems)
+    }
+}

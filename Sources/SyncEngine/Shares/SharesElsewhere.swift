@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncLedger
+
+/// What the agent does for shares of which two machines know: those that were taken back elsewhere end here, too, and those of
+/// other machines that were taken back here are removed to the end.
+struct SharesElsewhere: Sendable {
+    /// What one round leaves for the next.
+    struct Memory {
+        fileprivate var noticedAt: Date?
+        /// Until when what could not be removed is left alone.
+        fileprivate var rests: [ShareID: Date] = [:]
+        fileprivate var told: Set<String> = []
+        fileprivate var swept: Set<ShareID> = []
+    }
+
+    /// Seconds between two looks at what was taken back elsewhere: one listing each.
+    private static let noticeEvery: TimeInterval = 3_600
+    private static let patience: TimeInterval = 300
+    /// Seconds after its end in which a share is listed once more.
+    private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
+
+    private let ends: ShareEnds
+    private let others: OtherShareRemover
+    private let ledger: LedgerQueue
+    private let time: TimeSource
+    private let logger: Logger
+
+    init(ends: ShareEnds, others: OtherShareRemover, ledger: LedgerQueue, time: TimeSource, logger: Logger) {
+        self.ends = ends
+        self.others = others
+        self.ledger = ledger
+        self.time = time
+        self.logger = logger
+    }
+
+    /// - Throws: ``StoreError`` when the store as a whole is away; ``LedgerError``, `CancellationError`.
+    func work(_ memory: inout Memory) async throws {
+        try await notice(&memory)
+        try await goOn(&memory)
+    }
+
+    private func notice(_ memory: inout Memory) async throws {
+        let now = time.now()
+        if let last = memory.noticedAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
+        guard try await ledger({ try $0.unendedShares() }).contains(where: \.state.isOpen) else { return }
+        do {
+            for ended in try await ends.notice() {
+                logger.notice(
+                    """
+                    share \(ended.share.id) of \(ended.share.location.escapingControls) was revoked on the machine \
+                    \(ended.machine.escapingControls)
+                    """)
+            }
+        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+            tell("whether shares were revoked on other machines cannot be told: \(error)", &memory)
+        }
+        memory.noticedAt = now
+    }
+
+    private func goOn(_ memory: inout Memory) async throws {
+        let now = time.now()
+        let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
+        for removal in try await ledger({ try $0.shareRemovals(goneAfter: oldest) }) {
+            let id = removal.id
+            // A rest that ends later than one that began now is of a clock that was set back since.
+            if let rest = memory.rests[id], rest > now, rest <= now.addingTimeInterval(Self.patience) { continue }
+            do {
+                if let gone = removal.goneAt {
+                    guard now.timeIntervalSince(gone) >= Self.sweepAfter.lowerBound, !memory.swept.contains(id) else {
+                        continue
+                    }
+                    try await others.sweep(id)
+                    memory.swept.insert(id)
+                } else {
+                    try await others.goOn(with: id)
+                    logger.notice(
+                        """
+                        share \(id) of \(removal.location.escapingControls), which the machine \
+                        \(removal.machine.escapingControls) has made, was revoked
+                        """)
+                }
+                memory.rests[id] = nil
+            } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+                memory.rests[id] = now.addingTimeInterval(Self.patience)
+                tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
+            }
+        }
+    }
+
+    private func tell(_ text: String, _ memory: inout Memory) {
+        if memory.told.insert(text).inserted { logger.warning("\(text)") }
+    }
+}

@@ -1,0 +1,25 @@
+/// A migration: shares that were taken back on another machine, and those of other machines that are taken back here. It has
+/// shipped when you read this: see ``Schema``.
+enum ShareEndSchema {
+    static let name = "shares and several machines"
+    static let all = [
+        // What people call the machine on which a person took the share back; NULL: this one, or it has not.
+        "ALTER TABLE shares ADD COLUMN ended_by TEXT",
+        removals,
+    ]
+
+    // told_at: the store has proved that it tells of the end. gone_at: a listing was empty.
+    private static let removals = """
+        CREATE TABLE share_removals (
+            share TEXT PRIMARY KEY,                            -- a UUID
+            location TEXT NOT NULL,
+            machine TEXT NOT NULL,                             -- what people call the one that has it
+            expires_at INTEGER NOT NULL,
+            begun_at INTEGER NOT NULL,
+            told_at INTEGER,
+            gone_at INTEGER,
+            problem TEXT,
+            CHECK (gone_at IS NULL OR told_at IS NOT NULL)
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,126 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+/// Shares that a person has taken back on another machine.
+@Suite struct ShareEndsTests {
+    private let bench: ShareBench
+
+    init() async throws {
+        bench = try ShareBench(givesLinks: true)
+        for name in ["a.jpg", "b.jpg", "c.jpg"] { try await bench.add(name) }
+    }
+
+    /// The other machine tells it. What it removes is another matter.
+    private func takeBack(_ id: ShareID, _ text: [UInt8]? = nil) async throws {
+        let end = EndedShare(
+            id, endedAt: bench.time.now, expiresAt: bench.time.now + 86_400, machine: "0123456789abcdef", name: "tower")
+        try await bench.memory.store(try text ?? end.encoded(), at: KeyLayout.ana.shareEnd(id))
+    }
+
+    @Test func `one round ends it here, by the name of the machine, and removes what is left of it`() async throws {
+        let id = try await bench.share().id
+        try await takeBack(id)
+        try await bench.service().round()
+        let share = try bench.record(id)
+        #expect(share.state == .revoked && share.endedBy == "tower" && share.link == nil)
+        #expect(bench.objects(id) == [])
+    }
+
+    @Test func `it is asked for once an hour at most, and not at all where nothing is open`() async throws {
+        func asked() -> Int { bench.store.calls.count { $0.operation == .list && $0.key == KeyLayout.ana.shareEnds } }
+        try await bench.service().round()
+        #expect(asked() == 0)
+        let id = try await bench.share().id
+        let run = Task { try await bench.service().run() }
+        // A round every five seconds.
+        for _ in 0..<20 {
+            await bench.time.waitForSleepers()
+            await bench.time.advance(by: .seconds(5))
+        }
+        await bench.time.waitForSleepers()
+        #expect(asked() == 1)
+        try await takeBack(id)
+        await bench.time.advance(by: .seconds(3_600))
+        for _ in 0..<20 {
+            await bench.time.waitForSleepers()
+            await bench.time.advance(by: .seconds(5))
+        }
+        await bench.time.waitForSleepers()
+        #expect(asked() == 2)
+        run.cancel()
+        // Of what is under way then, nothing is promised.
+        _ = await run.result
+    }
+
+    @Test func `links of it are not made anew`() async throws {
+        let id = try await bench.share().id
+        try await takeBack(id)
+        await #expect(throws: ShareError.over(id)) { try await bench.publisher().renew(id) }
+        #expect(bench.objects(id) == [])
+        #expect(try bench.record(id).state == .revoking)
+    }
+
+    @Test func `it is not brought up to date, and shared again it is another one`() async throws {
+        let id = try await bench.share().id
+        try await takeBack(id)
+        try await bench.add("d.jpg")
+        #expect(try await bench.accept() == id)
+        await #expect(throws: ShareError.over(id)) { try await bench.publisher().run(id) }
+        #expect(bench.objects(id) == [])
+        #expect(try await bench.share().id != id)
+    }
+
+    @Test(arguments: ["photo", "page", "manifest"])
+    func `what is put while it is taken back is removed, and never called live`(last: String) async throws {
+        let id = try await bench.accept()
+        let keys = ShareKeys(id)
+        let gate = Gate()
+        let key = ["photo": keys.photo(2), "page": keys.page, "manifest": keys.manifest][last] ?? keys.page
+        bench.store.add(StoreFault(.put, key: key.rawValue, .hold(gate)))
+        let attempt = Task { try await bench.publisher().run(id) }
+        await gate.waitForArrivals(1)
+        try await takeBack(id)
+        gate.open()
+        let result = await attempt.result
+        #expect(throws: ShareError.over(id)) { try result.get() }
+        #expect(bench.objects(id) == [])
+        #expect(try bench.record(id).publishedAt == nil)
+        try await bench.service().round()
+        #expect(try bench.record(id).state == .revoked)
+    }
+
+    @Test func `as long as it cannot be asked, nothing is published and nothing is called live`() async throws {
+        let id = try await bench.accept()
+        let key = try KeyLayout.ana.shareEnd(id).rawValue
+        bench.store.add(StoreFault(.head, key: key, number: 1, .failBefore(.serverFailed)))
+        await #expect(throws: StoreError.self) { try await bench.publisher().run(id) }
+        #expect(bench.objects(id) == [])
+        // After its puts.
+        bench.store.add(StoreFault(.head, key: key, number: 2, .failBefore(.serverFailed)))
+        await #expect(throws: StoreError.self) { try await bench.publisher().run(id) }
+        #expect(try bench.record(id).state == .preparing)
+        guard case .live = try await bench.publisher().run(id) else {
+            Issue.record("it is not live")
+            return
+        }
+    }
+
+    @Test(arguments: ["", "ruin", #"{"version":7}"#])
+    func `that there is something counts, also where it cannot be read`(text: String) async throws {
+        let id = try await bench.share().id
+        try await takeBack(id, Array(text.utf8))
+        try await bench.service().round()
+        #expect(try bench.record(id).state == .revoked && bench.record(id).endedBy == "another one")
+    }
+
+    @Test func `a share of the same id of another user is none of ours`() async throws {
+        let id = try await bench.share().id
+        try await bench.memory.store([1], at: try KeyLayout(user: "bob").shareEnd(id))
+        try await bench.service().round()
+        #expect(try bench.record(id).state == .live)
+    }
+}
