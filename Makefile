@@ -60,10 +60,14 @@ lost-disk: ## lives whose disk is lost at the end, brought back from the store a
 	@scripts/setup test
 	@scripts/lost-disk
 
-trials: ## some trials in a short form, with the program that the tests have built (5 min)
+trials: ## all trials but crash images and fuzzing in a short form, with the program that the tests have built (13 min)
 	@scripts/setup build test
 	@scripts/fault-sweep --short
 	@scripts/power-cut --short
+	@scripts/lost-disk --short
+	@scripts/together --short
+	@scripts/bad-store --short
+	@scripts/model --short
 
 model: ## random lives of a home against a plain model: files, faults, kills, clocks (25 min)
 	@scripts/build

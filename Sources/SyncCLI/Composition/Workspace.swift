@@ -97,11 +97,17 @@ final class Workspace: Sendable {
         StoreRecognition(store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user))
     }
 
-    /// - Throws: ``CommandFailure`` with the way out.
     private func requireOwn(_ store: any ObjectStore) async throws {
+        if let failure = try await strangeness(of: store) { throw failure }
         let own = installation.placeName(store)
-        let bound = try await ledger { try $0.bind(to: own) }
-        guard bound != own else { return }
+        _ = try await ledger { try $0.bind(to: own) }
+    }
+
+    /// Why a store is not the one that the ledger is about, with the way out; `nil` when it is.
+    func strangeness(of store: any ObjectStore) async throws -> CommandFailure? {
+        let own = installation.placeName(store)
+        let (bound, objects) = try await ledger { (try $0.boundStore(), try $0.knownObjects()) }
+        guard let bound, bound != own, objects > 0 else { return nil }
         // Which store it is, it may not tell now.
         let kinship = bound.hasSuffix(installation.userPart) ? try? await recognition(store).kinship().kinship : nil
         let advice =
@@ -114,7 +120,7 @@ final class Workspace: Sendable {
                     + "move-store NEW; to begin anew, move the ledger away: what the new place has already is found there "
                     + "(sync-agent rebuild), the rest is stored"
             }
-        throw CommandFailure(
+        return CommandFailure(
             .configuration,
             "the ledger \(installation.ledgerFile.string) tells what is stored in \(bound), and the configuration names "
                 + "\(own). \(advice)")

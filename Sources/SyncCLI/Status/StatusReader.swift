@@ -118,7 +118,7 @@ struct StatusReader {
             group.addTask {
                 do {
                     try await store.check()
-                    return nil
+                    return try await workspace.strangeness(of: store)?.description
                 } catch {
                     return "\(error)"
                 }

@@ -9,7 +9,7 @@ package struct StoreRecognition: Sendable {
         case same
         /// It says that it was made from the one that the ledger knows.
         case copy
-        /// Nothing tells by an id; it has objects that the ledger knows.
+        /// Nothing tells by an id; it has most of what the ledger knows.
         case alike
         /// Another one.
         case other
@@ -107,7 +107,8 @@ package struct StoreRecognition: Sendable {
                 onPage(seen)
             }
         }
-        if finding.kinship == .alike, finding.found == 0, finding.known > 0 { finding.kinship = .other }
+        // Some photos may be in two stores.
+        if finding.kinship == .alike, finding.found * 2 < finding.known { finding.kinship = .other }
         return finding
     }
 

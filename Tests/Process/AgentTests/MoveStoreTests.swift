@@ -49,6 +49,7 @@ import Testing
         let refused = try await home.run("sync")
         #expect(refused.code == 78 && refused.complaint.contains("It is the same store"))
         #expect(refused.complaint.contains("sync-agent move-store --adopt"))
+        #expect(try await home.run("status", "--json").text.contains("It is the same store"))
         #expect(try await home.run("move-store", "--adopt").code == 64, "nobody is there to be asked")
         let look = try await answer(home, "move-store", "--adopt", "--dry-run", "--json")
         #expect(look["adopted"] as? Bool == false && look["kinship"] as? String == "same")
