@@ -71,5 +71,5 @@ struct StoreFolder: Sendable {
 
 extension String {
     /// Whether this key is of a machine's catalogue or note, which come and change with every pass.
-    var tellsOfMachine: Bool { contains("/catalog/") || contains("/machines/") }
+    var tellsOfMachine: Bool { contains("/catalog/") || contains("/machines/") || contains("/jobs/") }
 }
