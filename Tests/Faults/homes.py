@@ -19,8 +19,8 @@ PHOTOS = {
     f"Vacations/{TRIP}/three.jpg": "size-16x16.jpg", f"Vacations/{TRIP}/four.jpg": "camera-offset.jpg",
     "Projects/p1.jpg": "size-77x1.jpg", "Projects/p2.jpg": "size-7x9.jpg"}
 LATER = ("Gallery/five.jpg", "size-15x17.jpg")
-# What the keys of catalogues and of notes of machines have in them: they are others after each pass.
-OF_MACHINES = re.compile(r"/(catalog|machines)/|sync-agent-store\.json$")
+# What the keys of catalogues, of notes and of claims of machines have in them: they are others after each pass.
+OF_MACHINES = re.compile(r"/(catalog|machines|jobs)/|sync-agent-store\.json$")
 EVENTS = "Pictures/Gallery/events.json"
 PROJECTS = "Pictures/Projects/projects.json"
 # Of each event its photo, and the words in it that must not go before the photo is archived.

@@ -52,7 +52,8 @@ struct ShareServices: Sendable {
             ends: ends, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, lease: lease)
         service = ShareService(
-            publisher: publisher, ender: ender, ends: ends, others: otherEnder, ledger: ledger,
+            publisher: publisher, ender: ender, ends: ends, others: otherEnder,
+            jobs: UserJobs(store: store, ledger: ledger, keys: keys, others: others, time: time), ledger: ledger,
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(
                 settings.notify, environment: installation.environment, pool: threads.notices, time: time,

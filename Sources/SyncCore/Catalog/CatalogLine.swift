@@ -218,6 +218,8 @@ package struct CatalogShare: Hashable, Sendable, Codable {
     package var pageWrittenAt: Int64?
     package var linksEndAt: Int64?
     package var endedAt: Int64?
+    /// What people call the machine on which it was taken back, where that is another one.
+    package var endedBy: String?
     package var photos: [Photo]
 
     package init(

@@ -40,6 +40,7 @@ package struct OtherShare: Hashable, Sendable {
         (sharedBy, quality) = (line.sharedBy, line.quality)
         createdAt = Date(milliseconds: line.createdAt)
         expiresAt = Date(milliseconds: line.expiresAt)
+        endedBy = line.endedBy
         endedAt = line.endedAt.map(Date.init(milliseconds:))
         linksEndAt = line.linksEndAt.map(Date.init(milliseconds:))
         let isPublished = state == .live && line.step != ShareStep.publish.rawValue

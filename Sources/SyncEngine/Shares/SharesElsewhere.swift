@@ -9,6 +9,7 @@ struct SharesElsewhere: Sendable {
     /// What one round leaves for the next.
     struct Memory {
         fileprivate var noticedAt: Date?
+        fileprivate var jobsAt: Date?
         /// Until when what could not be removed is left alone.
         fileprivate var rests: [ShareID: Date] = [:]
         fileprivate var told: Set<String> = []
@@ -23,13 +24,18 @@ struct SharesElsewhere: Sendable {
 
     private let ends: ShareEnds
     private let others: OtherShareRemover
+    private let jobs: UserJobs?
     private let ledger: LedgerQueue
     private let time: TimeSource
     private let logger: Logger
 
-    init(ends: ShareEnds, others: OtherShareRemover, ledger: LedgerQueue, time: TimeSource, logger: Logger) {
+    init(
+        ends: ShareEnds, others: OtherShareRemover, jobs: UserJobs?, ledger: LedgerQueue, time: TimeSource,
+        logger: Logger
+    ) {
         self.ends = ends
         self.others = others
+        self.jobs = jobs
         self.ledger = ledger
         self.time = time
         self.logger = logger
@@ -39,6 +45,19 @@ struct SharesElsewhere: Sendable {
     func work(_ memory: inout Memory) async throws {
         try await notice(&memory)
         try await goOn(&memory)
+        try await doJobs(&memory)
+    }
+
+    private func doJobs(_ memory: inout Memory) async throws {
+        let now = time.now()
+        guard let jobs else { return }
+        if let last = memory.jobsAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
+        memory.jobsAt = now
+        do {
+            for line in try await jobs.run() { logger.notice("\(line)") }
+        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+            tell("what one machine a day does for all cannot be done: \(error)", &memory)
+        }
     }
 
     private func notice(_ memory: inout Memory) async throws {

@@ -198,7 +198,8 @@ extension Database {
             self,
             sql: """
                 SELECT number, id, folder, selection, quality, location, start_day, end_day, created_at, expires_at, state,
-                    step, next_slot, shared_by, published_at, page_written_at, links_end_at, ended_at
+                    step, next_slot, shared_by, published_at, page_written_at, links_end_at, ended_at,
+                    ended_by
                 FROM shares ORDER BY number
                 """
         ).map { row in
@@ -211,6 +212,7 @@ extension Database {
             line.pageWrittenAt = row[15]
             line.linksEndAt = row[16]
             line.endedAt = row[17]
+            line.endedBy = row[18]
             // Of what is over, nobody needs to know which photos it was.
             if line.endedAt == nil { line.photos = try catalogPhotos(ofShare: row[0]) }
             return line

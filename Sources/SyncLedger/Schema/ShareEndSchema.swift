@@ -6,6 +6,8 @@ enum ShareEndSchema {
         // What people call the machine on which a person took the share back; NULL: this one, or it has not.
         "ALTER TABLE shares ADD COLUMN ended_by TEXT",
         removals,
+        // The last day of which this machine has asked for the jobs that one machine does for all: 2026-11-23, UTC.
+        "ALTER TABLE agent ADD COLUMN jobs_day TEXT",
     ]
 
     // told_at: the store has proved that it tells of the end. gone_at: a listing was empty.

@@ -184,10 +184,16 @@ final class AgentProcess {
     func revoke(_ id: ShareID) async throws { try await remover.run(id, .revoked) }
 
     /// What other machines share.
-    func otherShares() async throws -> (shares: [OtherShare], problems: [String]) {
-        try await OtherShares(
-            store: store, ledger: queue, keys: keys, spool: home.tree.path("others.part"), pool: pool, time: time
-        ).run()
+    func otherShares() async throws -> (shares: [OtherShare], problems: [String]) { try await others.run() }
+
+    private var others: OtherShares {
+        OtherShares(
+            store: store, ledger: queue, keys: keys, spool: home.tree.path("others.part"), pool: pool, time: time)
+    }
+
+    /// What one machine a day does for all.
+    func doJobs() async throws -> [String] {
+        try await UserJobs(store: store, ledger: queue, keys: keys, others: others, time: time).run()
     }
 
     func revokeOther(_ share: OtherShare) async throws { try await otherRemover.run(share) }

@@ -68,7 +68,9 @@ import Testing
         #expect(!isLeft())
         // Its catalogue tells both by now.
         try await own.pass()
-        let states = try await process.otherShares().shares.map { "\($0.id) \($0.state)" }
+        let known = try await process.otherShares().shares
+        #expect(known.first { $0.id == id }?.endedBy == "tower")
+        let states = known.map { "\($0.id) \($0.state)" }
         #expect(Set(states) == ["\(second) live", "\(id) revoked"])
         _ = try await tower.finish(process)
         _ = try await laptop.finish(own)

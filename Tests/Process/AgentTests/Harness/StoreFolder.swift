@@ -70,8 +70,8 @@ struct StoreFolder: Sendable {
 }
 
 extension String {
-    /// Whether this key is of a machine's catalogue or note, which come and change with every pass.
+    /// Whether this key is of a machine's catalogue, note or claim, which come and change with every pass, or the store's id.
     var tellsOfMachine: Bool {
-        contains("/catalog/") || contains("/machines/") || hasSuffix("sync-agent-store.json")
+        contains("/catalog/") || contains("/machines/") || contains("/jobs/") || hasSuffix("sync-agent-store.json")
     }
 }
