@@ -84,13 +84,17 @@ struct SharesCommand: WorkspaceCommand {
             }
             return (shares, problems)
         } catch let error as StoreError {
-            // Nobody has stored anything there.
-            let isNew = try await !workspace.ledger.callAsFunction { try $0.knowsStore() }
-            if error.code == .storeMissing, isNew { return ([], []) }
+            if try await Self.isOfNoStore(error, workspace) { return ([], []) }
             return ([], ["shares of other machines are not in the list, since the store cannot be asked: \(error)"])
         } catch let error as CommandFailure {
             return ([], ["shares of other machines are not in the list, since the store cannot be asked: \(error)"])
         }
+    }
+
+    /// Nobody has stored anything yet, so that nobody shares anything.
+    private static func isOfNoStore(_ error: StoreError, _ workspace: Workspace) async throws -> Bool {
+        guard error.code == .storeMissing else { return false }
+        return try await !workspace.ledger.callAsFunction { try $0.knowsStore() }
     }
 
     /// Where none can be signed now, the list has the rest.
@@ -122,7 +126,12 @@ struct SharesCommand: WorkspaceCommand {
     /// Takes back what another machine shares.
     private func endOther(_ id: ShareID, _ name: String, _ workspace: Workspace) async throws -> Answer {
         let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
-        let (shares, problems) = try await parts.others.run()
+        var (shares, problems): ([OtherShare], [String]) = ([], [])
+        do {
+            (shares, problems) = try await parts.others.run()
+        } catch let error as StoreError {
+            guard try await Self.isOfNoStore(error, workspace) else { throw error }
+        }
         guard let share = shares.first(where: { $0.id == id }) else {
             let unread = problems.isEmpty ? "" : ". What could not be read: \(problems.joined(separator: "; "))"
             throw CommandFailure(
