@@ -160,20 +160,20 @@ struct MoveStoreCommand: WorkspaceCommand {
         let total = report.objects
         let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
-        // What a share or a deletion of another process has changed meanwhile is copied in a second round.
-        for _ in 0..<3 {
+        // Everything is there when a round has nothing to copy: what a share of another process has changed meanwhile, and what
+        // the store has lost again, is copied in a second one.
+        for _ in 0..<4 {
             let done = Mutex(0)
-            report.note(
-                try await copy.run { _ in
-                    let count = done.withLock { done in
-                        done += 1
-                        return done
-                    }
-                    line.count(min(count, total), of: total, "object")
-                })
-            let rest = try await copy.survey()
-            report.missing = rest.missing.objects
-            if rest.missing.objects == 0 { return }
+            let summary = try await copy.run { _ in
+                let count = done.withLock { done in
+                    done += 1
+                    return done
+                }
+                line.count(min(count, total), of: total, "object")
+            }
+            report.note(summary)
+            report.missing = summary.copied.objects
+            if summary.copied.objects == 0 { return }
         }
     }
 

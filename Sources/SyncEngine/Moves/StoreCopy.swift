@@ -31,7 +31,7 @@ package struct StoreCopy: Sendable {
         package var present = Count()
         /// What has to be restored in the old store before anybody can read it.
         package var archived = Count()
-        /// What is missing in the new store; of a survey alone.
+        /// What is missing in the new store, as far as a survey tells.
         package var missing = Count()
         /// Objects that are in another class than in the old store, by the old class and the new one.
         package var classes: [Classes: Int] = [:]
@@ -75,13 +75,14 @@ package struct StoreCopy: Sendable {
         self.time = time
     }
 
-    /// Looks at what there is to do: two listings.
+    /// Looks at what there is to do: two listings. What there is in truth tells ``run(onObject:)``.
     /// - Parameter isFounded: whether the new store is there: of one that is not, nothing is asked.
     /// - Throws: ``StoreError``, `CancellationError`.
     package func survey(isFounded: Bool = true) async throws -> Summary {
         var summary = Summary()
         try await compare(&summary, isFounded: isFounded) { object, there, summary in
-            if Self.matches(object, there) {
+            // Where listings tell no digests, the same size has to do for a preview.
+            if Self.matches(object, there) ?? (there?.size == object.size) {
                 summary.present.note(object)
             } else if object.isLocked {
                 summary.archived.note(object)
@@ -98,7 +99,7 @@ package struct StoreCopy: Sendable {
         var summary = Summary()
         var open: [(object: ObjectInfo, there: ObjectInfo?)] = []
         try await compare(&summary) { object, there, summary in
-            if Self.matches(object, there) {
+            if Self.matches(object, there) == true {
                 summary.present.note(object)
                 onObject(object.size)
                 return
@@ -145,12 +146,12 @@ package struct StoreCopy: Sendable {
         }
     }
 
-    /// Whether listings prove the same bytes.
-    private static func matches(_ object: ObjectInfo, _ there: ObjectInfo?) -> Bool {
+    /// What listings prove of the bytes; `nil` where they tell no digests: of objects in parts, or encrypted ones.
+    private static func matches(_ object: ObjectInfo, _ there: ObjectInfo?) -> Bool? {
         guard let there, there.size == object.size else { return false }
         if let ours = object.sha256, let theirs = there.sha256 { return ours == theirs }
         if let ours = object.md5, let theirs = there.md5 { return ours == theirs }
-        return false
+        return nil
     }
 
     // MARK: Objects

@@ -116,6 +116,17 @@ struct StoreCopyTests {
         #expect(try await text(own, in: new) == "newer")
     }
 
+    @Test func `where listings tell no digests, as of objects in parts, each is asked for, and none is sent twice`()
+        async throws
+    {
+        try await fill()
+        let (from, to) = (UndigestedStore(base: old), UndigestedStore(base: new))
+        #expect(try await copy(from: from, to: to).run().copied.objects == 31)
+        let again = try await copy(from: from, to: to).run()
+        #expect(again.isWhole && again.copied.objects == 0 && again.present.objects == 31)
+        #expect(try await copy(from: from, to: to).survey().isWhole)
+    }
+
     @Test func `requests that something on the way sends twice copy each object once`() async throws {
         try await fill()
         let twice = FaultyStore(new) { call in call.operation == .put ? [.failAfter(.alreadyExists)] : [] }
@@ -138,6 +149,20 @@ struct StoreCopyTests {
         }
         _ = try await copy(to: forgetful).run()
         #expect(try await copy().survey().missing.objects == 1)
+    }
+}
+
+/// A store whose listings tell sizes alone.
+private struct UndigestedStore: WrappedStore {
+    let base: any ObjectStore
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        var page = try await base.list(prefix: prefix, after: after, limit: limit)
+        for index in page.objects.indices {
+            page.objects[index].md5 = nil
+            page.objects[index].sha256 = nil
+        }
+        return page
     }
 }
 
