@@ -11,9 +11,10 @@ import subprocess
 import sys
 import threading
 import time
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import Counter
 from contextlib import closing
+from email.utils import formatdate
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -36,7 +37,8 @@ def content(number):
 
 
 class Archive(Store):
-    """Objects in DEEP_ARCHIVE. What was asked for stays in progress until the test says that some of it is ready."""
+    """Objects in DEEP_ARCHIVE, and what is put beside them. What was asked for stays in progress until the test says that
+    some of it is ready."""
 
     def __init__(self, log, count):
         super().__init__(log, 0)
@@ -44,6 +46,8 @@ class Archive(Store):
         self.keys = sorted(self.number)
         # In the order of the requests; True once it can be read.
         self.restores = {}
+        # {key: (bytes, headers)}: catalogues, and what else machines tell.
+        self.notes = {}
 
     def finish(self, count):
         with self.lock:
@@ -60,6 +64,21 @@ class Archive(Store):
     def forget(self):
         with self.lock:
             self.restores = {}
+
+    def keep(self, name, body, headers, if_absent):
+        """The status of the reply."""
+        with self.lock:
+            if if_absent and (name in self.notes or name in self.number):
+                return 412
+            if name not in self.notes:
+                insort(self.keys, name)
+            self.notes[name] = (body, headers)
+            return 200
+
+    def drop(self, name):
+        with self.lock:
+            if self.notes.pop(name, None):
+                del self.keys[bisect_left(self.keys, name)]
 
     def page(self, prefix, token, limit, telling):
         """ListObjectsV2, with RestoreStatus where it is asked for."""
@@ -79,9 +98,13 @@ class Archive(Store):
                 "<RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress>"
                 f"<RestoreExpiryDate>{EXPIRY}</RestoreExpiryDate></RestoreStatus>" if ready else
                 "<RestoreStatus><IsRestoreInProgress>true</IsRestoreInProgress></RestoreStatus>")
+            size, tag, kind = SIZE, f"{'0' * 32}-1", "DEEP_ARCHIVE"
+            if name in self.notes:
+                body, headers = self.notes[name]
+                size, tag, kind = len(body), headers["ETag"].strip('"'), "STANDARD"
             parts.append(f"<Contents><Key>{quote(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>"
-                         f"<ETag>&quot;{'0' * 32}-1&quot;</ETag><Size>{SIZE}</Size>"
-                         f"<StorageClass>DEEP_ARCHIVE</StorageClass>{status}</Contents>")
+                         f"<ETag>&quot;{tag}&quot;</ETag><Size>{size}</Size>"
+                         f"<StorageClass>{kind}</StorageClass>{status}</Contents>")
         parts.append("</ListBucketResult>")
         return "".join(parts).encode()
 
@@ -108,6 +131,20 @@ class ArchiveRequest(StoreRequest):
         else:
             self.fail(404, "NoSuchConfiguration")
 
+    def do_PUT(self):
+        name, _ = self.parsed()
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        headers = {word: value for word, value in self.headers.items() if word.lower().startswith("x-amz-meta-")}
+        headers |= {"ETag": f'"{hashlib.md5(body, usedforsecurity=False).hexdigest()}"',
+                    "Last-Modified": formatdate(usegmt=True), "Content-Type": self.headers["Content-Type"]}
+        if self.server.store.keep(name, body, headers, self.headers.get("If-None-Match") == "*") == 412:
+            return self.fail(412, "PreconditionFailed")
+        self.reply(200, {"ETag": headers["ETag"]}, count=len(body))
+
+    def do_DELETE(self):
+        self.server.store.drop(self.parsed()[0])
+        self.reply(204)
+
     def do_HEAD(self):
         name, _ = self.parsed()
         if name:
@@ -117,6 +154,8 @@ class ArchiveRequest(StoreRequest):
 
     def send_object(self, name, body):
         store = self.server.store
+        if name in store.notes:
+            return self.send_note(*store.notes[name], is_wanted=body is not None)
         if name not in store.number:
             return self.fail(404, "NoSuchKey")
         ready = store.restores.get(name)
@@ -129,6 +168,16 @@ class ArchiveRequest(StoreRequest):
                 'ongoing-request="false", expiry-date="Tue, 01 Jan 2030 00:00:00 GMT"' if ready
                 else 'ongoing-request="true"')
         self.reply(200, headers, body(store.number[name]) if body else b"")
+
+    def send_note(self, text, headers, is_wanted):
+        status, part = 200, text
+        if wanted := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")):
+            first, last = int(wanted[1]), min(int(wanted[2]), len(text) - 1)
+            if first > last:
+                return self.fail(416, "InvalidRange")
+            status, part = 206, text[first:last + 1]
+            headers = headers | {"Content-Range": f"bytes {first}-{last}/{len(text)}"}
+        self.reply(status, headers | {"Content-Length": str(len(part))}, part if is_wanted else b"")
 
     def do_POST(self):
         name, query = self.parsed()

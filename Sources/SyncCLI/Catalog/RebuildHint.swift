@@ -11,8 +11,7 @@ enum RebuildHint {
         let keys = try KeyLayout(user: user)
         guard try await workspace.ledger({ try $0.isNew() }) else { return nil }
         do {
-            let page = try await workspace.readStoreOnce().list(prefix: keys.photos, after: nil, limit: 1)
-            if page.objects.isEmpty { return nil }
+            guard try await workspace.readStoreOnce().hasObjects(below: keys.photos) else { return nil }
         } catch is StoreError {
             return nil
         }

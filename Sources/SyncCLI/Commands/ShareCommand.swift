@@ -77,7 +77,11 @@ struct ShareCommand: WorkspaceCommand {
         let place = dryRun ? try await workspace.withLedgerCopy() : workspace
         let parts = try ShareServices(place, try await RestoreServices(place, access: dryRun ? .reads : .founds))
         // What was taken back on another machine is not offered again: it would be shared anew.
-        if !dryRun { try await parts.ends.notice() }
+        if !dryRun {
+            for noticed in try await parts.notes.notice() {
+                if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)") }
+            }
+        }
         var order = ShareOrder(
             vacation: try await current(parts.finder, place), selection: photos, quality: quality)
         order.expiresAt = end

@@ -12,7 +12,7 @@ import SyncWatch
 struct SharesCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "shares",
-        abstract: "List shares, or revoke one.",
+        abstract: "List shares, revoke one, or take one over.",
         usage: "sync-agent shares [<options>]",
         discussion: """
             The newest first; those that were revoked or have expired stay in the list, without a link. A share counts as \
@@ -24,15 +24,24 @@ struct SharesCommand: WorkspaceCommand {
             What other machines of the same user share follows, as the store's catalogue tells it, and can be revoked here, \
             too. The machine that has the share publishes it no more, also when it is off now.
 
+            A share is renewed and removed at its end by the machine that made it. When that one is gone for good, or for \
+            long, --take-over makes this machine the one that has it; the link stays as it is where links are plain.
+
             EXAMPLES
               sync-agent shares
               sync-agent shares --revoke 0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10
+              sync-agent shares --take-over 0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10
               sync-agent shares --json | jq '.shares[].link'
             """
     )
 
     @Option(help: ArgumentHelp("Remove this share from the store: its id, or a link to it.", valueName: "id"))
     var revoke: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on with this share of another machine from this one: its id, or a link to it.", valueName: "id"))
+    var takeOver: String?
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
@@ -41,9 +50,16 @@ struct SharesCommand: WorkspaceCommand {
 
     private static let sharesShown = 200
 
+    func validate() throws {
+        if revoke != nil, takeOver != nil { throw ValidationError("--revoke and --take-over do not go together") }
+    }
+
     func answer(_ workspace: Workspace) async throws -> Answer {
         if let revoke {
             let answer = try await end(revoke, workspace)
+            if !options.json { return answer }
+        } else if let takeOver {
+            let answer = try await self.takeOver(takeOver, workspace)
             if !options.json { return answer }
         }
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
@@ -108,12 +124,17 @@ struct SharesCommand: WorkspaceCommand {
     /// - Returns: what people are told of it.
     private func end(_ name: String, _ workspace: Workspace) async throws -> Answer {
         let id = try Self.id(name)
-        guard let share = try await workspace.ledger.callAsFunction({ try $0.share(id) }) else {
-            return try await endOther(id, name, workspace)
-        }
         let terminal = workspace.console.people
-        if share.state.isOver { return Self.isOver(share.id, share.state, terminal) }
+        if let share = try await workspace.ledger.callAsFunction({ try $0.share(id) }), share.state.isOver {
+            return Self.isOver(share.id, share.state, terminal)
+        }
         let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+        // One that another machine has taken over is that one's, and has to be told to it. Where the store cannot be asked,
+        // it is noted here at least.
+        do { try await parts.notes.notice() } catch is StoreError {}
+        guard let share = try await parts.ledger({ try $0.share(id) }) else {
+            return try await endOther(id, name, parts, workspace)
+        }
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
@@ -124,8 +145,28 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     /// Takes back what another machine shares.
-    private func endOther(_ id: ShareID, _ name: String, _ workspace: Workspace) async throws -> Answer {
-        let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+    private func endOther(
+        _ id: ShareID, _ name: String, _ parts: ShareServices, _ workspace: Workspace
+    ) async throws -> Answer {
+        let share = try await other(id, name, parts, workspace)
+        if share.state.isOver { return Self.isOver(share.id, share.state, workspace.console.people) }
+        let what = Self.description(of: share)
+        try confirm(what, workspace.console.people)
+        do {
+            try await parts.otherEnder.run(share)
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). It is noted that the share is to go: a running agent, the next sync, or the same command again "
+                    + "continues it")
+        }
+        return Self.revoked(what)
+    }
+
+    /// The share of another machine that is meant.
+    func other(
+        _ id: ShareID, _ name: String, _ parts: ShareServices, _ workspace: Workspace
+    ) async throws -> OtherShare {
         var (shares, problems): ([OtherShare], [String]) = ([], [])
         do {
             (shares, problems) = try await parts.others.run()
@@ -140,22 +181,14 @@ struct SharesCommand: WorkspaceCommand {
                     + "lists them\(unread.escapingControls)"
             )
         }
-        let terminal = workspace.console.people
-        if share.state.isOver { return Self.isOver(share.id, share.state, terminal) }
+        return share
+    }
+
+    static func description(of share: OtherShare) -> String {
         let photos = share.photoCount.map { Quantities.counted($0, "photo") + " of " } ?? ""
-        let what =
+        return
             "\(photos)\(share.location.escapingControls), shared on \(Quantities.day(share.createdAt)) by the machine "
             + share.machineName.escapingControls
-        try confirm(what, terminal)
-        do {
-            try await parts.otherEnder.run(share)
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). It is noted that the share is to go: a running agent, the next sync, or the same command again "
-                    + "continues it")
-        }
-        return Self.revoked(what)
     }
 
     private func confirm(_ what: String, _ terminal: Terminal) throws {
@@ -164,7 +197,7 @@ struct SharesCommand: WorkspaceCommand {
         }
     }
 
-    private static func isOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) -> Answer {
+    static func isOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) -> Answer {
         terminal.writeLine("Share \(id) is \(state.rawValue) already; nothing of it is in the store.")
         return Answer()
     }
@@ -192,7 +225,7 @@ struct SharesCommand: WorkspaceCommand {
         }
     }
 
-    private static func id(_ name: String) throws -> ShareID {
+    static func id(_ name: String) throws -> ShareID {
         let reference: ShareReference
         do {
             reference = try ShareReference(name)

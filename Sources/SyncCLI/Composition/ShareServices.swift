@@ -15,11 +15,12 @@ struct ShareServices: Sendable {
     let desk: SharePlanner
     let publisher: SharePublisher
     let ender: ShareRemover
-    /// Shares that were taken back on other machines.
-    let ends: ShareEnds
+    /// What became of shares on other machines.
+    let notes: ShareNotes
     /// Those of other machines.
     let others: OtherShares
     let otherEnder: OtherShareRemover
+    let takeOver: ShareTakeOver
     let service: ShareService
 
     var ledger: LedgerQueue { restores.ledger }
@@ -32,7 +33,8 @@ struct ShareServices: Sendable {
         let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
         let reducer = PhotoFileReducer()
         let keys = try KeyLayout(user: settings.user)
-        ends = ShareEnds(store: store, ledger: ledger, keys: keys)
+        notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
+        takeOver = ShareTakeOver(store: store, ledger: ledger, keys: keys, notes: notes)
         others = OtherShares(
             store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)
         otherEnder = OtherShareRemover(
@@ -49,10 +51,10 @@ struct ShareServices: Sendable {
             writer: SharePageWriter(
                 store: store,
                 links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
-            ends: ends, lease: lease, time: time)
+            notes: notes, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, lease: lease)
         service = ShareService(
-            publisher: publisher, ender: ender, ends: ends, others: otherEnder,
+            publisher: publisher, ender: ender, notes: notes, others: otherEnder,
             jobs: UserJobs(store: store, ledger: ledger, keys: keys, others: others, time: time), ledger: ledger,
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(

@@ -13,12 +13,7 @@ package struct JobClaim: Hashable, Sendable, Codable {
         self.startedAt = startedAt
     }
 
-    package func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        return Array(try encoder.encode(self))
-    }
+    package func encoded() throws -> [UInt8] { try NoteJSON.text(self) }
 }
 
 extension KeyLayout {

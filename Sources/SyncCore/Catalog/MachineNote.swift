@@ -45,10 +45,8 @@ package struct MachineNote: Hashable, Sendable, Codable {
     /// - Parameter id: of the machine whose note it has to be.
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8], of id: String) throws {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
         do {
-            self = try decoder.decode(MachineNote.self, from: Data(bytes))
+            self = try NoteJSON.note(bytes)
         } catch {
             throw Damage(description: "it is no note of a machine")
         }
@@ -61,12 +59,7 @@ package struct MachineNote: Hashable, Sendable, Codable {
         version = String(version.prefix(Self.longestText))
     }
 
-    package func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        return Array(try encoder.encode(self))
-    }
+    package func encoded() throws -> [UInt8] { try NoteJSON.text(self) }
 }
 
 extension KeyLayout {

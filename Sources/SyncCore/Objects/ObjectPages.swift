@@ -63,6 +63,13 @@ extension ReadableStore {
     package func listing(prefix: String) -> ObjectListing {
         ObjectListing(store: self, prefix: prefix, limit: 1_000)
     }
+
+    /// Whether there is an object whose key begins with `prefix`, also one that cannot be looked at.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    package func hasObjects(below prefix: String) async throws -> Bool {
+        let page = try await list(prefix: prefix, after: nil, limit: 1)
+        return !page.objects.isEmpty || !page.problems.isEmpty
+    }
 }
 
 /// Sees that a listing gets on. A server that gives the same token again, or pages without end and without objects, would

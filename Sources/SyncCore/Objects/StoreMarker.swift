@@ -27,14 +27,14 @@ package struct StoreMarker: Codable, Hashable, Sendable {
 
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8]) throws(Damage) {
-        guard let marker = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else { throw .unreadable }
+        guard let marker = try? NoteJSON.note(bytes) as Self else { throw .unreadable }
         guard marker.format == Self.format else { throw .format(marker.format) }
         self = marker
     }
 
     /// As it is written: for people, too.
     package func encoded() throws -> [UInt8] {
-        try StoreJSON.text(self)
+        try NoteJSON.text(self)
     }
 
     /// A new one.
@@ -58,7 +58,7 @@ package struct StoreOrigin: Codable, Hashable, Sendable {
 
     /// What is damaged, or of a newer version, tells nothing.
     package init?(parsing bytes: [UInt8]) {
-        guard let origin = try? JSONDecoder().decode(Self.self, from: Data(bytes)), origin.version == Self.version
+        guard let origin = try? NoteJSON.note(bytes) as Self, origin.version == Self.version
         else {
             return nil
         }
@@ -66,19 +66,11 @@ package struct StoreOrigin: Codable, Hashable, Sendable {
     }
 
     package func encoded() throws -> [UInt8] {
-        try StoreJSON.text(self)
+        try NoteJSON.text(self)
     }
 
     package mutating func note(_ id: String) {
         if !continues.contains(id) { continues.append(id) }
-    }
-}
-
-private enum StoreJSON {
-    static func text(_ value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try Array(encoder.encode(value)) + Array("\n".utf8)
     }
 }
 

@@ -6,12 +6,12 @@ import SyncLedger
 struct RebuiltShares: Sendable {
     private let store: any ReadableStore
     private let ledger: LedgerQueue
-    private let ends: ShareEnds
+    private let notes: ShareNoteReader
 
     init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout) {
         self.store = store
         self.ledger = ledger
-        ends = ShareEnds(store: store, ledger: ledger, keys: keys)
+        notes = ShareNoteReader(store: store, ledger: ledger, keys: keys)
     }
 
     /// One request for each share that is called live, and one for what was taken back elsewhere.
@@ -19,7 +19,7 @@ struct RebuiltShares: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     func run() async throws -> [String] {
         var problems: [String] = []
-        try await ends.notice()
+        _ = try await notes.notice()
         for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
             if let problem = try await look(at: share) {
                 problems.append("the share of \(share.folder.text.escapingControls) (\(share.id)): \(problem)")
@@ -28,7 +28,9 @@ struct RebuiltShares: Sendable {
         return problems
     }
 
-    private func look(at share: ShareRecord) async throws -> String? {
+    /// Holds one against its manifest.
+    /// - Returns: why that cannot be done, or what is not known, in plain words.
+    func look(at share: ShareRecord) async throws -> String? {
         let id = share.id
         let manifest: CheckedShare
         do {

@@ -4,7 +4,7 @@ package import SyncLedger
 
 /// Takes shares of other machines back. The ledger notes it first, then the store tells all machines that the share is over,
 /// and only then anything of it is removed: manifest and page, then everything else, until a listing is empty. The machine that
-/// has it publishes it no more (``ShareEnds``), whenever it comes to it.
+/// has it publishes it no more (``ShareNotes``), whenever it comes to it.
 package struct OtherShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue

@@ -26,6 +26,8 @@ package struct OtherShare: Hashable, Sendable {
     package let linksEndAt: Date?
     /// What people call the machine on which it was taken back, where that is not the one that has it.
     package internal(set) var endedBy: String?
+    /// As the catalogue of its machine has it.
+    let line: CatalogShare
 
     /// `nil` for a line that makes no sense.
     init?(_ line: CatalogShare, of machine: String, _ name: String) {
@@ -33,6 +35,7 @@ package struct OtherShare: Hashable, Sendable {
             let start = CalendarDay(line.start), let end = CalendarDay(line.end)
         else { return nil }
         self.machine = machine
+        self.line = line
         machineName = name
         self.id = id
         self.state = state
@@ -62,7 +65,7 @@ package struct OtherShares: Sendable {
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let reader: CatalogReader
-    private let ends: ShareEnds
+    private let notes: ShareNoteReader
     private let spool: FilePath
 
     /// - Parameters:
@@ -76,7 +79,7 @@ package struct OtherShares: Sendable {
         self.ledger = ledger
         self.keys = keys
         self.spool = spool
-        ends = ShareEnds(store: store, ledger: ledger, keys: keys)
+        notes = ShareNoteReader(store: store, ledger: ledger, keys: keys)
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
 
@@ -90,11 +93,12 @@ package struct OtherShares: Sendable {
         let known = try await ledger { ledger in try Set(ids.filter { try ledger.share($0) != nil }) }
         shares.removeAll { known.contains($0.id) }
         guard shares.contains(where: { !$0.state.isOver }) else { return (shares, problems) }
-        let ended = try await ends.all()
-        for index in shares.indices where !shares[index].state.isOver && ended.contains(shares[index].id) {
+        let standings = try await notes.standings()
+        try await leaveToOwners(&shares, standings)
+        for index in shares.indices where !shares[index].state.isOver && standings[shares[index].id]?.isEnded == true {
             do {
                 try await noteEnd(&shares[index])
-            } catch let damage as EndedShare.Damage {
+            } catch let damage as ShareNoteDamage {
                 shares[index].state = .revoking
                 problems.append("\(try keys.shareEnd(shares[index].id)): \(damage)")
             }
@@ -102,11 +106,27 @@ package struct OtherShares: Sendable {
         return (shares, problems)
     }
 
+    /// A machine that was off when another one took its share over has it in its catalogue still.
+    private func leaveToOwners(
+        _ shares: inout [OtherShare], _ standings: [ShareID: ShareNoteReader.Standing]
+    ) async throws {
+        let tellers = Dictionary(grouping: shares, by: \.id).filter { $0.value.count > 1 }
+        for (id, lines) in tellers {
+            var owner = lines[0].machine
+            if standings[id].map({ $0.owner > 0 }) == true,
+                case .success(let note) = try await notes.lastOwner(of: id).last,
+                lines.contains(where: { $0.machine == note.machine })
+            {
+                owner = note.machine
+            }
+            shares.removeAll { $0.id == id && $0.machine != owner }
+        }
+    }
+
     /// The machine that has it may not know yet. Over it is when nothing of it is in the store.
     private func noteEnd(_ share: inout OtherShare) async throws {
-        guard let end = try await ends.end(of: share.id) else { return }
-        let page = try await store.list(prefix: ShareKeys(share.id).folder, after: nil, limit: 1)
-        let isGone = page.objects.isEmpty && page.problems.isEmpty
+        guard let end = try await notes.end(of: share.id) else { return }
+        let isGone = try await !store.hasObjects(below: ShareKeys(share.id).folder)
         share.state = isGone ? .revoked : .revoking
         share.endedAt = isGone ? end.endedAt : nil
         share.endedBy = end.machine == share.machine ? nil : end.name
@@ -149,13 +169,12 @@ package struct OtherShares: Sendable {
             }
         }
         let replaced = [standing.replaces] + machines.map { $0.header.replaces ?? [:] }
-        var seen: Set<ShareID> = []
         let shares = machines.flatMap { machine -> [OtherShare] in
             let id = machine.header.machine
             // Another one goes on in its place, and has what was its.
             if replaced.contains(where: { $0[id].map { machine.last <= $0 } ?? false }) { return [] }
             return machine.state.shares.reversed()
-                .compactMap { OtherShare($0, of: id, machine.header.name) }.filter { seen.insert($0.id).inserted }
+                .compactMap { OtherShare($0, of: id, machine.header.name) }
         }
         return (shares, problems)
     }

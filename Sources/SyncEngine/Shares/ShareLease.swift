@@ -116,7 +116,8 @@ package struct ShareLease: Sendable {
 
     /// Why a share goes no further that is not in these hands any more.
     func loss(of id: ShareID) async throws -> ShareError {
-        try await ledger.finish { try $0.share(id)?.state }?.isOpen == true ? .inOtherHands(id) : .over(id)
+        guard let state = try await ledger.finish({ try $0.share(id)?.state }) else { return .takenOver(id) }
+        return state.isOpen ? .inOtherHands(id) : .over(id)
     }
 
     /// - Returns: `false` when the share is over, or in the hands of another: nothing was noted. As of the others below.

@@ -86,8 +86,22 @@ package enum ShareError: Error, Hashable, Sendable {
     case inOtherHands(ShareID)
     /// It was revoked or has expired meanwhile.
     case over(ShareID)
+    /// Another machine has it now.
+    case takenOver(ShareID)
+    /// It cannot be taken over: this machine shares the same photos of a folder of the same path.
+    case sharedHere(ShareID)
     /// The bucket removes it earlier.
     case endsTooLate(days: Int, rule: Int)
+}
+
+extension ShareError {
+    init(_ fate: ShareNotes.Fate, of id: ShareID) {
+        self =
+            switch fate {
+            case .revoked: .over(id)
+            case .takenOver: .takenOver(id)
+            }
+    }
 }
 
 extension ShareError: CustomStringConvertible {
@@ -104,6 +118,11 @@ extension ShareError: CustomStringConvertible {
             "none of the photos can be shared" + (reasons.isEmpty ? "" : ":\n  " + reasons.joined(separator: "\n  "))
         case .inOtherHands(let id): "another process is at work on share \(id)"
         case .over(let id): "share \(id) was revoked or has expired meanwhile"
+        case .takenOver(let id):
+            "share \(id) was taken over by another machine, which goes on with it; sync-agent shares tells which"
+        case .sharedHere(let id):
+            "share \(id) has the same photos of the same folder as one of this machine's; revoke one of them with "
+                + "sync-agent shares --revoke"
         case .endsTooLate(let days, let rule):
             "a rule of the bucket removes shares after \(rule.counted("day")), and this one is to last \(days). Choose a shorter "
                 + "--expires; or run sync-agent lifecycle apply, with share.expire_days raised where it is less"

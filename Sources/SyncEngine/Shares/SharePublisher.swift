@@ -21,7 +21,7 @@ package struct SharePublisher: Sendable {
     private let ledger: LedgerQueue
     private let sender: SharePhotoSender
     private let writer: SharePageWriter
-    private let ends: ShareEnds
+    private let notes: ShareNotes
     private let lease: ShareLease
     private let time: TimeSource
 
@@ -31,7 +31,7 @@ package struct SharePublisher: Sendable {
     package init(
         store: any ObjectStore, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
         maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter,
-        ends: ShareEnds, lease: ShareLease, time: TimeSource
+        notes: ShareNotes, lease: ShareLease, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
@@ -39,7 +39,7 @@ package struct SharePublisher: Sendable {
             store: store, ledger: ledger, scanner: scanner, reducer: reducer, maker: maker, pool: pool, policy: policy,
             time: time)
         self.writer = writer
-        self.ends = ends
+        self.notes = notes
         self.lease = lease
         self.time = time
     }
@@ -94,7 +94,7 @@ package struct SharePublisher: Sendable {
             return try await lease.holding(id) { share in
                 guard share.state.isOpen, share.expiresAt > time.now() else { throw ShareError.over(id) }
                 do {
-                    if try await ends.honour(id) { throw ShareError.over(id) }
+                    if let fate = try await notes.follow(id) { throw ShareError(fate, of: id) }
                     return try await work(share)
                 } catch {
                     await noteProblem(error, of: id)
@@ -110,7 +110,8 @@ package struct SharePublisher: Sendable {
     /// What went wrong with the share itself is for those who list it.
     private func noteProblem(_ error: any Error, of id: ShareID) async {
         switch error {
-        case is CancellationError, is LedgerError, ShareError.over, ShareError.inOtherHands: return
+        case is CancellationError, is LedgerError, ShareError.over, ShareError.inOtherHands, ShareError.takenOver:
+            return
         default: break
         }
         // Where the ledger cannot be written, the failure itself is what counts.
@@ -125,7 +126,7 @@ package struct SharePublisher: Sendable {
     }
 
     private func record(_ id: ShareID) async throws -> ShareRecord {
-        guard let share = try await ledger({ try $0.share(id) }) else { throw ShareError.over(id) }
+        guard let share = try await ledger({ try $0.share(id) }) else { throw ShareError.takenOver(id) }
         return share
     }
 
@@ -164,10 +165,11 @@ package struct SharePublisher: Sendable {
     }
 
     /// Removes what was stored too late: of a share that is over, or of a photo that is no longer shared. Whoever has the
-    /// share now may count on everything else.
+    /// share now, here or on another machine, may count on everything else.
     private func takeBack(_ photo: SharePhoto, of share: ShareRecord) async throws {
         let isWanted = try await ledger.finish { ledger in
-            guard try ledger.share(share.id)?.state.isOpen == true else { return false }
+            guard let state = try ledger.share(share.id)?.state else { return true }
+            guard state.isOpen else { return false }
             return try ledger.sharePhotos(share.id).contains { $0.slot == photo.slot && $0.position != nil }
         }
         if isWanted { return }
@@ -217,10 +219,10 @@ package struct SharePublisher: Sendable {
         }
         try await lease.requireHeld(id)
         let written = try await writer.write(share, photos.filter { $0.copy != nil }, updatedAt: updatedAt)
-        // Whoever has taken it back on another machine may have listed the store before our last put.
-        if try await ends.honour(id) {
-            _ = try await store.delete([share.keys.manifest, share.keys.page])
-            throw ShareError.over(id)
+        if let fate = try await notes.follow(id) {
+            // Whoever has taken it back on another machine may have listed the store before our last put.
+            if case .revoked = fate { _ = try await store.delete([share.keys.manifest, share.keys.page]) }
+            throw ShareError(fate, of: id)
         }
         if try await lease.notePublished(id, link: written.link, linksEndAt: written.linksEndAt) { return }
         // It was revoked while it was written, and whoever revoked it found nothing and is done; or it went to another, and

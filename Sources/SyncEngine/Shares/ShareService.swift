@@ -33,19 +33,20 @@ package struct ShareService: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - ends: what was taken back on other machines.
+    ///   - notes: what was taken back, or taken over, on other machines.
     ///   - others: for those of other machines that were taken back on this one.
     ///   - jobs: what one machine a day does for all of the user's.
     ///   - pool: for looking at files, on a disk that may hang.
     package init(
-        publisher: SharePublisher, ender: ShareRemover, ends: ShareEnds, others: OtherShareRemover,
+        publisher: SharePublisher, ender: ShareRemover, notes: ShareNotes, others: OtherShareRemover,
         jobs: UserJobs? = nil,
         ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
         notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
         self.ender = ender
-        elsewhere = SharesElsewhere(ends: ends, others: others, jobs: jobs, ledger: ledger, time: time, logger: logger)
+        elsewhere = SharesElsewhere(
+            notes: notes, others: others, jobs: jobs, ledger: ledger, time: time, logger: logger)
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool
@@ -154,7 +155,7 @@ package struct ShareService: Service {
             throw error
         } catch let error as LedgerError {
             throw error
-        } catch let error as ShareError where error == .inOtherHands(share.id) {
+        } catch ShareError.inOtherHands, ShareError.takenOver {
             return
         } catch let error as CancellationError {
             throw error

@@ -3,8 +3,8 @@ import Logging
 import SyncCore
 import SyncLedger
 
-/// What the agent does for shares of which two machines know: those that were taken back elsewhere end here, too, and those of
-/// other machines that were taken back here are removed to the end.
+/// What the agent does for shares of which two machines know: those that were taken back elsewhere end here, too, those that
+/// another machine has taken over are left to it, and those of other machines that were taken back here are removed to the end.
 struct SharesElsewhere: Sendable {
     /// What one round leaves for the next.
     struct Memory {
@@ -16,13 +16,13 @@ struct SharesElsewhere: Sendable {
         fileprivate var swept: Set<ShareID> = []
     }
 
-    /// Seconds between two looks at what was taken back elsewhere: one listing each.
+    /// Seconds between two looks at what became of shares elsewhere: one listing each.
     private static let noticeEvery: TimeInterval = 3_600
     private static let patience: TimeInterval = 300
     /// Seconds after its end in which a share is listed once more.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
 
-    private let ends: ShareEnds
+    private let notes: ShareNotes
     private let others: OtherShareRemover
     private let jobs: UserJobs?
     private let ledger: LedgerQueue
@@ -30,10 +30,10 @@ struct SharesElsewhere: Sendable {
     private let logger: Logger
 
     init(
-        ends: ShareEnds, others: OtherShareRemover, jobs: UserJobs?, ledger: LedgerQueue, time: TimeSource,
+        notes: ShareNotes, others: OtherShareRemover, jobs: UserJobs?, ledger: LedgerQueue, time: TimeSource,
         logger: Logger
     ) {
-        self.ends = ends
+        self.notes = notes
         self.others = others
         self.jobs = jobs
         self.ledger = ledger
@@ -65,15 +65,9 @@ struct SharesElsewhere: Sendable {
         if let last = memory.noticedAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
         guard try await ledger({ try $0.unendedShares() }).contains(where: \.state.isOpen) else { return }
         do {
-            for ended in try await ends.notice() {
-                logger.notice(
-                    """
-                    share \(ended.share.id) of \(ended.share.location.escapingControls) was revoked on the machine \
-                    \(ended.machine.escapingControls)
-                    """)
-            }
+            for noticed in try await notes.notice() { logger.notice("\(noticed)") }
         } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
-            tell("whether shares were revoked on other machines cannot be told: \(error)", &memory)
+            tell("whether shares were revoked or taken over on other machines cannot be told: \(error)", &memory)
         }
         memory.noticedAt = now
     }

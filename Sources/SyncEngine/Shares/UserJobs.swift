@@ -41,7 +41,7 @@ package struct UserJobs: Sendable {
         let (last, own) = try await ledger { (try $0.userJobsDay(), try $0.catalogStanding().machine) }
         if last == day { return [] }
         let signs = try await lastSigns().filter { $0.key != own }
-        let ends = try await listing(keys.shareEnds)
+        let ends = try await listing(keys.shareNotes)
         var done: [String] = []
         if !signs.isEmpty || !ends.isEmpty, let now = try await claim(day, own) {
             try await ledger { try $0.noteUserJobs(on: day) }
@@ -99,8 +99,7 @@ package struct UserJobs: Sendable {
             guard share.state == .revoking || now.timeIntervalSince(share.expiresAt) >= Self.grace else { continue }
             if share.state != .revoking, try await !isOver(share, now: now) { continue }
             let keys = ShareKeys(share.id)
-            let page = try await store.list(prefix: keys.folder, after: nil, limit: 1)
-            if page.objects.isEmpty && page.problems.isEmpty { continue }
+            guard try await store.hasObjects(below: keys.folder) else { continue }
             for key in [keys.manifest, keys.page] { try await store.delete(key) }
             try await ShareStorage(store: store).removeAll(keys)
             done.append(
@@ -128,19 +127,35 @@ package struct UserJobs: Sendable {
         }
     }
 
-    // MARK: Ends of shares
+    // MARK: What is told of shares
 
-    private func forget(_ ends: [(key: ObjectKey, modified: Date?)], now: Date) async throws {
+    private func forget(_ notes: [(key: ObjectKey, modified: Date?)], now: Date) async throws {
         var gone: [ObjectKey] = []
-        for (key, modified) in ends {
-            guard let id = keys.shareID(ofEnd: key), let modified, now.timeIntervalSince(modified) >= Self.memory
+        let old = notes.filter { $0.modified.map { now.timeIntervalSince($0) >= Self.memory } ?? false }.map(\.key)
+        for key in old {
+            if let id = keys.shareID(ofEnd: key), try await isForgettable(key, EndedShare.self, of: id, now: now) {
+                gone.append(key)
+            }
+        }
+        // All take-overs of a share, or none: the last one counts, and it is found by their numbers.
+        let owners = notes.compactMap { note in keys.shareOwner(of: note.key).map { (id: $0.id, number: $0.number) } }
+        for (id, owners) in Dictionary(grouping: owners, by: \.id) {
+            let numbers = owners.map(\.number).sorted()
+            guard let last = try numbers.last.map({ try keys.shareOwner(id, $0) }), old.contains(last),
+                try await isForgettable(last, ShareOwner.self, of: id, now: now),
+                // Its end may have been put off since.
+                try await !store.hasObjects(below: ShareKeys(id).folder)
             else { continue }
-            let bytes = try await store.bytes(of: key, limit: EndedShare.maximumSize)
-            guard let end = try? EndedShare(parsing: bytes, of: id),
-                now.timeIntervalSince(end.expiresAt) >= Self.memory
-            else { continue }
-            gone.append(key)
+            gone += try numbers.map { try keys.shareOwner(id, $0) }
         }
         if !gone.isEmpty { _ = try await store.delete(gone) }
+    }
+
+    private func isForgettable<Note: ShareNote>(
+        _ key: ObjectKey, _ kind: Note.Type, of id: ShareID, now: Date
+    ) async throws -> Bool {
+        let bytes = try await store.bytes(of: key, limit: ShareNoteLimits.maximumSize)
+        guard let note = try? Note(parsing: bytes, of: id) else { return false }
+        return now.timeIntervalSince(note.expiresAt) >= Self.memory
     }
 }

@@ -47,6 +47,16 @@ extension Ledger {
         }
     }
 
+    /// Takes a share of another machine up, as its catalogue has it. The store does not tell so yet:
+    /// ``noteOwnership(_:ofShare:)``.
+    /// - Returns: `false` when there is another open share here of the same photos of the same folder.
+    package func takeShareUp(_ share: CatalogShare) throws(LedgerError) -> Bool {
+        try write("take a share over", isDurable: true) { db in
+            try db.note(share)
+            return try db.number("SELECT number FROM shares WHERE id = ?", [share.share]) != nil
+        }
+    }
+
     /// How many vacations and open shares are known.
     package func rebuiltCounts() throws(LedgerError) -> (vacations: Int, shares: Int) {
         try read("count vacations and shares") { db in
@@ -127,8 +137,8 @@ extension Database {
             """
             INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
                 expires_at, state, step, next_slot, published_at, page_written_at, links_end_at, ended_at,
-                ended_by)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                ended_by, ownership)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
             """,
             [
                 share.share, Data(share.path.path.bytes), share.selection, share.quality, share.location, share.start,

@@ -44,6 +44,7 @@ enum Schema {
         (ProfileIDSchema.name, running(ProfileIDSchema.all)),
         (MatchSchema.name, running(MatchSchema.all)),
         (ShareEndSchema.name, running(ShareEndSchema.all)),
+        (ShareOwnerSchema.name, running(ShareOwnerSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -130,6 +130,24 @@ extension Ledger {
         }
     }
 
+    /// Notes that the store tells the other machines that a share is this one's.
+    package func noteOwnership(_ number: Int, ofShare id: ShareID) throws(LedgerError) {
+        try write("note who has a share", isDurable: true) { db in
+            try db.run("UPDATE shares SET ownership = ? WHERE id = ?", [number, id.description])
+            return
+        }
+    }
+
+    /// Forgets an open share, which another machine has from now on.
+    package func giveShareUp(_ id: ShareID) throws(LedgerError) {
+        try write("give a share up", isDurable: true) { db in
+            let open = "id = ? AND state IN ('preparing', 'waiting', 'live')"
+            try db.run(
+                "DELETE FROM share_photos WHERE share = (SELECT number FROM shares WHERE \(open))", [id.description])
+            try db.run("DELETE FROM shares WHERE \(open)", [id.description])
+        }
+    }
+
     /// Notes why the objects of a share that ends could not be removed.
     package func noteShareUnended(_ problem: String, of id: ShareID, by owner: String) throws(LedgerError) {
         try write("note how a share stands") { db in

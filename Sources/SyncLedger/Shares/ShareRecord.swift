@@ -87,6 +87,9 @@ package struct ShareRecord: Hashable, Sendable {
     package let storedCount: Int
     /// What people call the machine on which it was taken back, where that is another one.
     package let endedBy: String?
+    /// The number of the take-over by which this machine has it; 0 when it has made it; `nil` as long as the store does not
+    /// tell the other machines that it is this one's.
+    package let ownership: Int?
 
     package var keys: ShareKeys { ShareKeys(id) }
 }
@@ -98,7 +101,7 @@ extension ShareRecord: FetchableRecord {
         recipient, link_end_is_known, \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND failure IS NULL), \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL), \
-        ended_by
+        ended_by, ownership
         """
 
     init(row: Row) throws {
@@ -117,7 +120,7 @@ extension ShareRecord: FetchableRecord {
             restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
             publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
             endedAt: row.time(20), holder: row[21], recipient: row[22],
-            photoCount: row[24], storedCount: row[25], endedBy: row[26])
+            photoCount: row[24], storedCount: row[25], endedBy: row[26], ownership: row[27])
     }
 }
 

@@ -143,7 +143,9 @@ final class AgentProcess {
     private var noDescriptions: DescriptionSource { DescriptionSource { _ in VacationDescription() } }
     private var lease: ShareLease { ShareLease(ledger: queue, owner: owner, time: home.clock.standing) }
     private var remover: ShareRemover { ShareRemover(store: store, ledger: queue, lease: lease) }
-    private var ends: ShareEnds { ShareEnds(store: store, ledger: queue, keys: keys) }
+    private var notes: ShareNotes {
+        ShareNotes(store: store, ledger: queue, keys: keys, name: home.name, time: time)
+    }
     private var otherRemover: OtherShareRemover {
         OtherShareRemover(store: store, ledger: queue, keys: keys, name: home.name, time: time)
     }
@@ -154,12 +156,12 @@ final class AgentProcess {
             pool: pool, policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time)),
-            ends: ends, lease: lease, time: time)
+            notes: notes, lease: lease, time: time)
     }
 
     private var shares: ShareService {
         ShareService(
-            publisher: publisher, ender: remover, ends: ends, others: otherRemover, ledger: queue, scanner: home.disk,
+            publisher: publisher, ender: remover, notes: notes, others: otherRemover, ledger: queue, scanner: home.disk,
             pool: pool,
             notifiers: Notifiers([], logger: logger), patience: patience, time: time, logger: logger)
     }
@@ -197,6 +199,11 @@ final class AgentProcess {
     }
 
     func revokeOther(_ share: OtherShare) async throws { try await otherRemover.run(share) }
+
+    /// - Returns: what could not be held against its manifest.
+    func takeOver(_ share: OtherShare) async throws -> String? {
+        try await ShareTakeOver(store: store, ledger: queue, keys: keys, notes: notes).run(share)
+    }
 
     /// The end of a pass.
     func writeCatalog() async throws { _ = try await catalog.run() }

@@ -23,12 +23,14 @@ struct ShareWorkshop: Sendable {
     }
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
     var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, lease: lease) }
-    private var ends: ShareEnds { ShareEnds(store: store, ledger: ledger, keys: .ana) }
+    private var notes: ShareNotes {
+        ShareNotes(store: store, ledger: ledger, keys: .ana, name: "laptop", time: time.source)
+    }
 
     /// The agent's part.
     var service: ShareService {
         ShareService(
-            publisher: publisher, ender: ender, ends: ends,
+            publisher: publisher, ender: ender, notes: notes,
             others: OtherShareRemover(store: store, ledger: ledger, keys: .ana, name: "here", time: time.source),
             ledger: ledger, scanner: FileTreeScanner(),
             pool: BlockingPool(name: "files", threads: 1), notifiers: Notifiers([], logger: logger),
@@ -42,7 +44,7 @@ struct ShareWorkshop: Sendable {
             maker: SharedPhotoMaker(), pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time.source)),
-            ends: ends, lease: lease, time: time.source)
+            notes: notes, lease: lease, time: time.source)
     }
 
     /// Photos of a folder that no pass has stored yet.

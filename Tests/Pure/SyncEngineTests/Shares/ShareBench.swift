@@ -137,10 +137,12 @@ final class ShareBench: Sendable {
             pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: publicBase, time: time.source)),
-            ends: ends, lease: lease(owner), time: time.source)
+            notes: notes, lease: lease(owner), time: time.source)
     }
 
-    var ends: ShareEnds { ShareEnds(store: store, ledger: queue, keys: .ana) }
+    var notes: ShareNotes {
+        ShareNotes(store: store, ledger: queue, keys: .ana, name: "laptop", time: time.source)
+    }
 
     private var otherEnder: OtherShareRemover {
         OtherShareRemover(store: store, ledger: queue, keys: .ana, name: "here", time: time.source)
@@ -152,7 +154,7 @@ final class ShareBench: Sendable {
 
     func service(_ owner: String = "agent") -> ShareService {
         ShareService(
-            publisher: publisher(owner), ender: ender(owner), ends: ends, others: otherEnder, ledger: queue,
+            publisher: publisher(owner), ender: ender(owner), notes: notes, others: otherEnder, ledger: queue,
             scanner: disk,
             pool: BlockingPool(name: "files", threads: 1),
             notifiers: Notifiers([listener], logger: logger),
@@ -189,7 +191,7 @@ final class ShareBench: Sendable {
     // MARK: The store
 
     /// The requests so far, but for those that ask what was taken back on other machines.
-    var requests: Int { store.calls.count { !$0.key.hasPrefix(KeyLayout.ana.shareEnds) } }
+    var requests: Int { store.calls.count { !$0.key.hasPrefix(KeyLayout.ana.shareNotes) } }
 
     /// The names of a share's objects below its folder.
     func objects(_ id: ShareID) -> [String] {

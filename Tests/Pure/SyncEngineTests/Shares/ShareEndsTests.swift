@@ -5,7 +5,7 @@ import SyncLedger
 import SyncTestSupport
 import Testing
 
-/// Shares that a person has taken back on another machine.
+/// Shares that a person has taken back, or over, on another machine.
 @Suite struct ShareEndsTests {
     private let bench: ShareBench
 
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `it is asked for once an hour at most, and not at all where nothing is open`() async throws {
-        func asked() -> Int { bench.store.calls.count { $0.operation == .list && $0.key == KeyLayout.ana.shareEnds } }
+        func asked() -> Int { bench.store.calls.count { $0.operation == .list && $0.key == KeyLayout.ana.shareNotes } }
         try await bench.service().round()
         #expect(asked() == 0)
         let id = try await bench.share().id
@@ -91,6 +91,45 @@ import Testing
         #expect(try bench.record(id).publishedAt == nil)
         try await bench.service().round()
         #expect(try bench.record(id).state == .revoked)
+    }
+
+    @Test(arguments: ["photo", "page", "manifest"])
+    func `what another machine takes over while it is published is left to that one, with all that is there`(
+        last: String
+    ) async throws {
+        let id = try await bench.accept()
+        let keys = ShareKeys(id)
+        let gate = Gate()
+        let key = ["photo": keys.photo(2), "page": keys.page, "manifest": keys.manifest][last] ?? keys.page
+        bench.store.add(StoreFault(.put, key: key.rawValue, .hold(gate)))
+        let attempt = Task { try await bench.publisher().run(id) }
+        await gate.waitForArrivals(1)
+        let note = ShareOwner(
+            id, takenOverAt: bench.time.now, expiresAt: bench.time.now + 86_400, machine: "0123456789abcdef",
+            name: "tower")
+        try await bench.memory.store(try note.encoded(), at: KeyLayout.ana.shareOwner(id, 1))
+        gate.open()
+        let result = await attempt.result
+        #expect(throws: ShareError.takenOver(id)) { try result.get() }
+        #expect(try bench.queue.ledger.share(id) == nil)
+        #expect(["0.jpg", "1.jpg", "2.jpg"].allSatisfy(bench.objects(id).contains))
+        // Nothing of it is touched later, either.
+        let left = bench.objects(id)
+        try await bench.service().round()
+        #expect(bench.objects(id) == left)
+    }
+
+    @Test func `one that another process gives up while it is published here is left alone`() async throws {
+        let id = try await bench.accept()
+        let gate = Gate()
+        bench.store.add(StoreFault(.put, key: ShareKeys(id).photo(2).rawValue, .hold(gate)))
+        let attempt = Task { try await bench.publisher().run(id) }
+        await gate.waitForArrivals(1)
+        try await bench.queue { try $0.giveShareUp(id) }
+        gate.open()
+        let result = await attempt.result
+        #expect(throws: ShareError.takenOver(id)) { try result.get() }
+        #expect(["0.jpg", "1.jpg", "2.jpg"].allSatisfy(bench.objects(id).contains))
     }
 
     @Test func `as long as it cannot be asked, nothing is published and nothing is called live`() async throws {

@@ -112,7 +112,7 @@ import Testing
         #expect(calls.count { $0.operation == .put } == 4)
         #expect(calls.last?.operation == .deleteMany)
         // Between them it is asked whether somebody took it back elsewhere.
-        let changes = calls.dropLast().filter { !$0.key.hasPrefix(KeyLayout.ana.shareEnds) }
+        let changes = calls.dropLast().filter { !$0.key.hasPrefix(KeyLayout.ana.shareNotes) }
         #expect(changes.last?.key == share.keys.manifest.rawValue)
     }
 

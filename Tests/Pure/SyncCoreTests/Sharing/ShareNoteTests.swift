@@ -2,7 +2,7 @@ import FoundationEssentials
 import SyncCore
 import Testing
 
-@Suite struct EndedShareTests {
+@Suite struct ShareNoteTests {
     private static let text = "0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"
     private let id: ShareID
     private let keys: KeyLayout
@@ -41,13 +41,13 @@ import Testing
         ),
         (
             #"{"endedAt":"2026-01-01T00:00:00Z","expiresAt":"2026-01-01T00:00:00Z","machine":"a","name":"b","version":2,"#
-                + #""shareId":"\#(EndedShareTests.text)"}"#, "newer version"
+                + #""shareId":"\#(ShareNoteTests.text)"}"#, "newer version"
         ),
     ])
     func `what tells no end, that of another share, and what a later version wrote is refused`(
         text: String, reason: String
     ) throws {
-        let damage = #expect(throws: EndedShare.Damage.self) { try EndedShare(parsing: Array(text.utf8), of: id) }
+        let damage = #expect(throws: ShareNoteDamage.self) { try EndedShare(parsing: Array(text.utf8), of: id) }
         #expect(damage?.description.contains(reason) == true)
     }
 
@@ -61,5 +61,25 @@ import Testing
         ] {
             #expect(keys.shareID(ofEnd: try ObjectKey(other)) == nil, "\(other)")
         }
+    }
+
+    @Test func `who has a share is told by number, and no other key does`() throws {
+        let note = ShareOwner(
+            id, takenOverAt: Date(timeIntervalSince1970: 1_767_225_600),
+            expiresAt: Date(timeIntervalSince1970: 1_769_817_600), machine: "2367ca4b3fa4b437", name: "tower")
+        #expect(try ShareOwner(parsing: try note.encoded(), of: id) == note)
+        #expect(throws: ShareNoteDamage.self) { try ShareOwner(parsing: try ended().encoded(), of: id) }
+        let key = try keys.shareOwner(id, 12)
+        #expect(key.rawValue == "users/ana/shares/\(Self.text).owner-12.json")
+        let told = try #require(keys.shareOwner(of: key))
+        #expect(told.id == id && told.number == 12)
+        #expect(keys.shareID(ofEnd: key) == nil)
+        for name in [
+            "\(Self.text).owner-0.json", "\(Self.text).owner-01.json", "\(Self.text).owner-+1.json",
+            "\(Self.text).owner-.json", "\(Self.text).owner-1", "x.owner-1.json", "\(Self.text).ended.json",
+        ] {
+            #expect(keys.shareOwner(of: try ObjectKey("users/ana/shares/\(name)")) == nil, "\(name)")
+        }
+        #expect(keys.shareOwner(of: try ObjectKey("users/bob/shares/\(Self.text).owner-1.json")) == nil)
     }
 }

@@ -1,0 +1,89 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+
+/// What the machines of a user tell each other of shares through the store: that one was taken back, and who has one now.
+/// Whatever a ledger believes, what a person has taken back is never published again, and a share has one owner at a time.
+package struct ShareNotes: Sendable {
+    /// What became of a share on another machine, by the name that people call it.
+    package enum Fate: Hashable, Sendable {
+        case revoked(by: String)
+        /// It has the share from now on. Here nothing is known of it any more.
+        case takenOver(by: String)
+    }
+
+    /// A share that was open here.
+    package struct Noticed: Hashable, Sendable, CustomStringConvertible {
+        package let share: ShareRecord
+        package let fate: Fate
+
+        package var description: String {
+            let what = "share \(share.id) of \(share.location.escapingControls)"
+            return switch fate {
+            case .revoked(let machine): "\(what) was revoked on the machine \(machine.escapingControls)"
+            case .takenOver(let machine):
+                "\(what) was taken over by the machine \(machine.escapingControls), which goes on with it"
+            }
+        }
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let reader: ShareNoteReader
+    /// Of this machine.
+    private let name: String
+    private let time: TimeSource
+
+    /// - Parameter name: what people call this machine.
+    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, time: TimeSource) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.name = name
+        self.time = time
+        reader = ShareNoteReader(store: store, ledger: ledger, keys: keys)
+    }
+
+    /// Follows what became of a share elsewhere, and tells the others of one that was taken up from a catalogue. What is in the
+    /// store of one that was taken back is removed by whoever ends shares.
+    /// - Throws: ``StoreError`` when that cannot be told; ``LedgerError``, `CancellationError`.
+    func follow(_ id: ShareID) async throws -> Fate? {
+        guard let share = try await ledger.finish({ try $0.share(id) }) else { return nil }
+        if let fate = try await reader.follow(share) { return fate }
+        if share.ownership == nil { try await claim(share) }
+        return nil
+    }
+
+    /// Does the same for all that are open here. Nothing is asked for where nothing is open.
+    /// - Throws: as ``follow(_:)``.
+    @discardableResult
+    package func notice() async throws -> [Noticed] {
+        let noticed = try await reader.notice()
+        for share in try await ledger({ try $0.unendedShares() }) where share.state.isOpen && share.ownership == nil {
+            try await claim(share)
+        }
+        return noticed
+    }
+
+    /// Tells the other machines that this one has a share from now on. An attempt whose answer was lost has done so.
+    /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
+    private func claim(_ share: ShareRecord) async throws {
+        let (id, machine) = (share.id, try await reader.thisMachine())
+        while true {
+            let (last, number) = try await reader.lastOwner(of: id)
+            if case .success(let owner) = last, owner.machine == machine {
+                return try await ledger.finish { try $0.noteOwnership(number, ofShare: id) }
+            }
+            let note = ShareOwner(
+                id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)
+            do {
+                try await ShareStorage(store: store).put(
+                    text: note.encoded(), type: MediaType.json.name, at: keys.shareOwner(id, number + 1), .ifAbsent)
+            } catch let error as StoreError where error.code == .alreadyExists {
+                // Another one was faster. Whoever takes it over last has it.
+                continue
+            }
+        }
+    }
+}

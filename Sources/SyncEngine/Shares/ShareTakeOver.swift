@@ -1,0 +1,31 @@
+package import SyncCore
+package import SyncLedger
+
+/// Takes a share of another machine of the user over: the ledger has it first, then the store tells all machines whose it is,
+/// and then it is published from here. The machine that had it leaves it alone as soon as it looks (``ShareNotes``). Whoever is
+/// killed between these goes on with it: the agent, the next `sync`, or another attempt.
+package struct ShareTakeOver: Sendable {
+    private let ledger: LedgerQueue
+    private let notes: ShareNotes
+    private let shares: RebuiltShares
+
+    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, notes: ShareNotes) {
+        self.ledger = ledger
+        self.notes = notes
+        shares = RebuiltShares(store: store, ledger: ledger, keys: keys)
+    }
+
+    /// - Returns: what of it could not be held against its manifest, in plain words.
+    /// - Throws: ``ShareError/over(_:)``, ``ShareError/sharedHere(_:)``; ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func run(_ share: OtherShare) async throws -> String? {
+        let id = share.id
+        guard share.state.isOpen else { throw ShareError.over(id) }
+        guard try await ledger({ try $0.takeShareUp(share.line) }) else { throw ShareError.sharedHere(id) }
+        if let fate = try await notes.follow(id) { throw ShareError(fate, of: id) }
+        guard let record = try await ledger({ try $0.share(id) }) else { throw ShareError.takenOver(id) }
+        let problem = record.state == .live ? try await shares.look(at: record) : nil
+        // The machine that had it may be writing its page at this moment.
+        try await ledger { try $0.noteShareOverwritten(id) }
+        return problem
+    }
+}
