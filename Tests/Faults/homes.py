@@ -154,17 +154,8 @@ class Home:
         return {os.path.relpath(file["path"], self.pictures): (file["state"], file["key"]) for file in answer["files"]}
 
     def objects(self):
-        """{key: SHA-256} of what has both a record and bytes; the record names the file of the bytes. Catalogues, which are
-        another one after each pass, are left out."""
-        found = {}
-        for path in (self.store / "records").rglob("*~.json"):
-            try:
-                record = json.loads(path.read_text())
-                if not OF_MACHINES.search(record["key"]):
-                    found[record["key"]] = sha256(self.store / "objects" / record["file"])
-            except (ValueError, KeyError, FileNotFoundError):
-                continue
-        return found
+        """As `objects_below` has them."""
+        return objects_below(self.store)
 
     def has(self, keys):
         """Whether bytes have come for all of them."""
@@ -219,6 +210,20 @@ class Home:
             raise Broken("projects.json is gone") from error
         except ValueError as error:
             raise Broken(f"projects.json is no JSON any more: {error}") from error
+
+
+def objects_below(store):
+    """{key: SHA-256} of what has both a record and bytes in an embedded store; the record names the file of the bytes.
+    Catalogues, which are another one after each pass, are left out."""
+    found = {}
+    for path in (store / "records").rglob("*~.json"):
+        try:
+            record = json.loads(path.read_text())
+            if not OF_MACHINES.search(record["key"]):
+                found[record["key"]] = sha256(store / "objects" / record["file"])
+        except (ValueError, KeyError, FileNotFoundError):
+            continue
+    return found
 
 
 def wait_until(condition, seconds):

@@ -1,10 +1,11 @@
 """What the judge must find: a run that went well, and one thing that is not so afterwards."""
 
 import json
+import shutil
 
 from homes import EVENTS, PROJECTS, TRIP
-from workflows import (ArchiveZip, Cleanup, Mirror, ProjectsDelete, ProjectsExport, ProjectsMigrate, Restore, Share,
-                       Verify, Workflow, key_of)
+from workflows import (ArchiveZip, Cleanup, Forget, Mirror, MoveStore, ProjectsDelete, ProjectsExport, ProjectsMigrate,
+                       Rebuild, Restore, Share, Verify, Workflow, key_of)
 
 ONE = key_of("orientation-3.jpg")
 
@@ -29,10 +30,11 @@ def first_key(home, begin, end):
     return sorted(key for key in home.objects() if key.startswith(begin) and key.endswith(end))[0]
 
 
-# The workflow, what is not so, and how it comes. These two are of the embedded store alone.
+# The workflow, what is not so, and how it comes. These are of the embedded store alone.
 EMBEDDED = (
     (Workflow, "a record is gone", lambda home: (home.store / "records" / f"{ONE}~.json").unlink()),
     (ProjectsDelete, "its object is there", lambda home: (home.store / "objects/users/ana/projects/p1.jpg").touch()),
+    (Forget, "its object is there", lambda home: (home.store / "objects" / ONE).touch()),
 )
 LIES = (
     (Workflow, "an object is gone", lambda home: home.lose(ONE)),
@@ -56,6 +58,11 @@ LIES = (
     (ProjectsMigrate, "an image is nowhere", lambda home: (home.folder / "New/p2.jpg").unlink()),
     (ProjectsExport, "an image is half", lambda home: halve(first(home.out, "*.jpg"))),
     (Verify, "an object has rotted again", lambda home: home.rot(ONE)),
+    (Forget, "another photo went with it", lambda home: home.lose(key_of("size-17x33.jpg"))),
+    (MoveStore, "an object did not come along", lambda home: (home.folder / "new/objects" / ONE).unlink()),
+    (MoveStore, "an object came along in part", lambda home: halve(home.folder / "new/objects" / ONE)),
+    (Rebuild, "an object is gone", lambda home: home.lose(ONE)),
+    (Rebuild, "nothing is known", lambda home: shutil.rmtree(home.folder / "state")),
     (ArchiveZip, "the archive is half", lambda home: halve(home.folder / "archive.zip")),
     (ArchiveZip, "the archive is not there", lambda home: (home.folder / "archive.zip").unlink()),
 )

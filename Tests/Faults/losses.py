@@ -61,7 +61,7 @@ class Losable:
         watch = "".join(f"  - {{kind: {kind}, path: '{self.pictures}/{name}'}}\n" for name, kind in FOLDERS.items())
         path = self.folder / "config.yaml"
         path.write_text(f"user: ana\nmachine: {{name: {self.machine}}}\nstore: {self.store_settings()}\nwatch:\n{watch}"
-                        f"upload: {{batch_size: 16, settle_seconds: 0}}\n{more}")
+                        f"upload: {{batch_size: 16, settle_seconds: 0}}\nshare: {{max_photos: 1000}}\n{more}")
         path.chmod(0o600)
 
     def grow(self):
@@ -113,8 +113,10 @@ class BucketHome(Losable, RemoteHome):
 class Life:
     """One life. `files` is what the person has: {path below Pictures: (MD5, time)}; `gone` what was deleted after a pass."""
 
-    def __init__(self, home, seed, count, kills):
+    def __init__(self, home, seed, count, kills, restores=True):
+        """`restores`: whether the store can bring back what it has archived; Ceph cannot."""
         self.home, self.draw, self.count, self.kills = home, random.Random(f"{seed} life"), count, kills
+        self.restores = restores
         self.sources = [path.read_bytes() for path in sorted(FIXTURES.glob("size-*.jpg"))]
         self.files, self.gone, self.number, self.counts = {}, {}, 0, Counter()
         # Earlier photos of a path. Catalogues do not have them: they come back without their names.
@@ -213,13 +215,14 @@ class Life:
         shutil.copytree(home.folder / "state", home.slot / "old-state")
         home.ask("share", TRIPS[0], "--yes")
         self.change()
-        home.write(ARCHIVING)
+        home.write(ARCHIVING if self.restores else "")
         self.sync()
         home.write()
         for number in range(self.count * 2, self.count * 2 + self.count // 10):
             self.add(f"Gallery/young/{number}.jpg")
         self.sync()
-        home.ask("restore", "--yes", home.pictures / "Phone/Gallery")
+        if self.restores:
+            home.ask("restore", "--yes", home.pictures / "Phone/Gallery")
         home.ask("share", TRIPS[1], "--yes", accept=(0, 3))
         home.ask("sync")
         self.before, self.stored, self.kinds = home.status(), home.objects(), home.classes()

@@ -12,8 +12,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from homes import (EVENTS, FIXTURES, LATER, OLD_EVENTS, PHOTOS, TRIP, YOUNG_EVENTS, Broken, Home, files_below, sha256,
-                   wait_until)
+from homes import (EVENTS, FIXTURES, LATER, OLD_EVENTS, PHOTOS, TRIP, YOUNG_EVENTS, Broken, Home, files_below,
+                   objects_below, sha256, wait_until)
 
 
 def key_of(fixture):
@@ -555,5 +555,107 @@ class ArchiveZip(Workflow):
             raise Broken(f"the ZIP file has {self.inside} photos of 2")
 
 
+class Forget(Workflow):
+    """A photo of which only the store has a copy goes for good, and nothing else does."""
+
+    name = "forget"
+    gone = "Gallery/one.jpg"
+
+    def prepare(self, home):
+        home.ask("sync")
+        (home.pictures / self.gone).unlink()
+        home.ask("sync")
+
+    def words(self, home):
+        return ["forget", home.pictures / self.gone, "--yes"]
+
+    def mend(self, home):
+        # 66: it was all gone before, or what was left to do is done by a pass.
+        home.ask(*self.words(home), accept=(0, 66))
+        home.ask("sync")
+
+    def learn(self, home):
+        super().learn(home)
+        del self.originals[self.gone]
+
+    def judge_more(self, home):
+        if (claim := home.claims().get(self.gone)) and claim[0] not in ("missing", "lost"):
+            raise Broken(f"{self.gone} is {claim[0]}")
+
+    def done(self, home):
+        super().done(home)
+        if left := home.traces(key_of(PHOTOS[self.gone])):
+            raise Broken(f"of a forgotten photo there is still {', '.join(left)}")
+
+
+class MoveStore(Workflow):
+    """All goes into another folder, and then the configuration names that one."""
+
+    name = "move-store"
+
+    def home(self, slot, binary, kind=Home):
+        class Moving(kind):
+            @property
+            def is_moved(self):
+                return "path: ~/new" in (self.folder / "config.yaml").read_text()
+
+            def objects(self):
+                return objects_below(self.folder / "new") if self.is_moved else super().objects()
+
+        return super().home(slot, binary, Moving)
+
+    def prepare(self, home):
+        home.ask("sync")
+
+    def learn(self, home):
+        super().learn(home)
+        # It has the ids of stores in it.
+        del self.good["users/ana/store-origin.json"]
+
+    def words(self, home):
+        return ["move-store", home.folder / "new", "--yes"]
+
+    def mend(self, home):
+        # 64: the configuration names it already.
+        home.ask(*self.words(home), accept=(0, 64))
+        home.ask("sync")
+
+    def done(self, home):
+        super().done(home)
+        if not home.is_moved:
+            raise Broken("the configuration names the old store")
+
+
+class Rebuild(Workflow):
+    """The state folder is gone, the pictures are there."""
+
+    name = "rebuild"
+
+    def prepare(self, home):
+        home.ask("sync")
+        shutil.rmtree(home.folder / "state")
+
+    def words(self, home):
+        return ["rebuild"]
+
+    def mend(self, home):
+        super().mend(home)
+        home.ask("sync")
+
+    def judge_claims(self, home):
+        super().judge_claims(home)
+        there = home.objects()
+        for path, (state, key) in home.claims().items():
+            if state == "missing":
+                self.judge_object(home, there, key, f"{path} is called stored")
+
+    def done(self, home):
+        claims = home.claims()
+        for name in PHOTOS:
+            # What is on the disk is matched by the next pass.
+            if claims.get(name, ("unknown", None))[0] not in ("missing", "uploaded"):
+                raise Broken(f"{name} is {claims.get(name, ('unknown', None))[0]}")
+
+
 ALL = (Workflow, Run, Restore, Share, Revoke, Mirror, Cleanup, ProjectsDelete, ProjectsMigrate, ProjectsExport, Verify,
-       ArchiveZip)
+       ArchiveZip, Forget, MoveStore, Rebuild)

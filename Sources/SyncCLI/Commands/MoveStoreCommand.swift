@@ -119,6 +119,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         let settings = try newStore(installation)
         let edit = try StoreSwitch(to: settings, location: installation.location)
             .edit(reason: "until \(Quantities.day(workspace.time.now()))")
+        if try await isSwitched(to: settings, workspace) { return try await goOn(workspace) }
         try await workspace.takeLock()
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
@@ -145,6 +146,18 @@ struct MoveStoreCommand: WorkspaceCommand {
         guard report.isWhole else { return Answer(report) }
         try await finish(from: old, to: new, copy, edit, &report, shares, workspace)
         return Answer(report)
+    }
+
+    /// Whether a run before this one has come as far as the configuration, and no further.
+    private func isSwitched(to settings: StoreSettings, _ workspace: Workspace) async throws -> Bool {
+        let installation = workspace.installation
+        let configured = workspace.keep(try installation.makeStore(workspace.settings.store, access: .reads))
+        let new = workspace.keep(try installation.makeStore(settings, access: .reads))
+        guard configured.identity.location == new.identity.location,
+            let bound = try await workspace.ledger.callAsFunction({ try $0.boundStore() }),
+            bound != installation.placeName(new)
+        else { return false }
+        return try await workspace.recognition(new).kinship().kinship == .copy
     }
 
     private func isThere(_ new: any ObjectStore) async throws -> Bool {
@@ -193,7 +206,12 @@ struct MoveStoreCommand: WorkspaceCommand {
         }
         try write(text, edit.mode, workspace.installation)
         let place = workspace.installation.placeName(new)
-        try await ledger { try $0.adopt(store: place, id: id, isCopy: true) }
+        do {
+            try await ledger { try $0.adopt(store: place, id: id, isCopy: true) }
+        } catch let error as LedgerError {
+            throw CommandFailure(
+                ExitStatus(error), "\(error). The configuration names the new store already; the same command again goes on")
+        }
         report.switched = true
         report.shares = shares.count
         report.note(left: try await copy.removeOld(shares))

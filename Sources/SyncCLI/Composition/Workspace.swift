@@ -109,7 +109,7 @@ final class Workspace: Sendable {
         let (bound, objects) = try await ledger { (try $0.boundStore(), try $0.knownObjects()) }
         guard let bound, bound != own, objects > 0 else { return nil }
         // Which store it is, it may not tell now.
-        let kinship = bound.hasSuffix(installation.userPart) ? try? await recognition(store).kinship().kinship : nil
+        let kinship = bound.hasSuffix(installation.userPart) ? try? await kinshipOfConfigured() : nil
         let advice =
             switch kinship {
             case .same: "It is the same store: sync-agent move-store --adopt goes on with it"
@@ -124,6 +124,12 @@ final class Workspace: Sendable {
             .configuration,
             "the ledger \(installation.ledgerFile.string) tells what is stored in \(bound), and the configuration names "
                 + "\(own). \(advice)")
+    }
+
+    /// Opened without the ledger: an embedded store that has to be another one answers nothing else.
+    private func kinshipOfConfigured() async throws -> StoreRecognition.Kinship {
+        let store = keep(try installation.makeStore(settings.store, access: .reads))
+        return try await recognition(store).kinship().kinship
     }
 
     /// The configured store with retries, to read what the ledger need not know.

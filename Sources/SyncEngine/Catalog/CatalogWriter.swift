@@ -133,6 +133,7 @@ package struct CatalogWriter: Sendable {
     /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one; what was
     /// written under this machine's name and is not known here (the ledger is an old one that was put back) is read first.
     private func reconcile() async throws {
+        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
         let standing = try await ledger { try $0.catalogStanding() }
         let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
         let chain = CatalogChain(found)
@@ -202,6 +203,10 @@ package struct CatalogWriter: Sendable {
                 MetadataName.sha256: "\(body.digest.sha256)", MetadataName.storedMD5: "\(body.digest.md5)",
             ])
         let key = try segment.key(keys)
+        let written = CatalogStanding.Segment(from: from, to: standing.next, lines: lines, size: body.size)
+        let digest = try digest(of: state)
+        let begun = CatalogStanding.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
+        try await ledger { try $0.noteCatalogWrite(begun) }
         switch try await ProvenPut(store).whereNothingElseIs(body, at: key, attributes) {
         case .holds: break
         case .lacks, .holdsOther:
@@ -209,8 +214,7 @@ package struct CatalogWriter: Sendable {
                 .invalidResponse, operation: "verify", key: key.rawValue,
                 message: "the store took the catalogue and does not have it as it was sent")
         }
-        let written = CatalogStanding.Segment(from: from, to: standing.next, lines: lines, size: body.size)
-        let (now, digest) = (time.now(), try digest(of: state))
+        let now = time.now()
         try await ledger.finish { try $0.commitCatalogWrite(written, stateDigest: digest, at: now) }
         // Only now: what stands for them is proven.
         try await delete(

@@ -93,7 +93,9 @@ package struct OtherReferences: Sendable {
     /// all that it has when it keeps none. And a ledger that is older than its own catalogue does not know what was stored
     /// since.
     private func doubt() async throws -> Doubt? {
-        let (standing, now) = (try await ledger { try $0.catalogStanding() }, time.now())
+        let now = time.now()
+        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: now)
+        let standing = try await ledger { try $0.catalogStanding() }
         var lastSigns: [String: Date] = [:]
         for prefix in [keys.machines, keys.catalog] {
             for try await page in store.listing(prefix: prefix) {

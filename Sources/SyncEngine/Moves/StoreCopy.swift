@@ -199,6 +199,11 @@ package struct StoreCopy: Sendable {
             return .archived
         } catch let error as StoreError where !error.concernsWholeStore {
             return .failed(error)
+        } catch let error as Errno {
+            return .failed(
+                StoreError(
+                    .sourceUnreadable, operation: "copy", key: object.key.rawValue,
+                    message: "\(folder): \(FileFault(error, or: "check the state folder").message)"))
         }
     }
 

@@ -6,7 +6,7 @@ import SystemPackage
 /// How the catalogue in the store stands beside the ledger.
 package struct CatalogStanding: Hashable, Sendable {
     /// A segment that is in the store, as far as is known here.
-    package struct Segment: Hashable, Sendable {
+    package struct Segment: Hashable, Sendable, Codable {
         package var from: Int
         package var to: Int
         package var lines: Int
@@ -17,6 +17,20 @@ package struct CatalogStanding: Hashable, Sendable {
             self.to = to
             self.lines = lines
             self.size = size
+        }
+    }
+
+    /// A write that was begun: the segment, and what it will be known by. The store may have it.
+    package struct Begun: Hashable, Sendable, Codable {
+        package var segment: Segment
+        /// Of its bytes, in hexadecimal digits.
+        package var sha256: String
+        package var stateDigest: String
+
+        package init(segment: Segment, sha256: String, stateDigest: String) {
+            self.segment = segment
+            self.sha256 = sha256
+            self.stateDigest = stateDigest
         }
     }
 
@@ -37,6 +51,8 @@ package struct CatalogStanding: Hashable, Sendable {
     package var stateDigest: String?
     /// Machines whose photos were taken over, and up to which write of theirs.
     package var replaces: [String: Int]
+    /// `nil` when no write is under way, and none was interrupted.
+    package var begun: Begun?
 }
 
 extension Ledger {
@@ -50,6 +66,22 @@ extension Ledger {
             try db.run("UPDATE agent SET catalog_tracking = 1")
             try db.run("UPDATE catalog_changes SET segment = 0 WHERE segment IS NULL")
             return try db.catalogStanding()
+        }
+    }
+
+    /// Notes what is on its way to the store, so that whoever finds it there knows it again.
+    package func noteCatalogWrite(_ begun: CatalogStanding.Begun) throws(LedgerError) {
+        try write("note a write of the catalogue", isDurable: true) { db in
+            let text = String(decoding: try JSONEncoder().encode(begun), as: UTF8.self)
+            try db.run("UPDATE agent SET catalog_begun = ?", [text])
+        }
+    }
+
+    /// What was begun is not in the store.
+    package func dropCatalogWrite() throws(LedgerError) {
+        try write("note a write of the catalogue") { db in
+            try db.run("UPDATE agent SET catalog_begun = NULL")
+            return
         }
     }
 
@@ -72,7 +104,7 @@ extension Ledger {
             try db.run(
                 """
                 UPDATE agent SET catalog_next = MAX(catalog_next, ?), catalog_state = ?, catalog_written_at = ?,
-                    catalog_problem = NULL
+                    catalog_problem = NULL, catalog_begun = NULL
                 """, [segment.to + 1, stateDigest, time.milliseconds])
         }
     }
@@ -126,7 +158,8 @@ extension Database {
             self,
             sql: """
                 SELECT machine_id, catalog_next, catalog_tracking, catalog_written_at, catalog_problem, catalog_state,
-                    catalog_replaces, (SELECT COUNT(*) FROM catalog_changes WHERE segment IS NULL OR segment = 0)
+                    catalog_replaces, (SELECT COUNT(*) FROM catalog_changes WHERE segment IS NULL OR segment = 0),
+                    catalog_begun
                 FROM agent
                 """)
         guard let row, let machine = row[0] as String? else { throw UnknownName() }
@@ -140,6 +173,9 @@ extension Database {
         return CatalogStanding(
             machine: machine, next: row[1], segments: segments, unwritten: row[7], isTracking: row[2],
             writtenAt: (row[3] as Int64?).map(Date.init(milliseconds:)), problem: row[4], stateDigest: row[5],
-            replaces: replaces ?? [:])
+            replaces: replaces ?? [:],
+            begun: (row[8] as String?).flatMap {
+                try? JSONDecoder().decode(CatalogStanding.Begun.self, from: Data($0.utf8))
+            })
     }
 }

@@ -78,6 +78,8 @@ extension Ledger {
                     directory = try DirectoryTable(db).findOrAdd(path, in: folder)
                     last = (folder, path, directory)
                 }
+                // It has that name only where its file of events is gone.
+                if photo.file == nil, try db.isOfEventsHere(object.id, in: directory) { continue }
                 try db.note(photo, object: object, named: name, in: directory, of: folder, at: time)
             }
         }
@@ -194,6 +196,16 @@ extension KeyLayout {
 }
 
 extension Database {
+    /// Whether an object is the photo of an event in a file of this folder that is on the disk.
+    fileprivate func isOfEventsHere(_ object: Int64, in directory: DirectoryID) throws -> Bool {
+        try number(
+            """
+            SELECT 1 FROM events CROSS JOIN event_files ON event_files.event = events.id
+            CROSS JOIN photos ON photos.id = event_files.photo_id
+            WHERE events.object_id = ? AND photos.directory_id = ? AND photos.state NOT IN ('missing', 'lost') LIMIT 1
+            """, [object, directory.rawValue]) != nil
+    }
+
     /// The object of a photo, with what its catalogue tells of it. One that the listing does not have is known as missing.
     fileprivate func object(of photo: CatalogPhoto, at time: Date) throws -> (
         id: Int64, problem: String?, storedAt: Int64

@@ -45,6 +45,7 @@ enum Schema {
         (MatchSchema.name, running(MatchSchema.all)),
         (ShareEndSchema.name, running(ShareEndSchema.all)),
         (ShareOwnerSchema.name, running(ShareOwnerSchema.all)),
+        (CatalogWriteSchema.name, running(CatalogWriteSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

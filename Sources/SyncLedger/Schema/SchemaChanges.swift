@@ -235,3 +235,13 @@ enum RestoreClaimSchema {
         "CREATE INDEX restore_items_claimed ON restore_items (claimed_by) WHERE claimed_by IS NOT NULL",
     ]
 }
+
+/// A migration: a write of the catalogue that was under way. It has shipped when you read this: see ``Schema``.
+enum CatalogWriteSchema {
+    static let name = "interrupted writes of the catalogue"
+
+    static let all = [
+        // JSON: a segment on its way to the store; NULL: none.
+        "ALTER TABLE agent ADD COLUMN catalog_begun TEXT"
+    ]
+}

@@ -145,6 +145,52 @@ struct CatalogWriterTests {
         #expect(try await other.rebuild().fromCatalog == 3)
     }
 
+    /// What others need of an object that nobody has.
+    private func doubt(of machine: CatalogMachine) async throws -> OtherReferences.Doubt? {
+        try await OtherReferences(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
+            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
+        ).look(for: [try ObjectKey("users/ana/photos/0.dat")]).doubt
+    }
+
+    @Test func `a write that the store has, and whose process ended before it was noted, is one`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
+        guard case .failed = try await machine.write() else {
+            Issue.record("it did not fail")
+            return
+        }
+        #expect(try machine.ledger.catalogStanding().begun != nil)
+        let segments = try await bench.segments()
+        // Forgetting a photo is not refused because of it.
+        #expect(try await doubt(of: machine) == nil)
+        let standing = try machine.ledger.catalogStanding()
+        #expect(standing.begun == nil && standing.unwritten == 0 && standing.problem == nil)
+        guard case .unchanged = try await machine.write() else {
+            Issue.record("it was written again")
+            return
+        }
+        #expect(try await bench.segments() == segments)
+    }
+
+    @Test func `a ledger that was put back is not taken for one whose write was interrupted`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let standing = try machine.ledger.catalogStanding()
+        try machine.ledger.noteCatalogWrite(
+            .init(
+                segment: .init(from: standing.next, to: standing.next, lines: 1, size: 1), sha256: "another",
+                stateDigest: ""))
+        let segment = CatalogSegment(machine: standing.machine, from: standing.next, to: standing.next)
+        try await bench.memory.store([1], at: segment.key(bench.keys))
+        #expect(try await doubt(of: machine)?.description.contains("put back") == true)
+        #expect(try machine.ledger.catalogStanding().begun == nil)
+    }
+
     @Test func `segments that are gone are written again, in a full one`() async throws {
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])

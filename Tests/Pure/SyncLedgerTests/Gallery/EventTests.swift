@@ -53,6 +53,27 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test(arguments: [true, false])
+    func `the catalogue's name for a photo of an event is taken up only where its file is gone`(isHere: Bool) throws {
+        let claim = try claim()
+        try store(try world.ledger.noteEvents([event("e1")], of: claim)["e1"])
+        let object = try object(1)
+        _ = try world.ledger.commit(
+            claim, outcome: .uploaded(World.digest(of: claim.stamp), object), at: world.now)
+        if !isHere { _ = try world.ledger.markGone(claim.folder.id, path: Self.file, at: world.now) }
+        let place = CatalogPlace(folder: 1, path: "june/events-1.jpg")
+        try world.ledger.noteCatalog(
+            [
+                CatalogPhoto(
+                    place: place, file: nil, md5: object.md5, key: object.key, sha256: object.sha256, size: object.size,
+                    contentType: object.contentType)
+            ], in: [1: claim.folder.id], at: world.now)
+        var names: [FilePath] = []
+        try world.ledger.photos(at: "/pictures/gallery") { names.append($0.path) }
+        #expect(names.contains("/pictures/gallery/june/events-1.jpg") == !isHere)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `an event with an id that another one has is an event of its own`() throws {
         let first = try claim()
         try store(try world.ledger.noteEvents([event("e1")], of: first)["e1"])

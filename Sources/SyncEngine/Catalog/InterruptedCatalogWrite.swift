@@ -1,0 +1,27 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+
+/// A write of the catalogue of which nobody knows whether the store has it: the process ended in between. Without a look, the
+/// ledger would be taken for an old one that was put back.
+struct InterruptedCatalogWrite: Sendable {
+    let store: any ReadableStore
+    let ledger: LedgerQueue
+    let keys: KeyLayout
+
+    /// Notes it as written where the store has it. One request, and none where nothing was interrupted.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    func finish(at time: Date) async throws {
+        let standing = try await ledger { try $0.catalogStanding() }
+        guard let begun = standing.begun else { return }
+        let segment = CatalogSegment(machine: standing.machine, from: begun.segment.from, to: begun.segment.to)
+        let found = try await store.head(segment.key(keys))
+        try await ledger { ledger in
+            if begun.segment.to == standing.next, found?.sha256.map({ "\($0)" }) == begun.sha256 {
+                try ledger.commitCatalogWrite(begun.segment, stateDigest: begun.stateDigest, at: time)
+            } else {
+                try ledger.dropCatalogWrite()
+            }
+        }
+    }
+}
