@@ -210,7 +210,8 @@ struct MoveStoreCommand: WorkspaceCommand {
             try await ledger { try $0.adopt(store: place, id: id, isCopy: true) }
         } catch let error as LedgerError {
             throw CommandFailure(
-                ExitStatus(error), "\(error). The configuration names the new store already; the same command again goes on")
+                ExitStatus(error),
+                "\(error). The configuration names the new store already; the same command again goes on")
         }
         report.switched = true
         report.shares = shares.count
