@@ -187,7 +187,7 @@ struct SharesCommand: WorkspaceCommand {
     static func description(of share: OtherShare) -> String {
         let photos = share.photoCount.map { Quantities.counted($0, "photo") + " of " } ?? ""
         return
-            "\(photos)\(share.location.escapingControls), shared on \(Quantities.day(share.createdAt)) by the machine "
+            "\(photos)\(share.location.escapingControls), shared on \(Quantities.day(share.createdAt)), of the machine "
             + share.machineName.escapingControls
     }
 

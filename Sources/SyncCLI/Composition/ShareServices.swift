@@ -34,7 +34,8 @@ struct ShareServices: Sendable {
         let reducer = PhotoFileReducer()
         let keys = try KeyLayout(user: settings.user)
         notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
-        takeOver = ShareTakeOver(store: store, ledger: ledger, keys: keys, notes: notes)
+        takeOver = ShareTakeOver(
+            store: store, ledger: ledger, keys: keys, notes: notes, watched: settings.watch)
         others = OtherShares(
             store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)
         otherEnder = OtherShareRemover(

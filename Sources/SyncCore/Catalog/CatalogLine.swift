@@ -90,6 +90,15 @@ package struct CatalogPath: Hashable, Sendable, Codable {
         self.path = path
     }
 
+    fileprivate func moved(to places: [FilePath: FilePath]) -> CatalogPath {
+        let roots = places.keys.filter { path.starts(with: $0) }
+        guard let root = roots.max(by: { $0.length < $1.length }), let place = places[root] else { return self }
+        var (rest, moved) = (path, place)
+        _ = rest.removePrefix(root)
+        moved.append(rest.components)
+        return CatalogPath(moved)
+    }
+
     package init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         if text.hasPrefix(Self.mark), let bytes = Data(base64Encoded: String(text.dropFirst(Self.mark.count))) {
@@ -221,6 +230,15 @@ package struct CatalogShare: Hashable, Sendable, Codable {
     /// What people call the machine on which it was taken back, where that is another one.
     package var endedBy: String?
     package var photos: [Photo]
+
+    /// The same share where its folder is on another machine.
+    /// - Parameter places: where the watched folders of its machine are there.
+    package func moved(to places: [FilePath: FilePath]) -> CatalogShare {
+        var copy = self
+        copy.path = path.moved(to: places)
+        for index in photos.indices { copy.photos[index].path = photos[index].path.moved(to: places) }
+        return copy
+    }
 
     package init(
         share: String, path: FilePath, selection: String, quality: String, location: String, start: String, end: String,

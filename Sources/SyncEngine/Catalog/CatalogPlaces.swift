@@ -39,7 +39,6 @@ struct FolderPlaces: Sendable {
         self.ledger = ledger
     }
 
-    /// By path where it is the same, else by name, else the only one of that kind.
     func places(of folders: [CatalogFolder]) throws -> [Int64: FolderID] {
         var places: [Int64: FolderID] = [:]
         let known = folders.compactMap { folder in
@@ -53,20 +52,7 @@ struct FolderPlaces: Sendable {
             }
             return places
         }
-        let rules: [(FolderRecord, WatchedFolder.Kind, FilePath) -> Bool] = [
-            { $0.path == $2 && $0.kind == $1 },
-            { $0.path.lastComponent == $2.lastComponent && $0.kind == $1 },
-            { folder, kind, _ in folder.kind == kind && configured.count { $0.kind == kind } == 1 },
-        ]
-        var chosen = taken.places.withLock { $0 }
-        for rule in rules {
-            for (_, kind, path) in known where chosen[path] == nil {
-                let match = configured.first { folder in
-                    !chosen.values.contains(folder.id) && rule(folder, kind, path)
-                }
-                if let match { chosen[path] = match.id }
-            }
-        }
+        var chosen = Self.matches(known.map { ($0.1, $0.2) }, configured, chosen: taken.places.withLock { $0 })
         for (number, kind, path) in known {
             let id = try chosen[path] ?? ledger.folderForCatalog(kind, at: path, of: .thisMachine)
             chosen[path] = id
@@ -74,6 +60,46 @@ struct FolderPlaces: Sendable {
         }
         taken.places.withLock { $0 = chosen }
         return places
+    }
+
+    /// Where folders of that machine are here, as far as that is another path.
+    var moves: [FilePath: FilePath] { Self.moves(taken.places.withLock { $0 }, configured) }
+
+    /// The same for a machine of which nothing else is taken up.
+    static func moves(of folders: [CatalogFolder], to configured: [FolderRecord]) -> [FilePath: FilePath] {
+        let known = folders.compactMap { folder in
+            WatchedFolder.Kind(rawValue: folder.kind).map { ($0, folder.path.path) }
+        }
+        return moves(matches(known, configured, chosen: [:]), configured)
+    }
+
+    private static func moves(_ chosen: [FilePath: FolderID], _ configured: [FolderRecord]) -> [FilePath: FilePath] {
+        chosen.reduce(into: [:]) { moves, choice in
+            guard let place = configured.first(where: { $0.id == choice.value })?.path, place != choice.key else { return }
+            moves[choice.key] = place
+        }
+    }
+
+    /// By path where it is the same, else by name, else the only one of that kind.
+    private static func matches(
+        _ known: [(kind: WatchedFolder.Kind, path: FilePath)], _ configured: [FolderRecord],
+        chosen: [FilePath: FolderID]
+    ) -> [FilePath: FolderID] {
+        let rules: [(FolderRecord, WatchedFolder.Kind, FilePath) -> Bool] = [
+            { $0.path == $2 && $0.kind == $1 },
+            { $0.path.lastComponent == $2.lastComponent && $0.kind == $1 },
+            { folder, kind, _ in folder.kind == kind && configured.count { $0.kind == kind } == 1 },
+        ]
+        var chosen = chosen
+        for rule in rules {
+            for (kind, path) in known where chosen[path] == nil {
+                let match = configured.first { folder in
+                    !chosen.values.contains(folder.id) && rule(folder, kind, path)
+                }
+                if let match { chosen[path] = match.id }
+            }
+        }
+        return chosen
     }
 }
 

@@ -334,8 +334,8 @@ package struct LedgerRebuild: Sendable {
             }
         }
         guard entry.machine.role != .other else { return }
-        let (whole, folders, now) = (state, known, time.now())
-        try await ledger { try $0.noteCatalog(whole, in: folders, at: now) }
+        let (whole, folders, moves, now) = (state, known, places.moves, time.now())
+        try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
     }
 
     private func problem(_ segment: CatalogSegment, _ entry: Entry, _ reason: String) -> String {

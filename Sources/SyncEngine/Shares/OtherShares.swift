@@ -26,16 +26,17 @@ package struct OtherShare: Hashable, Sendable {
     package let linksEndAt: Date?
     /// What people call the machine on which it was taken back, where that is not the one that has it.
     package internal(set) var endedBy: String?
-    /// As the catalogue of its machine has it.
+    /// As the catalogue of its machine has it, and the folders that are watched there.
     let line: CatalogShare
+    let folders: [CatalogFolder]
 
     /// `nil` for a line that makes no sense.
-    init?(_ line: CatalogShare, of machine: String, _ name: String) {
+    init?(_ line: CatalogShare, of machine: String, _ name: String, folders: [CatalogFolder]) {
         guard let id = ShareID(line.share), let state = ShareState(rawValue: line.state),
             let start = CalendarDay(line.start), let end = CalendarDay(line.end)
         else { return nil }
         self.machine = machine
-        self.line = line
+        (self.line, self.folders) = (line, folders)
         machineName = name
         self.id = id
         self.state = state
@@ -149,15 +150,21 @@ package struct OtherShares: Sendable {
     private func readCatalogs() async throws -> (shares: [OtherShare], problems: [String]) {
         let standing = try await ledger { try $0.catalogStanding() }
         var problems: [String] = []
-        var machines: [(header: CatalogHeader, last: Int, state: CatalogState)] = []
+        var machines: [(header: CatalogHeader, last: Int, state: CatalogState, folders: [CatalogFolder])] = []
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
         where id != standing.machine {
             guard let last = CatalogChain(segments).segments.last else { continue }
             do {
                 let header = try await reader.header(of: last)
-                let state = Mutex(CatalogState())
-                try await reader.lines(of: last) { line in _ = state.withLock { $0.take(line) } }
-                machines.append((header, last.to, state.withLock { $0 }))
+                let found = Mutex((state: CatalogState(), folders: [CatalogFolder]()))
+                try await reader.lines(of: last) { line in
+                    found.withLock { found in
+                        if case .folder(let folder) = line { found.folders.append(folder) }
+                        _ = found.state.take(line)
+                    }
+                }
+                let (state, folders) = found.withLock { $0 }
+                machines.append((header, last.to, state, folders))
             } catch let error as CatalogError {
                 problems.append("the catalogue of machine \(id): \(error)")
             } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
@@ -174,7 +181,7 @@ package struct OtherShares: Sendable {
             // Another one goes on in its place, and has what was its.
             if replaced.contains(where: { $0[id].map { machine.last <= $0 } ?? false }) { return [] }
             return machine.state.shares.reversed()
-                .compactMap { OtherShare($0, of: id, machine.header.name) }
+                .compactMap { OtherShare($0, of: id, machine.header.name, folders: machine.folders) }
         }
         return (shares, problems)
     }

@@ -8,8 +8,13 @@ package struct ShareTakeOver: Sendable {
     private let ledger: LedgerQueue
     private let notes: ShareNotes
     private let shares: RebuiltShares
+    private let watched: [WatchedFolder]
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, notes: ShareNotes) {
+    /// - Parameter watched: by which the folder of the share is found here.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, notes: ShareNotes, watched: [WatchedFolder]
+    ) {
+        self.watched = watched
         self.ledger = ledger
         self.notes = notes
         shares = RebuiltShares(store: store, ledger: ledger, keys: keys)
@@ -20,7 +25,11 @@ package struct ShareTakeOver: Sendable {
     package func run(_ share: OtherShare) async throws -> String? {
         let id = share.id
         guard share.state.isOpen else { throw ShareError.over(id) }
-        guard try await ledger({ try $0.takeShareUp(share.line) }) else { throw ShareError.sharedHere(id) }
+        let isTaken = try await ledger { ledger in
+            let places = FolderPlaces.moves(of: share.folders, to: try ledger.register(watched))
+            return try ledger.takeShareUp(share.line, movedTo: places)
+        }
+        guard isTaken else { throw ShareError.sharedHere(id) }
         if let fate = try await notes.follow(id) { throw ShareError(fate, of: id) }
         guard let record = try await ledger({ try $0.share(id) }) else { throw ShareError.takenOver(id) }
         let problem = record.state == .live ? try await shares.look(at: record) : nil

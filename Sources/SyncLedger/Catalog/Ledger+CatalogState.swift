@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import GRDB
 package import SyncCore
+package import SystemPackage
 
 /// What a catalogue tells besides photos, once it is all read.
 package struct CatalogState: Hashable, Sendable {
@@ -27,15 +28,16 @@ package struct CatalogState: Hashable, Sendable {
 
 extension Ledger {
     /// Notes vacations, shares and restores as a catalogue has them, after its photos. What is known already stays.
+    /// - Parameter places: where the watched folders of its machine are here, where that is another path.
     package func noteCatalog(
-        _ state: CatalogState, in folders: [Int64: FolderID], at time: Date
+        _ state: CatalogState, in folders: [Int64: FolderID], movedTo places: [FilePath: FilePath] = [:], at time: Date
     ) throws(LedgerError) {
         try write("note what the catalogue tells") { db in
             for vacation in state.vacations {
                 guard let folder = folders[vacation.f] else { continue }
                 try db.note(vacation, in: folder)
             }
-            for share in state.shares { try db.note(share) }
+            for share in state.shares { try db.note(share, movedTo: places) }
             for restore in state.restores { try db.note(restore, at: time) }
             for id in state.profiles where UUID(uuidString: id) != nil {
                 try db.run(
@@ -49,11 +51,14 @@ extension Ledger {
 
     /// Takes a share of another machine up, as its catalogue has it. The store does not tell so yet:
     /// ``noteOwnership(_:ofShare:)``.
+    /// - Parameter places: where the watched folders of its machine are here, where that is another path.
     /// - Returns: `false` when there is another open share here of the same photos of the same folder.
-    package func takeShareUp(_ share: CatalogShare) throws(LedgerError) -> Bool {
+    package func takeShareUp(
+        _ share: CatalogShare, movedTo places: [FilePath: FilePath]
+    ) throws(LedgerError) -> Bool {
         try write("take a share over", isDurable: true) { db in
-            try db.note(share)
-            return try db.number("SELECT number FROM shares WHERE id = ?", [share.share]) != nil
+            try db.note(share, movedTo: places)
+            return try db.knows(share)
         }
     }
 
@@ -127,7 +132,17 @@ extension Database {
             ])
     }
 
-    fileprivate func note(_ share: CatalogShare) throws {
+    /// Where its folder is here; or where it was, when the same photos of that one are shared here already: two links went out.
+    fileprivate func note(_ share: CatalogShare, movedTo places: [FilePath: FilePath]) throws {
+        try note(share.moved(to: places))
+        if try !knows(share) { try note(share) }
+    }
+
+    fileprivate func knows(_ share: CatalogShare) throws -> Bool {
+        try number("SELECT number FROM shares WHERE id = ?", [share.share]) != nil
+    }
+
+    private func note(_ share: CatalogShare) throws {
         guard ShareID(share.share) != nil, ShareState(rawValue: share.state) != nil,
             ShareStep(rawValue: share.step) != nil, CalendarDay(share.start) != nil, CalendarDay(share.end) != nil
         else { return }

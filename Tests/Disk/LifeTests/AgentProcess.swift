@@ -202,7 +202,10 @@ final class AgentProcess {
 
     /// - Returns: what could not be held against its manifest.
     func takeOver(_ share: OtherShare) async throws -> String? {
-        try await ShareTakeOver(store: store, ledger: queue, keys: keys, notes: notes).run(share)
+        try await ShareTakeOver(
+            store: store, ledger: queue, keys: keys, notes: notes,
+            watched: folders.map { WatchedFolder(kind: $0.kind, path: $0.path) }
+        ).run(share)
     }
 
     /// The end of a pass.

@@ -29,6 +29,19 @@ import Testing
         return process
     }
 
+    @Test func `the first pass gives it a link again, and the second one has nothing to do`() async throws {
+        let process = try await rebuilt()
+        #expect(try process.ledger.share(id)?.link == nil)
+        try await process.pass()
+        let share = try #require(try process.ledger.share(id))
+        #expect(share.link != nil && share.state == .live && share.step == .done)
+        let puts = { process.store.calls.count { $0.operation == .put && $0.key.hasPrefix(ShareKeys(self.id).folder) } }
+        let before = puts()
+        try await process.pass()
+        #expect(puts() == before)
+        _ = try await home.finish(process)
+    }
+
     @Test func `one that was revoked is over, and nothing of it is left`() async throws {
         let process = try home.start()
         try await process.revoke(id)
