@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -31,6 +32,14 @@ YOUNG_EVENTS = {"ev-d": ("size-1x77.jpg", "words-of-d")}
 
 class Broken(Exception):
     """A promise that does not hold; its text says which."""
+
+
+def prepared(trial, name, make):
+    """What `make` makes. Where a promise breaks before there is any fault, the trial ends with that."""
+    try:
+        return make()
+    except Broken as error:
+        sys.exit(f"{trial}: without a fault, in {name}: {error}")
 
 
 def flip(path):

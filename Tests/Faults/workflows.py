@@ -630,6 +630,7 @@ class Rebuild(Workflow):
     """The state folder is gone, the pictures are there."""
 
     name = "rebuild"
+    reads_all_again = True
 
     def prepare(self, home):
         home.ask("sync")

@@ -75,7 +75,9 @@ struct FolderPlaces: Sendable {
 
     private static func moves(_ chosen: [FilePath: FolderID], _ configured: [FolderRecord]) -> [FilePath: FilePath] {
         chosen.reduce(into: [:]) { moves, choice in
-            guard let place = configured.first(where: { $0.id == choice.value })?.path, place != choice.key else { return }
+            guard let place = configured.first(where: { $0.id == choice.value })?.path, place != choice.key else {
+                return
+            }
             moves[choice.key] = place
         }
     }
