@@ -93,8 +93,8 @@ package struct OtherShares: Sendable {
         let ids = shares.map(\.id)
         let known = try await ledger { ledger in try Set(ids.filter { try ledger.share($0) != nil }) }
         shares.removeAll { known.contains($0.id) }
-        guard shares.contains(where: { !$0.state.isOver }) else { return (shares, problems) }
-        let standings = try await notes.standings()
+        // Of what is over nothing has to be asked.
+        let standings = shares.allSatisfy(\.state.isOver) ? [:] : try await notes.standings()
         try await leaveToOwners(&shares, standings)
         for index in shares.indices where !shares[index].state.isOver && standings[shares[index].id]?.isEnded == true {
             do {

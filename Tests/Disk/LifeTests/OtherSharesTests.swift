@@ -89,6 +89,24 @@ import Testing
         _ = try await laptop.finish(own)
     }
 
+    @Test func `one that is over, and that two machines have so, is listed once by a third`() async throws {
+        let own = try laptop.start()
+        try await own.revoke(id)
+        try await own.pass()
+        let process = try tower.start()
+        // The laptop goes on, though the tower has taken its place.
+        try await process.rebuild()
+        try await process.pass()
+        laptop.disk.write("photo d", to: Home.rome.appending("d.jpg"))
+        try await own.pass()
+        _ = try await tower.finish(process)
+        _ = try await laptop.finish(own)
+        let third = try Home("third", beside: laptop)
+        let observer = try third.start()
+        #expect(try await observer.otherShares().shares.map { "\($0.id) \($0.state)" } == ["\(id) revoked"])
+        _ = try await third.finish(observer)
+    }
+
     @Test(arguments: 1...14)
     func `killed at any request of it, the next pass goes on, and nothing is removed that is not told`(number: Int)
         async throws
