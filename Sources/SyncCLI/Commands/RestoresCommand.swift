@@ -47,12 +47,15 @@ struct RestoresCommand: WorkspaceCommand {
         var status = ExitStatus.done
         if stopSaving, let id { try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) } }
         if refresh {
-            let saved = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
+            let round = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
             let errors = workspace.console.errors
-            for problem in saved.problems {
+            for problem in round.saved.problems {
                 errors.writeLine(errors.styled("not saved", .red) + "  \("\(problem)".escapingControls)")
             }
-            if !saved.problems.isEmpty { status = .partlyDone }
+            for refusal in round.unanswered {
+                errors.writeLine(errors.styled("not told", .red) + "  \("\(refusal)".escapingControls)")
+            }
+            if !round.saved.problems.isEmpty || !round.unanswered.isEmpty { status = .partlyDone }
         } else {
             try await ledger { _ = try $0.expireRestores(at: now) }
         }

@@ -239,6 +239,10 @@ struct Restores: Sendable {
                 line.finish()
                 errors.writeLine(unsaved(failure))
             }
+            for refusal in rounds.newRefusals() {
+                line.finish()
+                errors.writeLine(errors.styled("not told", .yellow) + "  \(refusal.escapingControls); it is asked again")
+            }
             if let obstacle {
                 line.show("the store is away, the restore goes on when it is back: \(obstacle)")
             } else {

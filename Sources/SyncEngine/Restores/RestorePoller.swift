@@ -25,12 +25,19 @@ package struct RestorePoller: Sendable {
         self.time = time
     }
 
+    /// What a round has come to.
+    package struct Outlook: Sendable {
+        /// When the next round is due; `nil` when no job is open.
+        package var next: Date?
+        /// What the store has said where it should have told how far an object is. It is asked again.
+        package var unanswered: [StoreError] = []
+    }
+
     /// One round over all open jobs, or over one.
     /// - Parameter isUrgent: looks at every job whether its time has come or not.
-    /// - Returns: when the next round is due; `nil` when no job is open.
     /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`. A store that takes
     ///   no requests is asked how far the others are all the same.
-    package func step(job: RestoreJobID? = nil, isUrgent: Bool = false) async throws -> Date? {
+    package func step(job: RestoreJobID? = nil, isUrgent: Bool = false) async throws -> Outlook {
         let begin = time.now()
         _ = try await ledger { try $0.expireRestores(at: begin) }
         let refusal = try await send(job)
@@ -46,7 +53,7 @@ package struct RestorePoller: Sendable {
                 items += open
             }
         }
-        if !items.isEmpty { try await look(at: items) }
+        let unanswered = items.isEmpty ? [] : try await look(at: items)
         let looked = due.map(\.id)
         if !looked.isEmpty {
             try await ledger { ledger in
@@ -54,7 +61,8 @@ package struct RestorePoller: Sendable {
             }
         }
         if let refusal { throw refusal }
-        return try await openJobs(job).map { min(nextLook($0, at: now), $0.claimableAt ?? .distantFuture) }.min()
+        let next = try await openJobs(job).map { min(nextLook($0, at: now), $0.claimableAt ?? .distantFuture) }.min()
+        return Outlook(next: next, unanswered: unanswered)
     }
 
     /// - Returns: why what is left could not be sent.
@@ -99,23 +107,28 @@ package struct RestorePoller: Sendable {
 
     // MARK: Looking
 
-    private func look(at items: [RestoreItem]) async throws {
+    /// - Returns: what the store has said where it should have told.
+    private func look(at items: [RestoreItem]) async throws -> [StoreError] {
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let findings = try await ObjectStateQuery(store: store, knownObjects: known)
             .look(at: Set(items.map(\.key)), tellingRestores: true)
         let gone = try await gone(of: findings)
         let now = time.now()
         var outcomes: [RestoreOutcome: [Int64]] = [:]
+        var unanswered: [ObjectKey: StoreError] = [:]
         for item in items {
-            guard let finding = findings[item.key],
-                let outcome = outcome(of: item, finding, isGone: gone.contains(item.key), at: now)
-            else { continue }
-            outcomes[outcome, default: []].append(item.id)
+            guard let finding = findings[item.key] else { continue }
+            if let outcome = outcome(of: item, finding, isGone: gone.contains(item.key), at: now) {
+                outcomes[outcome, default: []].append(item.id)
+            } else if case .failed(let error) = finding {
+                unanswered[item.key] = error
+            }
         }
         let found = outcomes
         try await ledger { ledger in
             for (outcome, items) in found { try ledger.note(outcome, of: items, at: now) }
         }
+        return unanswered.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Those of the objects that were not found that a listing does not have either: one odd answer costs nobody the

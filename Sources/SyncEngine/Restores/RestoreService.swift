@@ -34,12 +34,16 @@ package struct RestoreService: Service {
 
     /// One round over all jobs, announcements included.
     /// - Parameter isUrgent: looks at every open job whether its time has come or not.
-    /// - Returns: what was saved, and what could not be, for whoever asked to tell.
+    /// - Returns: what was saved, what could not be, and what the store has said where it should have told how far an object
+    ///   is, for whoever asked to tell.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`; what could not be saved is in the log then.
     @discardableResult
-    package func round(isUrgent: Bool) async throws -> RestoreDownloader.SaveSummary {
+    package func round(
+        isUrgent: Bool
+    ) async throws -> (saved: RestoreDownloader.SaveSummary, unanswered: [StoreError]) {
         var rounds = Rounds()
-        return try await work(&rounds, isUrgent: isUrgent, tellsAll: false)
+        let saved = try await work(&rounds, isUrgent: isUrgent, tellsAll: false)
+        return (saved, rounds.unanswered)
     }
 
     /// One round over one job, for whoever waits for it: the store is asked when it is time, and what can be read is saved.
@@ -73,6 +77,8 @@ package struct RestoreService: Service {
         package fileprivate(set) var next: Date? = .distantPast
         /// What could not be saved, and would meet the same again. The agent tries it again when it looks through everything.
         package fileprivate(set) var unsaved: [RestoreJobID: Set<Int64>] = [:]
+        /// What the store has said where it should have told how far an object is, when it was asked last.
+        package fileprivate(set) var unanswered: [StoreError] = []
         fileprivate var told: Set<String> = []
         /// When everything was looked through last, whether something seemed to be new or not.
         fileprivate var lookedThrough: Duration?
@@ -82,6 +88,11 @@ package struct RestoreService: Service {
         /// Those failures that nobody was told of yet.
         package mutating func news(in saved: RestoreDownloader.SaveSummary) -> [String] {
             saved.failures.filter { told.insert($0).inserted }
+        }
+
+        /// Those refusals to tell that nobody was told of yet.
+        package mutating func newRefusals() -> [String] {
+            unanswered.map(\.description).filter { told.insert($0).inserted }
         }
     }
 
@@ -94,7 +105,10 @@ package struct RestoreService: Service {
     ) async throws -> (saved: RestoreDownloader.SaveSummary, obstacle: StoreError?) {
         var obstacle: StoreError?
         do {
-            if asks { rounds.next = try await follower.step(job: job, isUrgent: isUrgent) }
+            if asks {
+                let outlook = try await follower.step(job: job, isUrgent: isUrgent)
+                (rounds.next, rounds.unanswered) = (outlook.next, outlook.unanswered)
+            }
         } catch let error as StoreError {
             obstacle = error
         }
@@ -119,6 +133,7 @@ package struct RestoreService: Service {
         let (saved, obstacle) = try await turn(&rounds, of: nil, isUrgent: isUrgent)
         if tellsAll || obstacle != nil {
             for failure in rounds.news(in: saved) { logger.warning("not saved: \(failure)") }
+            for refusal in rounds.newRefusals() { logger.warning("a restore whose progress is not told: \(refusal)") }
         }
         let hasNews =
             isThorough || obstacle != nil || before != rounds.next || saved.saved > 0 || !saved.unsaved.isEmpty

@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    @Test func `where the store does not tell how far a restore is, that is named, and the next look brings it`()
+        async throws
+    {
+        try await ScriptedS3Server.run { server in
+            let home = try await archivedAlbum(server)
+            server.imitate { $0.listsRestoreStatus = false }
+            #expect(try await home.restore("Rome").items.count == 3)
+            server.script(
+                .answer(ScriptedAnswer(400, "InvalidRequest")), on: .headObject, .getObject, numbers: 1...100)
+            let refused = try await home.run("restores", "--refresh")
+            #expect(refused.code == 3)
+            for key in server.photoKeys {
+                #expect(refused.complaint.contains("not told  ") && refused.complaint.contains(key))
+            }
+            server.clearScript()
+            #expect(try await home.run("restores", "--refresh").code == 0)
+        }
+    }
+
     @Test func `what another machine has asked for is already retrieving, also where only the answer 409 tells it`()
         async throws
     {

@@ -34,13 +34,13 @@ import Testing
     }
 
     @Test func `when the next round is due is told, and nothing when no job is open`() async throws {
-        #expect(try await bench.follower.step() == nil)
+        #expect(try await bench.follower.step().next == nil)
         try bench.ask(for: await bench.add(1))
-        let due = try #require(try await bench.follower.step())
+        let due = try #require(try await bench.follower.step().next)
         #expect(due > bench.time.now)
         #expect(due <= bench.time.now.addingTimeInterval(60))
         await bench.time.advance(by: .seconds(60))
-        #expect(try await bench.follower.step() == nil)
+        #expect(try await bench.follower.step().next == nil)
     }
 
     @Test func `several jobs are looked at with one listing`() async throws {
@@ -86,10 +86,11 @@ import Testing
         bench.store.add(StoreFault(.head, key: keys[0].rawValue, number: 1, .failBefore(code)))
         bench.store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(code)))
         await bench.time.advance(by: .seconds(60))
-        _ = try await bench.follower.step(isUrgent: true)
+        let refused = try await bench.follower.step(isUrgent: true).unanswered
+        #expect(refused.map(\.code) == [code, code] && refused.map(\.key) == keys.map(\.rawValue))
         #expect(try bench.states() == [.retrieving, .retrieving])
         await bench.time.advance(by: .seconds(200))
-        _ = try await bench.follower.step(isUrgent: true)
+        #expect(try await bench.follower.step(isUrgent: true).unanswered.isEmpty)
         #expect(try bench.states() == [.restored, .failed])
     }
 

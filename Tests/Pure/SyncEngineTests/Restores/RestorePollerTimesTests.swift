@@ -11,7 +11,7 @@ import Testing
     /// Follows all jobs for some time, at each moment that a follower names; a new one each time, as after a restart.
     private func follow(_ bench: RestoreBench, hours: Double) async throws {
         let end = bench.time.now.addingTimeInterval(hours * 3_600)
-        while let due = try await bench.follower.step(), due <= end {
+        while let due = try await bench.follower.step().next, due <= end {
             await bench.time.advance(by: .seconds(max(0.001, due.timeIntervalSince(bench.time.now))))
         }
     }
@@ -103,7 +103,7 @@ import Testing
             }, monotonic: bench.time.source.monotonic, sleep: bench.time.source.sleep, random: { 0.5 })
         let poller = RestorePoller(
             store: bench.store, ledger: bench.queue, sender: bench.sender, interval: RestoreBench.interval, time: time)
-        let due = try #require(try await poller.step(job: job))
+        let due = try #require(try await poller.step(job: job).next)
         #expect(try bench.states() == [.retrieving])
         #expect(due.timeIntervalSince(bench.time.now) < 61)
     }
