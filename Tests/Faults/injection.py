@@ -33,6 +33,10 @@ NETWORK = {"socket": ("EMFILE",), "connect": ("ETIMEDOUT", "KILL"), "sendto": ("
            "recvfrom": ("ECONNRESET", "short", "KILL")}
 HALVES = ("write", "pwrite64")
 FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **REMOVALS, **LOOKS, **COPIES, **WATCHES, **NETWORK}
+# From that call on, whatever is done to these files: a drive that has died, a disk that stays full. Only on paths that are
+# known, so that nothing else of the program's is met.
+LASTING = {**{name: ("EIO+",) for name in ("openat", "fsync", "unlink", "unlinkat", "rename", "renameat2", "pread64", "getdents64")},
+           **{name: ("EIO+", "ENOSPC+") for name in ("write", "pwrite64", "link", "linkat", "mkdir")}}
 # These last for the whole run: a quota on the size of files (KiB; writes come out short and then fail), descriptors.
 FILE_SIZES = (0, 1, 2, 3, 4, 8, 16, 32, 64, 128)
 # With fewer than 64 the program does not begin, and says so.
@@ -68,12 +72,13 @@ class Point:
         if self.call == "prlimit":
             limit = f"--fsize={self.when * 1024}" if self.fault == "size" else f"--nofile={self.when}"
             return ["prlimit", limit, *command]
-        what = {"KILL": "signal=KILL", "short": "retval=0"}.get(self.fault, f"error={self.fault}")
+        what = {"KILL": "signal=KILL", "short": "retval=0"}.get(self.fault, f"error={self.fault.rstrip('+')}")
+        when = f"{self.when}+" if self.fault.endswith("+") else self.when
         only = [word for path in sorted(paths) for word in ("-P", path)] if self.named else []
         # With --seccomp-bpf, strace 6.1 drops the signal of all calls but the first.
         quick = () if self.fault == "KILL" else ("--seccomp-bpf",)
         return ["strace", "-D", "-f", "-y", *quick, "-o", log, *only, "-e", f"trace={self.call}",
-                "-e", f"inject={self.call}:{what}:when={self.when}", *command]
+                "-e", f"inject={self.call}:{what}:when={when}", *command]
 
     def hits(self, log, code):
         """The calls that failed so, by the log. A limit needs no hit: it is there all the time."""
@@ -170,7 +175,7 @@ class Trace:
         for named, kinds in self.kinds.items():
             for (call, number), paths in kinds.items():
                 for path in paths:
-                    for fault in FAULTS.get(call, ()):
+                    for fault in FAULTS.get(call, ()) + (LASTING.get(call, ()) if named else ()):
                         found[call, path, fault].append(Point(call, fault, number, named))
         for (call, path), numbers in self.halves.items():
             found[call, path, "half"] = [Point(call, "half", number) for number in sorted(numbers)]
