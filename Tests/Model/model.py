@@ -298,7 +298,7 @@ class World(Home):
                 raise Broken(f"{path} is called stored, and {key} is not in the store")
         self.judge_events(there)
         for chosen in self.revoked:
-            if left := [key for key in there if chosen in key.lower()]:
+            if left := [key for key in there if key.lower().startswith(f"shares/{chosen}/")]:
                 raise Broken(f"a share was revoked, and {left[0]} is there")
 
     def judge_events(self, there):

@@ -127,6 +127,14 @@ struct MoveStoreCommand: WorkspaceCommand {
             throw CommandFailure(.usage, "\(new.identity.location) is the store that the configuration has already")
         }
         let isFounded = try await isThere(new)
+        if isFounded, let id = try await workspace.recognition(new).id(),
+            id == (try await workspace.recognition(old).id())
+        {
+            throw CommandFailure(
+                .usage,
+                "\(new.identity.location) is the store that is used now, under another name: it has the same id. To use that "
+                    + "name, put it into the configuration and run sync-agent move-store --adopt")
+        }
         let ledger = try await workspace.ledger
         let shares = try await ledger { try $0.unendedShares() }.map(\.id)
         let keys = try KeyLayout(user: workspace.settings.user)
@@ -204,6 +212,10 @@ struct MoveStoreCommand: WorkspaceCommand {
             report.section = edit.section
             return
         }
+        // While the configuration names the old store, and whoever goes on from here finds them unpublished: nobody would see to
+        // their ends there any more.
+        try await ledger { ledger in for id in shares { try ledger.noteShareOverwritten(id) } }
+        report.note(left: try await copy.removeOld(shares))
         try write(text, edit.mode, workspace.installation)
         let place = workspace.installation.placeName(new)
         do {
@@ -215,7 +227,6 @@ struct MoveStoreCommand: WorkspaceCommand {
         }
         report.switched = true
         report.shares = shares.count
-        report.note(left: try await copy.removeOld(shares))
     }
 
     // MARK: The configuration
@@ -230,7 +241,12 @@ struct MoveStoreCommand: WorkspaceCommand {
                     bucket: bucket, region: region, endpoint: try endpoint.map(InitCommand.url),
                     prefix: names.dropFirst().joined(separator: "/"), profile: awsProfile))
         }
+        if text.contains("://") {
+            throw CommandFailure(
+                .usage, "\(text.escapingControls): write it as a folder, or as s3://BUCKET with --endpoint URL")
+        }
         let path = PathArgument(text).path
+        try OutputPlace.check(newStore: path, installation)
         guard path.isText else {
             throw CommandFailure(
                 .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")

@@ -1,3 +1,4 @@
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -8,6 +9,12 @@ extension SharesCommand {
     /// - Returns: what people are told of it.
     func takeOver(_ name: String, _ workspace: Workspace) async throws -> Answer {
         let id = try Self.id(name)
+        guard workspace.settings.catalog == .on else {
+            throw CommandFailure(
+                .configuration,
+                "store.catalog is off here, and no other machine could list or revoke the share any more. Set it to on; or revoke "
+                    + "the share (sync-agent shares --revoke \(id)) and share the vacation from here")
+        }
         let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
         let terminal = workspace.console.people
         try await parts.notes.notice()
@@ -28,7 +35,8 @@ extension SharesCommand {
                 || Question.confirm(
                     "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal)
         else { throw CommandFailure(.failed, "nothing was taken over") }
-        if let problem = try await parts.takeOver.run(share) {
+        let problem = try await parts.takeOver.run(share) { try await workspace.updateCatalog(parts.restores.store) }
+        if let problem {
             workspace.console.errors.writeLine(problem.escapingControls)
         }
         let state = try await publish(id, parts, workspace)

@@ -129,9 +129,8 @@ struct SharesCommand: WorkspaceCommand {
             return Self.isOver(share.id, share.state, terminal)
         }
         let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
-        // One that another machine has taken over is that one's, and has to be told to it. Where the store cannot be asked,
-        // it is noted here at least.
-        do { try await parts.notes.notice() } catch is StoreError {}
+        // One that another machine has taken over is that one's. Where the store cannot be asked, it is noted here at least.
+        do { try await parts.notes.look() } catch is StoreError {}
         guard let share = try await parts.ledger({ try $0.share(id) }) else {
             return try await endOther(id, name, parts, workspace)
         }

@@ -12,19 +12,34 @@ struct OutputPlace {
     init(_ path: FilePath, _ installation: Installation) throws {
         let place = path.resolvedAsFarAsThere ?? path
         func holds(_ folder: FilePath) -> Bool { place.starts(with: folder.resolvedAsFarAsThere ?? folder) }
-        var own = [("the state folder", installation.location.stateFolder)]
-        if case .directory(let directory) = installation.settings.store { own.append(("the store", directory.path)) }
-        for (what, folder) in own where holds(folder) {
-            throw CommandFailure(
-                .usage,
-                "\(path.text.escapingControls) is in \(what), \(folder.text.escapingControls), where nothing else may be; "
-                    + "name another folder")
-        }
+        for (what, folder) in Self.own(installation) where holds(folder) { throw Self.taken(path, what, folder) }
         note = installation.settings.watch.first { holds($0.path) }.map { watched in
             "\(path.text.escapingControls) is in the watched folder \(watched.path.text.escapingControls): what is saved there "
                 + "counts as photos of that folder. Copies that are stored already are known by their bytes, and are not "
                 + "stored again."
         }
+    }
+
+    /// The same of a new store, which may be the one that is there already under another name.
+    static func check(newStore path: FilePath, _ installation: Installation) throws {
+        let place = path.resolvedAsFarAsThere ?? path
+        for (what, folder) in own(installation) {
+            let folder = folder.resolvedAsFarAsThere ?? folder
+            if place.starts(with: folder), place != folder { throw taken(path, what, folder) }
+        }
+    }
+
+    private static func own(_ installation: Installation) -> [(what: String, folder: FilePath)] {
+        var own = [("the state folder", installation.location.stateFolder)]
+        if case .directory(let directory) = installation.settings.store { own.append(("the store", directory.path)) }
+        return own
+    }
+
+    private static func taken(_ path: FilePath, _ what: String, _ folder: FilePath) -> CommandFailure {
+        CommandFailure(
+            .usage,
+            "\(path.text.escapingControls) is in \(what), \(folder.text.escapingControls), where nothing else may be; name "
+                + "another folder")
     }
 }
 

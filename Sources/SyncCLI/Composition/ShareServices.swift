@@ -38,8 +38,7 @@ struct ShareServices: Sendable {
             store: store, ledger: ledger, keys: keys, notes: notes, watched: settings.watch)
         others = OtherShares(
             store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)
-        otherEnder = OtherShareRemover(
-            store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
+        otherEnder = OtherShareRemover(store: store, ledger: ledger, notes: notes, time: time)
         self.restores = restores
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
@@ -53,7 +52,7 @@ struct ShareServices: Sendable {
                 store: store,
                 links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
             notes: notes, lease: lease, time: time)
-        ender = ShareRemover(store: store, ledger: ledger, lease: lease)
+        ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease)
         service = ShareService(
             publisher: publisher, ender: ender, notes: notes, others: otherEnder,
             jobs: UserJobs(store: store, ledger: ledger, keys: keys, others: others, time: time), ledger: ledger,

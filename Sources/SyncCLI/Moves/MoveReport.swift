@@ -42,11 +42,11 @@ struct MoveReport: Report {
     private var missingBytes: Int64 = 0
     private var problemCount = 0
     /// What of shares is still in the old store.
-    private var left: [Problem] = []
+    var left: [Problem] = []
 
     private enum CodingKeys: CodingKey {
         case from, to, objects, bytes, copied, copiedBytes, present, archived, archivedBytes, missing, classes, problems
-        case shares, switched, dryRun, section
+        case shares, left, switched, dryRun, section
     }
 
     init(from: String, to: String, dryRun: Bool) {
@@ -79,7 +79,6 @@ struct MoveReport: Report {
 
     mutating func note(left problems: [ObjectProblem]) {
         left = problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
-        self.problems += left
     }
 
     /// What is to be done.
@@ -105,6 +104,11 @@ struct MoveReport: Report {
             terminal.styled("not copied", .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)"
         }
         if problemCount > problems.count { lines.append("and \(Quantities.count(problemCount - problems.count)) more") }
+        lines += left.map {
+            terminal.styled("still there", .red)
+                + "  \($0.key.escapingControls): \($0.reason.escapingControls). The share can "
+                + "still be seen in the old store, and nothing ends it there: remove its folder by hand"
+        }
         lines.append(
             "\(Quantities.counted(copied, "object")) copied (\(Quantities.bytes(copiedBytes))), "
                 + "\(Quantities.count(present)) were there")
@@ -129,8 +133,8 @@ struct MoveReport: Report {
                     + "them, sync-agent shares shows them.")
         }
         return lines + [
-            "Other machines of this user: put the new store into their configuration, and run sync-agent move-store --adopt "
-                + "there."
+            "Other machines of this user: run the same command there, as long as the old store is there. It takes what they have "
+                + "stored since, and their shares."
         ]
     }
 }
@@ -175,9 +179,21 @@ struct AdoptReport: Report {
         ]
     }
 
+    /// What it lacks may be in the store that this machine has left.
+    var status: ExitStatus { adopted && found < known ? .partlyDone : .done }
+
+    private var lack: [String] {
+        guard found < known else { return [] }
+        return [
+            "It lacks \(Quantities.count(known - found)) of the \(Quantities.counted(known, "object")) that are known here. What has "
+                + "its file here is stored again by the next sync. Where the old store is still there, it has the rest: "
+                + "sync-agent move-store OLD, and then sync-agent move-store NEW, bring all of it here."
+        ]
+    }
+
     func lines(on terminal: Terminal) -> [String] {
         adopted
-            ? ["This machine goes on with \(store.escapingControls). Next: sync-agent sync"]
+            ? lack + ["This machine goes on with \(store.escapingControls). Next: sync-agent sync"]
             : [
                 "\(store.escapingControls) has \(Quantities.count(found)) of the \(Quantities.counted(known, "object")) that "
                     + "are known here; nothing was changed"

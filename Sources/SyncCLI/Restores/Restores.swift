@@ -241,7 +241,8 @@ struct Restores: Sendable {
             }
             for refusal in rounds.newRefusals() {
                 line.finish()
-                errors.writeLine(errors.styled("not told", .yellow) + "  \(refusal.escapingControls); it is asked again")
+                errors.writeLine(
+                    errors.styled("not told", .yellow) + "  \(refusal.escapingControls); it is asked again")
             }
             if let obstacle {
                 line.show("the store is away, the restore goes on when it is back: \(obstacle)")

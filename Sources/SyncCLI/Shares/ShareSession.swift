@@ -39,6 +39,8 @@ struct ShareSession {
         lines.forEach(terminal.writeLine)
         if proposal.change == .none, let share = proposal.existing {
             do {
+                // What was published can be removed by others, or lost.
+                if try await parts.publisher.examine(share.id) { return try await mend(share.id, proposal) }
                 if parts.publisher.wantsNewLinks(share) { try await parts.publisher.renew(share.id) }
             } catch ShareError.inOtherHands {
                 // The agent is making the new links.
@@ -55,6 +57,26 @@ struct ShareSession {
             throw CommandFailure(.failed, "nothing was shared")
         }
         return try await publish(proposal, restore)
+    }
+
+    /// Stores again what the store has not any more.
+    private func mend(_ id: ShareID, _ proposal: ShareProposal) async throws -> Outcome {
+        let progress = ProgressLine(workspace.console.errors, time: workspace.time)
+        defer { progress.finish() }
+        terminal.writeLine("Something of it is missing in the store, and is stored again.")
+        try await noteRecipient(of: id)
+        do {
+            _ = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
+        } catch let error as StoreError {
+            throw Self.toBeContinued(error)
+        }
+        return try await outcome(of: id, proposal, wasThere: false, costUSD: 0)
+    }
+
+    private static func toBeContinued(_ error: StoreError) -> CommandFailure {
+        CommandFailure(
+            ExitStatus(error),
+            "\(error). What was sent is kept: a running agent, or the same command again, continues it")
     }
 
     /// Another process may have the share in hand, or make the same one at this moment: it is waited for, and what it
@@ -88,9 +110,7 @@ struct ShareSession {
                     if case .nothing = error { try await parts.ender.run(id, .revoked) }
                     throw error
                 } catch let error as StoreError {
-                    throw CommandFailure(
-                        ExitStatus(error),
-                        "\(error). What was sent is kept: a running agent, or the same command again, continues it")
+                    throw Self.toBeContinued(error)
                 }
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {

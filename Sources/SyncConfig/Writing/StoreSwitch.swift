@@ -28,7 +28,9 @@ package struct StoreSwitch: Sendable {
     package func edit(reason: String) throws(ConfigError) -> Edit {
         let (bytes, mode) = try ConfigFile.read(location.file, ifMissing: "it is gone")
         let text = try edited(bytes, reason: reason)
-        return Edit(text: text, section: newSection(keeping: []).joined(separator: "\n"), mode: mode)
+        let root = (try? ConfigFile.text(bytes)).flatMap { try? ConfigDocument.parse($0) }
+        let section = newSection(keeping: [], root.map(Self.values) ?? [:])
+        return Edit(text: text, section: section.joined(separator: "\n"), mode: mode)
     }
 
     func edited(_ bytes: [UInt8], reason: String) throws(ConfigError) -> String? {
@@ -41,7 +43,7 @@ package struct StoreSwitch: Sendable {
         var lines = text.split(separator: Character(end), omittingEmptySubsequences: false).map { String($0) }
         if lines.last?.isEmpty == true { lines.removeLast() }
         let range = Self.section(root, of: lines)
-        var block = newSection(keeping: lines[range])
+        var block = newSection(keeping: lines[range], Self.values(of: root))
         if range.isEmpty {
             block.insert("", at: 0)
         } else {
@@ -69,7 +71,20 @@ package struct StoreSwitch: Sendable {
         return first..<(last ?? first) + 1
     }
 
-    private func newSection(keeping old: ArraySlice<String>) -> [String] {
+    /// The plain values of the section, in whatever form it is written.
+    private static func values(of root: ConfigNode) -> [String: String] {
+        guard case .section(let sections) = root.content,
+            case .section(let entries)? = sections.first(where: { $0.name == "store" })?.value.content
+        else { return [:] }
+        return entries.reduce(into: [:]) { values, entry in
+            if case .text(let text, isPlain: true) = entry.value.content { values[entry.name] = text }
+        }
+    }
+
+    /// - Parameters:
+    ///   - old: the lines of the old section, as somebody has written them.
+    ///   - known: its values, where they are no lines of their own.
+    private func newSection(keeping old: ArraySlice<String>, _ known: [String: String]) -> [String] {
         let values = ConfigTemplate.values(of: store, location)
         let keys = ConfigKeys.all.filter { $0.section == "store" }
         var lines = ["store:"]
@@ -79,7 +94,11 @@ package struct StoreSwitch: Sendable {
         // What goes with every store.
         for key in keys where key.traits.store == nil && values[key.path] == nil {
             let line = old.first { $0.first == " " && $0.drop { $0 == " " }.hasPrefix("\(key.name):") }
-            if let line { lines.append("  \(line.drop { $0 == " " })") }
+            if let line {
+                lines.append("  \(line.drop { $0 == " " })")
+            } else if let value = known[key.name] {
+                lines.append("  \(key.name): \(value)")
+            }
         }
         return lines
     }

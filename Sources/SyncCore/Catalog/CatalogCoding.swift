@@ -42,16 +42,21 @@ package struct CatalogCoding: Sendable {
         guard let wire = try? decoder.decode(WirePhoto.self, from: line) else { return nil }
         do {
             if let folder = wire.f, let path = wire.p {
+                guard path.path.isBelowAnyFolder else { return nil }
                 let place = CatalogPlace(folder: folder, path: path.path)
                 return wire.gone == true ? .gone(place) : try photo(wire, at: place).map(CatalogLine.photo)
             }
             if let count = wire.end?.count { return .end(count) }
             switch wire {
             case _ where wire.catalog != nil: return .header(try decoder.decode(CatalogHeader.self, from: line))
-            case _ where wire.folder != nil: return .folder(try decoder.decode(CatalogFolder.self, from: line))
+            case _ where wire.folder != nil:
+                let folder = try decoder.decode(CatalogFolder.self, from: line)
+                return folder.path.path.isAbsolute ? .folder(folder) : nil
             case _ where wire.share != nil: return .share(try decoder.decode(CatalogShare.self, from: line))
             case _ where wire.restore != nil: return .restore(try decoder.decode(CatalogRestore.self, from: line))
-            case _ where wire.vacation != nil: return .vacation(try decoder.decode(CatalogVacation.self, from: line))
+            case _ where wire.vacation != nil:
+                let vacation = try decoder.decode(CatalogVacation.self, from: line)
+                return vacation.vacation.path.isBelowAnyFolder ? .vacation(vacation) : nil
             case _ where wire.profile != nil: return wire.profile.map(CatalogLine.profile)
             case _ where wire.state?.isMark == true: return .state
             default: return .unknown

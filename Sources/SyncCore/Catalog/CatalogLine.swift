@@ -106,6 +106,11 @@ package struct CatalogPath: Hashable, Sendable, Codable {
         } else {
             path = FilePath(text)
         }
+        // A file in a bucket: whoever may write there must not choose where a restore writes here.
+        guard path.leadsDown else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "a path with . or .. in it"))
+        }
     }
 
     package func encode(to encoder: any Encoder) throws {

@@ -21,6 +21,13 @@ extension FilePath {
     /// Whether a text can hold it: where there is none, as in the configuration, the path cannot be told.
     package var isText: Bool { !RawText.isRaw(RawText.text(of: bytes)) }
 
+    /// Whether it leads nowhere but down: no `.` and no `..` in it. What somebody else has written is held against this before
+    /// a path is made of it.
+    package var leadsDown: Bool { components.allSatisfy { $0.kind == .regular } }
+
+    /// Whether it names something below whatever folder it is put behind.
+    package var isBelowAnyFolder: Bool { isRelative && !isEmpty && leadsDown }
+
     /// The path below `root`, empty for the root itself; the path as it is when it does not lie below, as one that is
     /// relative already.
     package func relative(to root: FilePath) -> FilePath {

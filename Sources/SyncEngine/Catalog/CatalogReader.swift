@@ -44,6 +44,8 @@ struct CatalogReader: Sendable {
             _ = try await store.get(key, range: 0..<Self.headerLength) { piece in bytes.withLock { $0 += piece } }
         } catch let error as StoreError where error.code == .badDigest {
             // The line may be whole.
+        } catch let error as StoreError where error.code == .invalidRange {
+            throw CatalogError.damaged("it is empty")
         }
         var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
         do {

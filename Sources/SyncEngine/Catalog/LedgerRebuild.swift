@@ -215,8 +215,11 @@ package struct LedgerRebuild: Sendable {
     private func choose(among entries: [Entry], _ own: String, _ wanted: String?) throws -> String? {
         let living = entries.filter { $0.machine.role == .other }.sorted { $0.isNewer(than: $1) }
         if let wanted {
+            // One that has this machine's own id has its place already; what is meant is the one of that name before it.
             let named =
-                living.first { $0.machine.id == wanted } ?? living.first { $0.machine.name == wanted }
+                living.first { $0.machine.id == wanted }
+                ?? living.first { $0.machine.name == wanted && $0.machine.id != own }
+                ?? living.first { $0.machine.name == wanted }
                 ?? entries.first {
                     [$0.machine.id, $0.machine.name].contains(wanted) && $0.machine.role != .unreadable
                 }

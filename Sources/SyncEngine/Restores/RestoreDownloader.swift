@@ -85,6 +85,11 @@ package struct RestoreDownloader: Sendable {
         var tasks: [(item: RestoreItem, task: DownloadTask)] = []
         let outputs = try await outputs(of: Set(items.map(\.job)))
         for item in items {
+            if let place = item.places.first(where: { !$0.destination.isBelowAnyFolder }) {
+                result.fail(
+                    item, "its place, \(place.destination.text), would not be below the folder; restore it by its name")
+                continue
+            }
             do {
                 for place in item.places {
                     let task = try await task(for: item, at: place, in: outputs[item.job], &made)
@@ -99,8 +104,8 @@ package struct RestoreDownloader: Sendable {
             }
         }
         let (planned, now) = (tasks, time.now)
-        // An item is saved when it is in all of its places.
-        var left = Dictionary(grouping: planned, by: \.item.id).mapValues(\.count)
+        // An item is saved when it is in all of its places: one that cannot be there leaves it unsaved.
+        var left = Dictionary(items.map { ($0.id, $0.places.count) }, uniquingKeysWith: max)
         let outcomes = await batch.run(
             planned.map(\.task),
             finished: { index, outcome in

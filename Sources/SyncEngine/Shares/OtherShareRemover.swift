@@ -8,17 +8,13 @@ package import SyncLedger
 package struct OtherShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
-    private let keys: KeyLayout
-    /// Of this machine.
-    private let name: String
+    private let notes: ShareNotes
     private let time: TimeSource
 
-    /// - Parameter name: what people call this machine.
-    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, time: TimeSource) {
+    package init(store: any ObjectStore, ledger: LedgerQueue, notes: ShareNotes, time: TimeSource) {
         self.store = store
         self.ledger = ledger
-        self.keys = keys
-        self.name = name
+        self.notes = notes
         self.time = time
     }
 
@@ -57,16 +53,7 @@ package struct OtherShareRemover: Sendable {
 
     private func tell(_ removal: ShareRemoval) async throws {
         let (id, now) = (removal.id, time.now())
-        let machine = try await ledger { try $0.catalogStanding().machine }
-        let end = EndedShare(
-            id, endedAt: now, expiresAt: removal.expiresAt, machine: machine, name: name)
-        do {
-            // Two machines that take it back at one time mean the same.
-            try await ShareStorage(store: store).put(
-                text: end.encoded(), type: MediaType.json.name, at: keys.shareEnd(id), .ifAbsent)
-        } catch let error as StoreError where error.code == .alreadyExists {
-            // It was told by another, or by an attempt whose answer was lost.
-        }
+        try await notes.tellEnd(of: id, expiresAt: removal.expiresAt)
         try await ledger.finish { try $0.noteShareRemovalTold(id, at: now) }
     }
 }

@@ -31,6 +31,7 @@ package struct ShareNotes: Sendable {
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let reader: ShareNoteReader
+    private let rebuilt: RebuiltShares
     /// Of this machine.
     private let name: String
     private let time: TimeSource
@@ -43,6 +44,21 @@ package struct ShareNotes: Sendable {
         self.name = name
         self.time = time
         reader = ShareNoteReader(store: store, ledger: ledger, keys: keys)
+        rebuilt = RebuiltShares(store: store, ledger: ledger, keys: keys)
+    }
+
+    /// Tells the machines of the user that a share is taken back: also a ledger that is put back, or comes from the catalogue, in
+    /// which it is live. Two machines that take it back at one time mean the same.
+    /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
+    func tellEnd(of id: ShareID, expiresAt: Date) async throws {
+        let end = EndedShare(
+            id, endedAt: time.now(), expiresAt: expiresAt, machine: try await reader.thisMachine(), name: name)
+        do {
+            try await ShareStorage(store: store).put(
+                text: end.encoded(), type: MediaType.json.name, at: keys.shareEnd(id), .ifAbsent)
+        } catch let error as StoreError where error.code == .alreadyExists {
+            // It was told by another, or by an attempt whose answer was lost.
+        }
     }
 
     /// Follows what became of a share elsewhere, and tells the others of one that was taken up from a catalogue. What is in the
@@ -55,11 +71,17 @@ package struct ShareNotes: Sendable {
         return nil
     }
 
-    /// Does the same for all that are open here. Nothing is asked for where nothing is open.
+    /// Follows what became elsewhere of all that are open here, and tells the others nothing. Nothing is asked for where nothing
+    /// is open.
+    /// - Throws: as ``follow(_:)``.
+    @discardableResult
+    package func look() async throws -> [Noticed] { try await reader.notice() }
+
+    /// As ``look()``, and tells the others of those that were taken up.
     /// - Throws: as ``follow(_:)``.
     @discardableResult
     package func notice() async throws -> [Noticed] {
-        let noticed = try await reader.notice()
+        let noticed = try await look()
         for share in try await ledger({ try $0.unendedShares() }) where share.state.isOpen && share.ownership == nil {
             try await claim(share)
         }
@@ -73,6 +95,8 @@ package struct ShareNotes: Sendable {
         while true {
             let (last, number) = try await reader.lastOwner(of: id)
             if case .success(let owner) = last, owner.machine == machine {
+                // The machine that had it may have changed it since its catalogue was written. From here on it does not.
+                if share.state == .live { _ = try await rebuilt.look(at: share) }
                 return try await ledger.finish { try $0.noteOwnership(number, ofShare: id) }
             }
             let note = ShareOwner(

@@ -53,6 +53,8 @@ package struct SharePublisher: Sendable {
     ) async throws -> Publication {
         try await attempt(id) { share in
             var share = share
+            // It was seen before: meanwhile somebody may have removed something of it, or the store is another one.
+            if share.step == .publish, share.storedCount > 0, try await examine(share) { share = try await record(id) }
             if share.step == .publish {
                 if let archived = try await send(share, onProgress) {
                     return .waiting(try await record(id), archived: archived)
@@ -72,6 +74,30 @@ package struct SharePublisher: Sendable {
             guard share.state == .live, share.step != .publish, let updatedAt = share.publishedAt else { return }
             try await writePage(share, updatedAt: updatedAt)
         }
+    }
+
+    /// Holds what the store lists of a live share against what was stored of it. What is missing, or of another length, is stored
+    /// again by ``run(_:onProgress:)``.
+    /// - Returns: whether there is something to store again.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func examine(_ id: ShareID) async throws -> Bool {
+        guard let share = try await ledger({ try $0.share(id) }), share.state == .live else { return false }
+        return try await examine(share)
+    }
+
+    private func examine(_ share: ShareRecord) async throws -> Bool {
+        var sizes: [ObjectKey: Int64] = [:]
+        for try await objects in store.pages(prefix: share.keys.folder) {
+            for object in objects { sizes[object.key] = object.size }
+        }
+        let lost = try await photos(of: share).filter { photo in
+            guard let copy = photo.copy else { return false }
+            return sizes[share.keys.photo(photo.slot)] != copy.size || sizes[share.keys.thumbnail(photo.slot)] == nil
+        }
+        let isSeen = sizes[share.keys.manifest] != nil && sizes[share.keys.page] != nil
+        if lost.isEmpty, isSeen || share.state != .live { return false }
+        try await ledger.finish { try $0.noteShareLost(share.id, slots: lost.map(\.slot)) }
+        return true
     }
 
     /// Whether the links of a share are half over, or are others than the configuration wants now.

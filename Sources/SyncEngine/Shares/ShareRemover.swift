@@ -2,16 +2,18 @@ package import SyncCore
 import SyncDigest
 package import SyncLedger
 
-/// Takes shares back: first manifest and page, so that nobody finds the rest, then everything else, and a listing proves
-/// that nothing is left. Until then the share counts as ending, and is tried again.
+/// Takes shares back: the store tells all machines of it, manifest and page go first, so that nobody finds the rest, then
+/// everything else, and a listing proves that nothing is left. Until then the share counts as ending, and is tried again.
 package struct ShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
+    private let notes: ShareNotes
     private let lease: ShareLease
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, lease: ShareLease) {
+    package init(store: any ObjectStore, ledger: LedgerQueue, notes: ShareNotes, lease: ShareLease) {
         self.store = store
         self.ledger = ledger
+        self.notes = notes
         self.lease = lease
     }
 
@@ -23,7 +25,7 @@ package struct ShareRemover: Sendable {
         try await lease.holding(id) { share in
             guard share.state.isEnding else { return }
             do {
-                try await remove(share.keys)
+                try await remove(share)
             } catch let error as StoreError {
                 try await lease.noteUnended(error, of: id)
                 throw error
@@ -37,9 +39,19 @@ package struct ShareRemover: Sendable {
     /// - Throws: ``StoreError`` when something is still there; `CancellationError`.
     func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id)) }
 
-    private func remove(_ keys: ShareKeys) async throws {
-        for key in [keys.manifest, keys.page] { try await store.delete(key) }
-        try await ShareStorage(store: store).removeAll(keys)
+    private func remove(_ share: ShareRecord) async throws {
+        // What another machine has taken back, that one has told.
+        let isToldBy = share.state == .expiring || share.endedBy != nil
+        var refusal: StoreError?
+        do {
+            if !isToldBy { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
+        } catch let error as StoreError {
+            // Nobody's full store keeps it from going.
+            refusal = error
+        }
+        for key in [share.keys.manifest, share.keys.page] { try await store.delete(key) }
+        try await ShareStorage(store: store).removeAll(share.keys)
+        if refusal != nil { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
     }
 }
 

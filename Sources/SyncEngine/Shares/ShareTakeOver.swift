@@ -1,8 +1,8 @@
 package import SyncCore
 package import SyncLedger
 
-/// Takes a share of another machine of the user over: the ledger has it first, then the store tells all machines whose it is,
-/// and then it is published from here. The machine that had it leaves it alone as soon as it looks (``ShareNotes``). Whoever is
+/// Takes a share of another machine of the user over: the ledger has it first, and this machine's catalogue, so that nobody
+/// loses sight of it; then the store tells all machines whose it is, and then it is published from here. The machine that had it leaves it alone as soon as it looks (``ShareNotes``). Whoever is
 /// killed between these goes on with it: the agent, the next `sync`, or another attempt.
 package struct ShareTakeOver: Sendable {
     private let ledger: LedgerQueue
@@ -20,9 +20,10 @@ package struct ShareTakeOver: Sendable {
         shares = RebuiltShares(store: store, ledger: ledger, keys: keys)
     }
 
+    /// - Parameter writeCatalog: brings this machine's catalogue up to date.
     /// - Returns: what of it could not be held against its manifest, in plain words.
     /// - Throws: ``ShareError/over(_:)``, ``ShareError/sharedHere(_:)``; ``StoreError``, ``LedgerError``, `CancellationError`.
-    package func run(_ share: OtherShare) async throws -> String? {
+    package func run(_ share: OtherShare, writeCatalog: () async throws -> Void) async throws -> String? {
         let id = share.id
         guard share.state.isOpen else { throw ShareError.over(id) }
         let isTaken = try await ledger { ledger in
@@ -30,6 +31,7 @@ package struct ShareTakeOver: Sendable {
             return try ledger.takeShareUp(share.line, movedTo: places)
         }
         guard isTaken else { throw ShareError.sharedHere(id) }
+        try await writeCatalog()
         if let fate = try await notes.follow(id) { throw ShareError(fate, of: id) }
         guard let record = try await ledger({ try $0.share(id) }) else { throw ShareError.takenOver(id) }
         let problem = record.state == .live ? try await shares.look(at: record) : nil

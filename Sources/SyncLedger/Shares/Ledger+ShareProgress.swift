@@ -149,6 +149,24 @@ extension Ledger {
         }
     }
 
+    /// Notes that photos of an open share are not in the store any more, or its page: it is published anew.
+    package func noteShareLost(_ id: ShareID, slots: [Int]) throws(LedgerError) {
+        try write("note what is missing of a share") { db in
+            for slot in slots {
+                try db.run(
+                    """
+                    UPDATE share_photos SET sha256 = NULL, size = NULL, width = NULL, height = NULL, stored_at = NULL
+                    WHERE slot = ? AND share = (SELECT number FROM shares WHERE id = ?)
+                    """, [slot, id.description])
+            }
+            try db.run(
+                """
+                UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+                """, [id.description])
+            return
+        }
+    }
+
     /// Notes that the objects of all photos that are no longer shared are gone.
     package func noteShareCleaned(_ id: ShareID, by owner: String) throws(LedgerError) {
         try write("note a cleaned share") { db in

@@ -51,7 +51,7 @@ extension ObjectRecord {
     /// another key, which would go when this object is replaced.
     private var isSound: Bool {
         let path = FilePath(file)
-        return path.isRelative && !path.isEmpty && path.components.allSatisfy { $0.kind == .regular }
+        return path.isBelowAnyFolder
             && (try? ObjectKey(key)).map { ContentName.isPath(path, of: $0) } == true && size >= 0
     }
 

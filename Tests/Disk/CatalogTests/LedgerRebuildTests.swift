@@ -146,6 +146,20 @@ struct LedgerRebuildTests {
             try Set(machine.ledger.namelessPhotos(below: bench.keys.photos, after: nil, limit: 10).map(\.key)) == [])
     }
 
+    @Test func `an empty segment of one machine is told, and the others are read`() async throws {
+        _ = try await lost()
+        let other = try bench.machine("tower", folder: "/other/Gallery")
+        try await other.see(["o.jpg": "o"])
+        _ = try await other.write()
+        let key = try #require(
+            try await bench.keysOfSegments().first { $0.rawValue.contains(try other.ledger.catalogStanding().machine) })
+        try await replace(key, [])
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild(inPlaceOf: "laptop")
+        #expect(summary.problems.contains { $0.contains("it is empty") }, "\(summary.problems)")
+        #expect(summary.fromCatalog >= 3 && summary.recovered == 1)
+    }
+
     @Test func `a segment that is missing in the middle is told, and its photos are recovered`() async throws {
         let old = try bench.machine("laptop")
         var files = Dictionary(uniqueKeysWithValues: (0..<200).map { ("\($0).jpg", "\($0)") })

@@ -142,12 +142,12 @@ final class AgentProcess {
 
     private var noDescriptions: DescriptionSource { DescriptionSource { _ in VacationDescription() } }
     private var lease: ShareLease { ShareLease(ledger: queue, owner: owner, time: home.clock.standing) }
-    private var remover: ShareRemover { ShareRemover(store: store, ledger: queue, lease: lease) }
+    private var remover: ShareRemover { ShareRemover(store: store, ledger: queue, notes: notes, lease: lease) }
     private var notes: ShareNotes {
         ShareNotes(store: store, ledger: queue, keys: keys, name: home.name, time: time)
     }
     private var otherRemover: OtherShareRemover {
-        OtherShareRemover(store: store, ledger: queue, keys: keys, name: home.name, time: time)
+        OtherShareRemover(store: store, ledger: queue, notes: notes, time: time)
     }
 
     private var publisher: SharePublisher {
@@ -205,7 +205,7 @@ final class AgentProcess {
         try await ShareTakeOver(
             store: store, ledger: queue, keys: keys, notes: notes,
             watched: folders.map { WatchedFolder(kind: $0.kind, path: $0.path) }
-        ).run(share)
+        ).run(share) { try await writeCatalog() }
     }
 
     /// The end of a pass.

@@ -134,6 +134,93 @@ import Testing
         _ = try await tower.finish(process)
     }
 
+    @Test(arguments: 1...24)
+    func `killed at any request of it and never seen again, somebody still knows the share and can take it back`(
+        number: Int
+    ) async throws {
+        let count = Mutex(0)
+        let first = try tower.start()
+        let share = try await other(first)
+        _ = try await tower.finish(first)
+        let store = FaultyStore(laptop.memory) { _ in
+            let isDead = count.withLock { count in
+                count += 1
+                return count > number
+            }
+            return isDead ? [.failBefore(.unreachable)] : []
+        }
+        let killed = try AgentProcess(tower, store: store, isAlive: { true })
+        _ = try? await killed.takeOver(share)
+        _ = try await tower.finish(killed)
+
+        let own = try laptop.start()
+        try await own.pass()
+        if try own.ledger.share(id) != nil {
+            try await own.revoke(id)
+        } else {
+            try await own.revokeOther(try await other(own))
+        }
+        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        _ = try await laptop.finish(own)
+    }
+
+    @Test func `what its machine revokes before another one in its place has looked is not published again`()
+        async throws
+    {
+        let process = try tower.start()
+        try await process.rebuild()
+        let own = try laptop.start()
+        try await own.revoke(id)
+        try await process.pass()
+        #expect(try process.ledger.share(id)?.state == .revoked)
+        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        _ = try await laptop.finish(own)
+        _ = try await tower.finish(process)
+    }
+
+    @Test func `what its machine takes out before another one in its place has looked is not seen again`() async throws
+    {
+        let process = try tower.start()
+        try await process.rebuild()
+        let own = try laptop.start()
+        laptop.disk.remove(Home.rome.appending("c.jpg"))
+        try await own.pass()
+        #expect(try await own.share(Home.rome) == id)
+        let left = { self.laptop.memory.keys.filter { $0.rawValue.hasPrefix(ShareKeys(self.id).folder) }.sorted() }
+        #expect(left().count == 6)
+        try await process.pass()
+        #expect(left().count == 6)
+        #expect(try process.ledger.sharePhotos(id).count { $0.position != nil } == 2)
+        _ = try await laptop.finish(own)
+        _ = try await tower.finish(process)
+    }
+
+    @Test func `what is revoked where nothing can be written then is told to the machine that had it all the same`()
+        async throws
+    {
+        let isFull = Mutex(true)
+        let store = FaultyStore(laptop.memory) { call in
+            isFull.withLock { $0 } && call.operation == .put ? [.failBefore(.noSpace)] : []
+        }
+        let process = try AgentProcess(tower, store: store, isAlive: { true })
+        try await process.rebuild()
+        await #expect(throws: StoreError.self) { try await process.revoke(id) }
+        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        #expect(try process.ledger.share(id)?.state == .revoking)
+        isFull.withLock { $0 = false }
+        try await process.pass()
+        #expect(try process.ledger.share(id)?.state == .revoked)
+        _ = try await tower.finish(process)
+
+        laptop.disk.write("photo d", to: Home.rome.appending("d.jpg"))
+        let own = try laptop.start()
+        try await own.pass()
+        #expect(try own.ledger.share(id)?.state == .revoked)
+        #expect(try await own.share(Home.rome) != id)
+        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        _ = try await laptop.finish(own)
+    }
+
     @Test func `a machine that is replaced while it lives leaves its shares to the one in its place`() async throws {
         let process = try tower.start()
         try await process.rebuild()

@@ -22,7 +22,7 @@ struct ShareWorkshop: Sendable {
             ledger: ledger, owner: ClaimOwner(name: owner, hasEnded: { [owner] in $0 != owner }), time: time.source)
     }
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
-    var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, lease: lease) }
+    var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease) }
     private var notes: ShareNotes {
         ShareNotes(store: store, ledger: ledger, keys: .ana, name: "laptop", time: time.source)
     }
@@ -31,7 +31,7 @@ struct ShareWorkshop: Sendable {
     var service: ShareService {
         ShareService(
             publisher: publisher, ender: ender, notes: notes,
-            others: OtherShareRemover(store: store, ledger: ledger, keys: .ana, name: "here", time: time.source),
+            others: OtherShareRemover(store: store, ledger: ledger, notes: notes, time: time.source),
             ledger: ledger, scanner: FileTreeScanner(),
             pool: BlockingPool(name: "files", threads: 1), notifiers: Notifiers([], logger: logger),
             patience: LedgerPatience(ledger: ledger, time: time.source, logger: logger), time: time.source,

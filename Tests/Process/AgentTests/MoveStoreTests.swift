@@ -159,6 +159,42 @@ import Testing
         #expect(Set(classes) == ["DEEP_ARCHIVE"])
     }
 
+    @Test func `a second machine runs the same command, and takes along what it has stored since, and its shares`()
+        async throws
+    {
+        let home = try AgentHome()
+        try await fill(home)
+        let second = try AgentHome(store: "{type: directory, path: \(home.store.root)}")
+        try second.gallery.appending("stays.jpg").create(SamplePhoto.unique(31))
+        try await second.takeTrip(photos: 2)
+        let share = try #require(try await second.share().shareId)
+        let new = home.tree.path("new")
+        _ = try await answer(home, "move-store", "--yes", new.string, "--json")
+        let late = second.gallery.appending("late.jpg")
+        try late.create(SamplePhoto.unique(30))
+        _ = try await second.pass()
+        try FileManager.default.removeItem(atPath: late.string)
+        _ = try await second.pass()
+
+        // The other way, for one whose old store is gone: what is missing is told.
+        try replace("path: \(home.store.root)", by: "path: \(new)", in: second)
+        let adopted = try await second.run("move-store", "--adopt", "--yes")
+        #expect(adopted.code == 3 && adopted.text.contains("It lacks "))
+        #expect(try await second.run("move-store", "--yes", home.store.root.string).code == 0)
+
+        let moved = try await answer(second, "move-store", "--yes", new.string, "--json")
+        #expect(moved["switched"] as? Bool == true)
+        _ = try await second.pass()
+        #expect(try await second.photo(late)?.state == "missing")
+        #expect(try await second.run("verify", "--all").code == 0)
+        #expect(try await second.shares().map(\.shareId) == [share])
+        let mirror = second.tree.path("mirror")
+        #expect(try await second.run("mirror", share, mirror.string).code == 0)
+        #expect(try second.tree.files(below: "mirror").filter { $0.hasSuffix(".jpg") }.count >= 2)
+        let left = try home.store.files(below: "objects").filter { $0.string.contains("shares/\(share)") }
+        #expect(left == [])
+    }
+
     @Test func `a store in a watched folder, or the one that there is, is refused at once`() async throws {
         let home = try AgentHome()
         try await fill(home)
@@ -167,6 +203,15 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: inside.string))
         #expect(try await home.run("move-store", "--yes", home.store.root.string).code == 64)
         #expect(try await home.run("move-store").code == 64)
+        let link = home.tree.path("same")
+        try FileManager.default.createSymbolicLink(atPath: link.string, withDestinationPath: home.store.root.string)
+        let same = try await home.run("move-store", "--yes", link.string)
+        #expect(same.code == 64 && same.complaint.contains("under another name"))
+        for name in ["sub", "objects/sub"] {
+            let inner = home.store.root.pushing(FilePath(name))
+            #expect(try await home.run("move-store", "--yes", inner.string).complaint.contains("is in the store"))
+        }
+        #expect(try await home.run("move-store", "--yes", "http://nas/photos").code == 64)
         #expect(try await home.run("move-store", "--adopt", "--endpoint", "http://x").code == 64)
     }
 }

@@ -48,6 +48,22 @@ import Testing
         #expect(try home.tree.read("back/gone.jpg") == home.store.bytes(of: object))
     }
 
+    @Test func `a second name that cannot be there is told, and tried again when it can be`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        try home.gallery.pushing("trip/b.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let output = home.tree.path("out")
+        let name = try #require(home.gallery.lastComponent)
+        let obstacle = output.appending(name).appending("trip")
+        try obstacle.create(Array("x".utf8))
+        let finished = try await home.run("restore", "--all", "--yes", "--wait", "--output", output.string)
+        #expect(finished.code == 3 && finished.complaint.contains("trip"))
+        try obstacle.remove()
+        #expect(try await home.run("restores", "--refresh").code == 0)
+        #expect(try home.tree.read("out/\(name)/trip/b.jpg") == home.tree.read("out/\(name)/a.jpg"))
+    }
+
     @Test func `an object comes back by its key`() async throws {
         let key = try #require(try await home.photo(rome.appending("IMG_1.jpg"))?.key)
         let answer = try await home.restore(key)

@@ -68,6 +68,15 @@ import Testing
         #expect(try ConfigText(result).settings().catalog == .off)
     }
 
+    @Test(arguments: [
+        "user: ana\nstore: {type: directory, path: /srv/store, catalog: off}\n",
+        "user: ana\nstore: {\n  catalog: off,\n  path: /srv/store }\n",
+    ])
+    func `it does so from a section in braces, too`(text: String) throws {
+        let result = try #require(try edited(text))
+        #expect(try ConfigText(result).settings().catalog == .off)
+    }
+
     @Test func `there and back is the same configuration`() throws {
         let old = StoreSettings.directory(DirectoryStoreSettings(path: "/srv/store"))
         let there = try #require(try edited(Self.texts[0]))

@@ -76,6 +76,22 @@ struct CatalogCodingTests {
 
     private func segment(_ from: Int, _ to: Int) -> CatalogSegment { CatalogSegment(machine: "m", from: from, to: to) }
 
+    @Test(arguments: [
+        #"{"f":1,"p":"P","md5":"000102030405060708090a0b0c0d0e0f","b":4}"#, #"{"f":1,"p":"P","gone":true}"#,
+        #"{"f":2,"vacation":"P","location":"Paris","start":"2024-06-15","end":"2024-06-22"}"#,
+    ])
+    func `no line leads out of the folder that it is about, in whatever way it is written`(line: String) throws {
+        let outside = ["../../.config/evil", "..", "a/../../b", "/etc/evil", "./a", ""]
+        let paths = outside + outside.map { "base64:" + Data($0.utf8).base64EncodedString() }
+        for path in paths {
+            #expect(try coding().line(Data(line.replacing("P", with: path, maxReplacements: 1).utf8)) == nil, "\(path)")
+        }
+        #expect(try coding().line(Data(line.replacing("P", with: "..a/b", maxReplacements: 1).utf8)) != nil)
+        for path in ["relative", "/home/../etc"] {
+            #expect(try coding().line(Data(#"{"folder":1,"kind":"gallery","path":"\#(path)"}"#.utf8)) == nil)
+        }
+    }
+
     @Test func `a segment is known by its key, and other keys are none`() throws {
         let keys = try KeyLayout(user: "ana")
         let key = try segment(3, 12).key(keys)

@@ -145,11 +145,14 @@ final class ShareBench: Sendable {
     }
 
     private var otherEnder: OtherShareRemover {
-        OtherShareRemover(store: store, ledger: queue, keys: .ana, name: "here", time: time.source)
+        OtherShareRemover(
+            store: store, ledger: queue,
+            notes: ShareNotes(store: store, ledger: queue, keys: .ana, name: "here", time: time.source),
+            time: time.source)
     }
 
     func ender(_ owner: String = "me") -> ShareRemover {
-        ShareRemover(store: store, ledger: queue, lease: lease(owner))
+        ShareRemover(store: store, ledger: queue, notes: notes, lease: lease(owner))
     }
 
     func service(_ owner: String = "agent") -> ShareService {

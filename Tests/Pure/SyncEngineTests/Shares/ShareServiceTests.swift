@@ -48,14 +48,15 @@ import Testing
         #expect(try await bench.share().id != share.id)
     }
 
-    @Test func `revoking removes manifest and page first`() async throws {
+    @Test func `revoking tells the other machines, and removes manifest and page first`() async throws {
         let bench = try await bench()
         let share = try await bench.share()
         let before = bench.store.calls.count
         try await bench.ender().run(share.id, .revoked)
         let calls = bench.store.calls.dropFirst(before)
-        #expect(calls.prefix(2).map(\.key) == [share.keys.manifest.rawValue, share.keys.page.rawValue])
-        #expect(calls.prefix(2).allSatisfy { $0.operation == .delete })
+        let end = try KeyLayout.ana.shareEnd(share.id).rawValue
+        #expect(calls.prefix(3).map(\.key) == [end, share.keys.manifest.rawValue, share.keys.page.rawValue])
+        #expect(calls.prefix(3).map(\.operation) == [.put, .delete, .delete])
         #expect(calls.last?.operation == .list)
         #expect(bench.objects(share.id) == [])
         #expect(try bench.record(share.id).state == .revoked)
@@ -63,6 +64,22 @@ import Testing
         let after = bench.store.calls.count
         try await bench.ender().run(share.id, .revoked)
         #expect(bench.store.calls.count == after)
+    }
+
+    @Test func `what the store has lost of a share is stored again, and nothing else`() async throws {
+        let bench = try await bench()
+        let share = try await bench.share()
+        let whole = bench.objects(share.id)
+        #expect(try await bench.publisher().examine(share.id) == false)
+        for lost in [[share.keys.photo(1)], [share.keys.thumbnail(0), share.keys.manifest], [share.keys.page]] {
+            for key in lost { try await bench.memory.delete(key) }
+            #expect(try await bench.publisher().examine(share.id))
+            let before = bench.store.count(.put)
+            _ = try await bench.publisher().run(share.id)
+            #expect(bench.objects(share.id) == whole)
+            #expect(bench.store.count(.put) - before <= 4)
+            #expect(try await bench.publisher().examine(share.id) == false)
+        }
     }
 
     @Test func `what a listing cannot look at is there, and is removed with the rest`() async throws {
@@ -136,7 +153,7 @@ import Testing
         let run = Task { try await bench.publisher("late").run(id) }
         await gate.waitForArrivals(1)
         try await bench.ender("other").run(id, .revoked)
-        #expect(bench.objects(id) == [] && bench.memory.keys.count == 1)
+        #expect(bench.objects(id) == [] && bench.memory.keys.count == 2)
         if isRenewalFirst {
             await bench.time.waitForSleepers()
             await bench.time.advance(by: .seconds(3))
