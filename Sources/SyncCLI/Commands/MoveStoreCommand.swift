@@ -140,7 +140,8 @@ struct MoveStoreCommand: WorkspaceCommand {
         let keys = try KeyLayout(user: workspace.settings.user)
         let copy = StoreCopy(
             from: old, to: new, prefixes: keys.ownPrefixes + shares.map { ShareKeys($0).folder },
-            folder: installation.location.stateFolder, pool: workspace.threads.disk, time: workspace.time)
+            folder: installation.location.stateFolder, isDamaged: isDamaged(workspace.settings.store, ledger),
+            pool: workspace.threads.disk, time: workspace.time)
         var report = MoveReport(from: old.identity.location, to: new.identity.location, dryRun: dryRun)
         report.note(try await copy.survey(isFounded: isFounded))
         if dryRun { return Answer(report) }
@@ -154,6 +155,15 @@ struct MoveStoreCommand: WorkspaceCommand {
         guard report.isWhole else { return Answer(report) }
         try await finish(from: old, to: new, copy, edit, &report, shares, workspace)
         return Answer(report)
+    }
+
+    /// Whether it is the store that has other bytes than were stored: on a disk of this machine nothing else can have them
+    /// altered; on the way from a server something may.
+    private func isDamaged(
+        _ store: StoreSettings, _ ledger: LedgerQueue
+    ) -> @Sendable (ObjectKey) async throws -> Bool {
+        if case .directory = store { return { _ in true } }
+        return { key in try await ledger { try $0.object(key)?.problem?.isDamage == true } }
     }
 
     /// Whether a run before this one has come as far as the configuration, and no further.
@@ -226,6 +236,8 @@ struct MoveStoreCommand: WorkspaceCommand {
                 "\(error). The configuration names the new store already; the same command again goes on")
         }
         report.switched = true
+        let finding = try await recognition.look()
+        report.lost = finding.known - finding.found
         report.shares = shares.count
     }
 

@@ -31,6 +31,10 @@ struct MoveReport: Report {
     var missing = 0
     var classes: [ClassChange] = []
     var problems: [Problem] = []
+    /// What is damaged in the old store, and stays there.
+    var damaged: [Problem] = []
+    /// Objects that this machine knows and neither store has.
+    var lost = 0
     /// Shares that get new links.
     var shares = 0
     /// Whether the configuration names the new store.
@@ -46,7 +50,7 @@ struct MoveReport: Report {
 
     private enum CodingKeys: CodingKey {
         case from, to, objects, bytes, copied, copiedBytes, present, archived, archivedBytes, missing, classes, problems
-        case shares, left, switched, dryRun, section
+        case damaged, lost, shares, left, switched, dryRun, section
     }
 
     init(from: String, to: String, dryRun: Bool) {
@@ -57,7 +61,7 @@ struct MoveReport: Report {
 
     var isWhole: Bool { archived == 0 && missing == 0 && problemCount == 0 }
 
-    var status: ExitStatus { dryRun || switched && left.isEmpty ? .done : .partlyDone }
+    var status: ExitStatus { dryRun || switched && left.isEmpty && damaged.isEmpty && lost == 0 ? .done : .partlyDone }
 
     mutating func note(_ summary: StoreCopy.Summary) {
         objects = summary.total.objects
@@ -75,6 +79,7 @@ struct MoveReport: Report {
         classes.sort { ($0.from, $0.to) < ($1.from, $1.to) }
         problems = summary.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
         problemCount = summary.problemCount
+        damaged = summary.damaged.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
     }
 
     mutating func note(left problems: [ObjectProblem]) {
@@ -104,6 +109,15 @@ struct MoveReport: Report {
             terminal.styled("not copied", .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)"
         }
         if problemCount > problems.count { lines.append("and \(Quantities.count(problemCount - problems.count)) more") }
+        lines += damaged.map {
+            terminal.styled("damaged", .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)"
+        }
+        if lost > 0 {
+            lines.append(
+                "\(Quantities.counted(lost, "object")) that this machine knows "
+                    + "\(lost == 1 ? "is" : "are") in neither store as stored: what has its file here is stored again by the next "
+                    + "sync-agent sync, which names the rest")
+        }
         lines += left.map {
             terminal.styled("still there", .red)
                 + "  \($0.key.escapingControls): \($0.reason.escapingControls). The share can "

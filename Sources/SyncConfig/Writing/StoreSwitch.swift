@@ -91,12 +91,14 @@ package struct StoreSwitch: Sendable {
         for key in keys {
             if let value = values[key.path] { lines.append("  \(key.name): \(value)") }
         }
+        // In braces, a line is no entry by itself.
+        let own = old.first?.contains("{") ?? true ? [] : old
         // What goes with every store.
         for key in keys where key.traits.store == nil && values[key.path] == nil {
-            let line = old.first { $0.first == " " && $0.drop { $0 == " " }.hasPrefix("\(key.name):") }
+            let line = own.first { $0.first == " " && $0.drop { $0 == " " }.hasPrefix("\(key.name):") }
             if let line {
                 lines.append("  \(line.drop { $0 == " " })")
-            } else if let value = known[key.name] {
+            } else if let value = known[String(key.name)] {
                 lines.append("  \(key.name): \(value)")
             }
         }

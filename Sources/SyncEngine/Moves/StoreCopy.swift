@@ -38,13 +38,21 @@ package struct StoreCopy: Sendable {
         /// What could not be copied. The first thousand.
         package var problems: [ObjectProblem] = []
         package var problemCount = 0
+        /// What is damaged in the old store, where it stays: nobody can copy it. The first thousand.
+        package var damaged: [ObjectProblem] = []
+        package var damagedCount = 0
 
-        /// Whether the new store has all that the old one has.
+        /// Whether the new store has all that the old one has whole.
         package var isWhole: Bool { archived.objects == 0 && missing.objects == 0 && problemCount == 0 }
 
         package struct Classes: Hashable, Sendable {
             package let old: StorageClass
             package let new: StorageClass
+        }
+
+        fileprivate mutating func note(damaged problem: ObjectProblem) {
+            damagedCount += 1
+            if damaged.count < 1_000 { damaged.append(problem) }
         }
 
         fileprivate mutating func note(_ problem: ObjectProblem) {
@@ -57,20 +65,25 @@ package struct StoreCopy: Sendable {
     private let target: any ObjectStore
     private let prefixes: [String]
     private let folder: FilePath
+    private let isDamaged: @Sendable (ObjectKey) async throws -> Bool
     private let pool: BlockingPool
     private let time: TimeSource
 
     /// - Parameters:
     ///   - prefixes: of the keys that are copied, none of them within another one.
     ///   - folder: for objects on their way.
+    ///   - isDamaged: whether an object that cannot be read as it was stored is another one there. Else it may be the network's
+    ///     fault, and has to come.
     package init(
         from source: any ObjectStore, to target: any ObjectStore, prefixes: [String], folder: FilePath,
-        pool: BlockingPool, time: TimeSource
+        isDamaged: @escaping @Sendable (ObjectKey) async throws -> Bool = { _ in false }, pool: BlockingPool,
+        time: TimeSource
     ) {
         self.source = source
         self.target = target
         self.prefixes = prefixes
         self.folder = folder
+        self.isDamaged = isDamaged
         self.pool = pool
         self.time = time
     }
@@ -162,6 +175,7 @@ package struct StoreCopy: Sendable {
         case archived
         /// It was deleted since it was listed.
         case gone
+        case damaged(StoreError)
         case failed(StoreError)
     }
 
@@ -187,6 +201,7 @@ package struct StoreCopy: Sendable {
             case .present: summary.present.note(item.object)
             case .archived: summary.archived.note(item.object)
             case .gone: break
+            case .damaged(let error): summary.note(damaged: ObjectProblem(key: item.object.key, error: error))
             case .failed(let error): summary.note(ObjectProblem(key: item.object.key, error: error))
             }
         }
@@ -233,7 +248,15 @@ package struct StoreCopy: Sendable {
         do {
             // What another object has left in it.
             try await pool.run { try part.reset() }
-            let storageClass = try await send(info, task, part, condition)
+            let content: ContentDigest
+            do {
+                content = try await fetch(task, part)
+            } catch let error as StoreError where error.code == .badDigest {
+                guard try await isDamaged(key) else { throw error }
+                try await pool.run { try part.remove() }
+                return .damaged(error)
+            }
+            let storageClass = try await send(info, task, part, content, condition)
             try await pool.run { try part.remove() }
             return .copied(storageClass)
         } catch {
@@ -251,19 +274,22 @@ package struct StoreCopy: Sendable {
         }
     }
 
-    private func send(
-        _ info: ObjectInfo, _ task: DownloadTask, _ part: PartFile, _ condition: PutCondition
-    ) async throws -> StorageClass {
-        let content = try await ObjectFetch(
+    private func fetch(_ task: DownloadTask, _ part: PartFile) async throws -> ContentDigest {
+        try await ObjectFetch(
             store: source, pool: pool, policy: RetryPolicy(), time: time, task: task, part: part, progress: { _ in }
-        ).run()
+        ).run().digest
+    }
+
+    private func send(
+        _ info: ObjectInfo, _ task: DownloadTask, _ part: PartFile, _ content: ContentDigest, _ condition: PutCondition
+    ) async throws -> StorageClass {
         let stamp = try await pool.run { FileStamp.ofFile(part.path) }
         guard let stamp else {
             throw StoreError(
                 .sourceUnreadable, operation: "put", key: task.key.rawValue,
                 message: "\(part.path) is gone; somebody has removed it while the object was copied")
         }
-        let body = ObjectBody(file: part.path, stamp: stamp, digest: content.digest)
+        let body = ObjectBody(file: part.path, stamp: stamp, digest: content)
         let attributes = ObjectAttributes(
             contentType: info.contentType ?? "application/octet-stream", metadata: info.metadata,
             storageClass: info.storageClass)

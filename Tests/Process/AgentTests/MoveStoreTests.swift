@@ -159,6 +159,24 @@ import Testing
         #expect(Set(classes) == ["DEEP_ARCHIVE"])
     }
 
+    @Test func `what is damaged on the disk stays there, is named, and does not hold a move up`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let file = home.gallery.appending("3.jpg")
+        let key = try #require(try await home.photo(file)?.key)
+        let object = home.store.root.appending("objects").pushing(FilePath(key))
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: object.string))
+        bytes[bytes.count / 2] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: object.string))
+        try FileManager.default.removeItem(atPath: file.string)
+        let new = home.tree.path("new")
+        let moved = try await answer(home, "move-store", "--yes", new.string, "--json", code: 3)
+        #expect(moved["switched"] as? Bool == true && moved["lost"] as? Int == 1)
+        #expect((moved["damaged"] as? [Fields])?.map { $0["key"] as? String } == [key])
+        #expect(try await home.run("sync").code == 3)
+        #expect(try await home.photo(file)?.state == "lost")
+    }
+
     @Test func `a second machine runs the same command, and takes along what it has stored since, and its shares`()
         async throws
     {
