@@ -232,7 +232,8 @@ class History:
         live = {}
         for machine in self.machines.values():
             for share in json.loads(machine.ask("shares", "--json"))["shares"]:
-                if share["state"] == "live":
+                # Each machine lists those of the others, too.
+                if share["state"] == "live" and share["machine"]["isThis"]:
                     if share["shareId"] in live:
                         raise Broken(f"the share {share['shareId']} has two owners")
                     live[share["shareId"]] = machine.name
@@ -261,10 +262,14 @@ class History:
             raise Broken(f"the archive has {archived}")
         known = {share["shareId"] for machine in self.machines.values()
                  for share in json.loads(machine.ask("shares", "--json"))["shares"]}
-        strangers = {key.split("/")[1] for key in there if key.startswith("shares/")} - known
+        strangers = {key.split("/")[1] for key in there if key.startswith("shares/")}
+        # What tells that one was revoked.
+        strangers |= {key.split("/")[3].split(".")[0] for key in there if key.startswith("users/ana/shares/")}
+        strangers -= known
         if strangers:
             raise Broken(f"nobody knows the share {sorted(strangers)[0]}")
-        starts = ("users/ana/photos/", "users/ana/vacations/", "users/ana/projects/", "gallery-archive/ana/", "shares/")
+        starts = ("users/ana/photos/", "users/ana/vacations/", "users/ana/projects/", "users/ana/shares/", "gallery-archive/ana/",
+                  "shares/")
         if other := [key for key in there if not key.startswith(starts)]:
             raise Broken(f"nobody knows why {other[0]} is there")
         if left := self.place.uploads():
