@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model mutate bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -68,6 +68,9 @@ trials: ## all trials but crash images and fuzzing in a short form, with the pro
 	@scripts/together --short
 	@scripts/bad-store --short
 	@scripts/model --short
+
+mutate: ## lines of ledger, upload and embedded store changed, and whether a test fails (30 min)
+	@scripts/mutate
 
 model: ## random lives of a home against a plain model: files, faults, kills, clocks (25 min)
 	@scripts/build

