@@ -149,7 +149,7 @@ import Testing
             #expect(try await sharer.run("shares", "--revoke", id, "--yes").code == 0)
             let entry = try #require(try await sharer.shares().first)
             #expect(entry.state == "revoked" && entry.link == nil && entry.endedAt != nil)
-            #expect(try await machines.keys().filter { $0.contains("shares/") } == [])
+            #expect(try await machines.keys().filter { $0.contains("shares/\(id)/") } == [])
 
             let answer = try await friend.mirror(reference, to: "Paris")
             #expect(answer.ended == "gone" && answer.counts == [0, 3, 0, 0])
