@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from itertools import count
 from pathlib import Path
 
@@ -48,10 +49,13 @@ class Server:
 class BucketHome(Home):
     mark = "@s3"
     server = None
+    # Homes are prepared at the same time: two servers would have one backend, and give out each name twice.
+    making = threading.Lock()
 
     def __init__(self, slot, binary, more=""):
         super().__init__(slot, binary, more)
-        BucketHome.server = BucketHome.server or Server()
+        with BucketHome.making:
+            BucketHome.server = BucketHome.server or Server()
         self.bucket = self.server.make_bucket()
         self.environment |= {"AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all"}
 
