@@ -359,6 +359,11 @@ class History:
                 claims = machine.claims()
                 now.append(sum(state == "uploaded" for path, (state, _) in claims.items() if path in machine.given))
                 vacations = json.loads(machine.ask("status", "--json"))["vacations"]
+                for vacation in vacations:
+                    # What came after it was shared is shown when somebody shares it again.
+                    if vacation["state"] == "changed" and vacation["shareChangedBy"]:
+                        trip = next(trip for trip in TRIPS if vacation["startDate"] in trip)
+                        machine.say(self.lines, "whoever waits", "share", trip, "--yes")
                 now.append(sum(vacation["state"] in ("stored", "shared") for vacation in vacations) - len(vacations))
             if now == [value for name in NAMES for value in (len(self.machines[name].given), 0)]:
                 return
