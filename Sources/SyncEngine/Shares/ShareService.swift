@@ -11,7 +11,7 @@ import SystemPackage
 package struct ShareService: Service {
     /// How soon a share that another process has made is seen.
     private static let interval = Duration.seconds(5)
-    /// After how many seconds what did not work is tried again.
+    /// Seconds after which what did not work is tried again at the latest.
     private static let patience: TimeInterval = 3_600
     /// The same of a share that has to go.
     private static let patienceToEnd: TimeInterval = 300
@@ -73,7 +73,7 @@ package struct ShareService: Service {
     /// What one round leaves for the next.
     private struct Rounds {
         /// What is left alone, because it did not work.
-        var rests: [ShareID: Rest] = [:]
+        var rests = ShareRests<Attempt>()
         var told: Set<String> = []
         /// Shares that are over and were listed once more, and when such were looked for.
         var swept: Set<ShareID> = []
@@ -83,9 +83,8 @@ package struct ShareService: Service {
         var elsewhere = SharesElsewhere.Memory()
     }
 
-    /// A share is left alone until then, or until something else is due or something else is to be had.
-    private struct Rest {
-        let until: Date
+    /// What did not work is left alone until something else is due, or something else is to be had.
+    private struct Attempt: Hashable, Sendable {
         let action: ShareSchedule.Action
         let sources: Sources
     }
@@ -135,12 +134,8 @@ package struct ShareService: Service {
     private func attempt(_ action: ShareSchedule.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
         let now = time.now()
         let sources = action == .publish ? try await sources(of: share, at: now) : Sources()
-        // A rest that ends later than one that began now is of a clock that was set back since.
-        if let rest = rounds.rests[share.id], rest.action == action, rest.sources == sources, rest.until > now,
-            rest.until <= now.addingTimeInterval(Self.patience)
-        {
-            return
-        }
+        let attempt = Attempt(action: action, sources: sources)
+        if rounds.rests.holds(share.id, attempt, at: now) { return }
         do {
             // One whose photos are still in the archive is not tried: each attempt would ask the store for them.
             let isDone =
@@ -149,8 +144,11 @@ package struct ShareService: Service {
                 } else {
                     try await noteWaiting(share, sources)
                 }
-            rounds.rests[share.id] =
-                isDone ? nil : Rest(until: now.addingTimeInterval(Self.patience), action: action, sources: sources)
+            if isDone {
+                rounds.rests.end(share.id)
+            } else {
+                rounds.rests.add(share.id, attempt, at: now, atMost: Self.patience)
+            }
         } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
             throw error
         } catch let error as LedgerError {
@@ -160,11 +158,10 @@ package struct ShareService: Service {
         } catch let error as CancellationError {
             throw error
         } catch {
-            let patience = action.isEnd ? Self.patienceToEnd : Self.patience
-            rounds.rests[share.id] = Rest(until: now.addingTimeInterval(patience), action: action, sources: sources)
+            let longest = action.isEnd ? Self.patienceToEnd : Self.patience
+            let rest = rounds.rests.add(share.id, attempt, at: now, atMost: longest)
             if rounds.told.insert("\(share.id) \(error)").inserted {
-                let wait = Int(patience / 60).counted("minute")
-                logger.warning("share \(share.id): \(error); it is tried again in \(wait)")
+                logger.warning("share \(share.id): \(error); it is tried again in \(Int(rest / 60).counted("minute"))")
             }
         }
     }

@@ -10,14 +10,17 @@ struct SharesElsewhere: Sendable {
     struct Memory {
         fileprivate var noticedAt: Date?
         fileprivate var jobsAt: Date?
-        /// Until when what could not be removed is left alone.
-        fileprivate var rests: [ShareID: Date] = [:]
+        /// What could not be removed.
+        fileprivate var rests = ShareRests<Removal>()
         fileprivate var told: Set<String> = []
         fileprivate var swept: Set<ShareID> = []
     }
 
+    fileprivate enum Removal: Hashable, Sendable { case first, sweep }
+
     /// Seconds between two looks at what became of shares elsewhere: one listing each.
     private static let noticeEvery: TimeInterval = 3_600
+    /// Seconds after which what could not be removed is tried again at the latest.
     private static let patience: TimeInterval = 300
     /// Seconds after its end in which a share is listed once more.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
@@ -77,8 +80,8 @@ struct SharesElsewhere: Sendable {
         let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
         for removal in try await ledger({ try $0.shareRemovals(goneAfter: oldest) }) {
             let id = removal.id
-            // A rest that ends later than one that began now is of a clock that was set back since.
-            if let rest = memory.rests[id], rest > now, rest <= now.addingTimeInterval(Self.patience) { continue }
+            let attempt: Removal = removal.goneAt == nil ? .first : .sweep
+            if memory.rests.holds(id, attempt, at: now) { continue }
             do {
                 if let gone = removal.goneAt {
                     guard now.timeIntervalSince(gone) >= Self.sweepAfter.lowerBound, !memory.swept.contains(id) else {
@@ -94,9 +97,9 @@ struct SharesElsewhere: Sendable {
                         \(removal.machine.escapingControls) has made, was revoked
                         """)
                 }
-                memory.rests[id] = nil
+                memory.rests.end(id)
             } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
-                memory.rests[id] = now.addingTimeInterval(Self.patience)
+                memory.rests.add(id, attempt, at: now, atMost: Self.patience)
                 tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
             }
         }

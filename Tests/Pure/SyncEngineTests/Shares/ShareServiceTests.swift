@@ -371,25 +371,4 @@ import Testing
         try await bench.service().round()
         #expect(bench.store.calls.isEmpty)
     }
-
-    @Test func `what does not work is left alone for an hour`() async throws {
-        let bench = try await bench("a")
-        let id = try await bench.accept()
-        try bench.ledger.releaseShare(id, by: "me")
-        bench.store.add(StoreFault(.put, .failBefore(.invalidRequest)))
-        let service = bench.service()
-        let run = Task { try await service.run() }
-        // As long as the share is held, it is not the service that sleeps.
-        try await eventually("the end of the first attempt") {
-            try bench.store.count(.put) == 1 && bench.record(id).holder == nil ? () : nil
-        }
-        for _ in 0..<20 {
-            await bench.time.waitForSleepers()
-            await bench.time.advance(by: .seconds(5))
-        }
-        await bench.time.waitForSleepers()
-        run.cancel()
-        try await run.value
-        #expect(bench.store.count(.put) == 1)
-    }
 }
