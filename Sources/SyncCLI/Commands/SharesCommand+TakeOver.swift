@@ -22,7 +22,8 @@ extension SharesCommand {
             if !own.state.isOpen { return Self.isOver(id, own.state, terminal) }
             return Answer(lines: ["This machine has share \(id) already."])
         }
-        let share = try await other(id, name, parts, workspace)
+        let (found, problems) = try await find(id, parts, workspace)
+        guard let share = found else { throw Self.unknown(name, problems) }
         let what = Self.description(of: share)
         switch share.state {
         case .revoked, .expired: return Self.isOver(id, share.state, terminal)

@@ -147,12 +147,25 @@ struct SharesCommand: WorkspaceCommand {
     private func endOther(
         _ id: ShareID, _ name: String, _ parts: ShareServices, _ workspace: Workspace
     ) async throws -> Answer {
-        let share = try await other(id, name, parts, workspace)
-        if share.state.isOver { return Self.isOver(share.id, share.state, workspace.console.people) }
-        let what = Self.description(of: share)
+        let (found, problems) = try await find(id, parts, workspace)
+        let what: String
+        let remove: () async throws -> Void
+        if let share = found {
+            if share.state.isOver { return Self.isOver(share.id, share.state, workspace.console.people) }
+            what = Self.description(of: share)
+            remove = { try await parts.otherEnder.run(share) }
+        } else if !problems.isEmpty, let stray = try await parts.others.stray(id) {
+            // A catalogue may tell of it, and cannot be read.
+            problems.map(\.escapingControls).forEach(workspace.console.errors.writeLine)
+            let location = stray.location.map { ", \($0.escapingControls)" } ?? ""
+            what = "share \(id)\(location), of which no catalogue tells whose it is"
+            remove = { try await parts.otherEnder.run(id, stray) }
+        } else {
+            throw Self.unknown(name, problems)
+        }
         try confirm(what, workspace.console.people)
         do {
-            try await parts.otherEnder.run(share)
+            try await remove()
         } catch let error as StoreError {
             throw CommandFailure(
                 ExitStatus(error),
@@ -163,24 +176,25 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     /// The share of another machine that is meant.
-    func other(
-        _ id: ShareID, _ name: String, _ parts: ShareServices, _ workspace: Workspace
-    ) async throws -> OtherShare {
-        var (shares, problems): ([OtherShare], [String]) = ([], [])
+    /// - Returns: also what could not be read of catalogues, in plain words.
+    func find(
+        _ id: ShareID, _ parts: ShareServices, _ workspace: Workspace
+    ) async throws -> (share: OtherShare?, problems: [String]) {
         do {
-            (shares, problems) = try await parts.others.run()
+            let (shares, problems) = try await parts.others.run()
+            return (shares.first { $0.id == id }, problems)
         } catch let error as StoreError {
             guard try await Self.isOfNoStore(error, workspace) else { throw error }
+            return (nil, [])
         }
-        guard let share = shares.first(where: { $0.id == id }) else {
-            let unread = problems.isEmpty ? "" : ". What could not be read: \(problems.joined(separator: "; "))"
-            throw CommandFailure(
-                .noSuchPath,
-                "\(WebLink.withoutSecrets(name).escapingControls): no machine of this user has such a share; sync-agent shares "
-                    + "lists them\(unread.escapingControls)"
-            )
-        }
-        return share
+    }
+
+    static func unknown(_ name: String, _ problems: [String]) -> CommandFailure {
+        let unread = problems.isEmpty ? "" : ". What could not be read: \(problems.joined(separator: "; "))"
+        return CommandFailure(
+            .noSuchPath,
+            "\(WebLink.withoutSecrets(name).escapingControls): no machine of this user has such a share; sync-agent shares "
+                + "lists them\(unread.escapingControls)")
     }
 
     static func description(of share: OtherShare) -> String {

@@ -34,8 +34,7 @@ struct ShareServices: Sendable {
         let reducer = PhotoFileReducer()
         let keys = try KeyLayout(user: settings.user)
         notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
-        takeOver = ShareTakeOver(
-            store: store, ledger: ledger, keys: keys, notes: notes, watched: settings.watch)
+        takeOver = ShareTakeOver(ledger: ledger, notes: notes, watched: settings.watch)
         others = OtherShares(
             store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)
         otherEnder = OtherShareRemover(store: store, ledger: ledger, notes: notes, time: time)

@@ -119,6 +119,10 @@ package struct LedgerRebuild: Sendable {
         var summary = Summary()
         let found = try await reader.segments()
         let plan = try await plan(found, machine, takesOver: takesOver, &summary)
+        if takesOver {
+            let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
+            try await ledger { try $0.beginRebuild(of: taken ?? "") }
+        }
         try await list(onStep)
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
@@ -135,6 +139,7 @@ package struct LedgerRebuild: Sendable {
         try await noteTakenOver(plan)
         summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
         try await recover(onStep)
+        if takesOver { try await ledger { try $0.endRebuild() } }
         let (photos, counts, lost) = try await ledger { ledger in
             (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)
         }
@@ -193,7 +198,9 @@ package struct LedgerRebuild: Sendable {
             entry.machine.role == .other && standing.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
         }.map(\.machine.id)
         let isPlain = before.isEmpty || wanted != nil
-        let choice = takesOver && isPlain ? try choose(among: entries, own, wanted) : nil
+        // One that was ended has chosen already, whatever this machine has written since.
+        let begun = entries.first { $0.machine.role == .other && $0.machine.id == standing.rebuildOf }?.machine.id
+        let choice = takesOver && isPlain ? try choose(among: entries, own, wanted ?? begun) : nil
         for index in entries.indices {
             let id = entries[index].machine.id
             if id == own {

@@ -47,11 +47,10 @@ struct RebuiltShares: Sendable {
         }
         // One that was about to change is published anew, whatever it was.
         guard share.step != .publish else { return nil }
-        let named = manifest.photos.reduce(into: [Int: SHA256Digest]()) { $0[$1.orderIndex] = $1.sha256 }
-        let unknown = try await ledger { try $0.holdShare(id, against: named) }
+        let unknown = try await ledger { [manifest] in try $0.holdShare(id, against: manifest) }
         if unknown == 0 { return nil }
         return
-            "it was changed later: \(unknown.counted("photo")) of it \(unknown == 1 ? "is" : "are") seen, and not in the "
-            + "catalogue; share it again to bring it up to date"
+            "it was changed later: \(unknown.counted("photo")) of it \(unknown == 1 ? "is" : "are") seen, of which nothing "
+            + "else is known here; share it again to bring it up to date"
     }
 }

@@ -22,12 +22,20 @@ package struct OtherShareRemover: Sendable {
     /// - Throws: ``StoreError`` when something of it is still in the store: the agent, or the next `sync`, goes on with it;
     ///   ``LedgerError``, `CancellationError`.
     package func run(_ share: OtherShare) async throws {
+        try await run(share.id, location: share.location, of: share.machineName, expiresAt: share.expiresAt)
+    }
+
+    /// The same of one of which no catalogue tells.
+    package func run(_ id: ShareID, _ share: OtherShares.Stray) async throws {
+        try await run(id, location: share.location ?? "a share", of: "unknown", expiresAt: share.expiresAt)
+    }
+
+    private func run(_ id: ShareID, location: String, of machine: String, expiresAt: Date) async throws {
         let now = time.now()
         try await ledger {
-            try $0.beginShareRemoval(
-                share.id, location: share.location, machine: share.machineName, expiresAt: share.expiresAt, at: now)
+            try $0.beginShareRemoval(id, location: location, machine: machine, expiresAt: expiresAt, at: now)
         }
-        try await goOn(with: share.id)
+        try await goOn(with: id)
     }
 
     /// Goes on with one that was noted.

@@ -68,6 +68,7 @@ package struct OtherShares: Sendable {
     private let reader: CatalogReader
     private let notes: ShareNoteReader
     private let spool: FilePath
+    private let time: TimeSource
 
     /// - Parameters:
     ///   - spool: a file of this process's.
@@ -80,8 +81,36 @@ package struct OtherShares: Sendable {
         self.ledger = ledger
         self.keys = keys
         self.spool = spool
+        self.time = time
         notes = ShareNoteReader(store: store, ledger: ledger, keys: keys)
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
+    }
+
+    /// What the store itself has of a share of which no catalogue tells that can be read.
+    package struct Stray: Hashable, Sendable {
+        /// `nil` where its manifest does not tell.
+        package let location: String?
+        package let expiresAt: Date
+    }
+
+    /// No share lasts longer. Seconds.
+    private static let longestLife: TimeInterval = 3_650 * 86_400
+
+    /// - Returns: `nil` when nothing of it is in the store.
+    /// - Throws: ``StoreError`` when the store cannot be used; `CancellationError`.
+    package func stray(_ id: ShareID) async throws -> Stray? {
+        let keys = ShareKeys(id)
+        guard try await store.hasObjects(below: keys.folder) else { return nil }
+        do {
+            let bytes = try await store.bytes(of: keys.manifest, limit: ShareManifestRules.maximumBytes)
+            let manifest = try ShareManifestRules(asked: id).check(bytes, foundAt: nil).manifest
+            return Stray(location: manifest.locationName, expiresAt: manifest.expiresAt)
+        } catch let error as StoreError where error.concernsWholeStore {
+            throw error
+        } catch is StoreError {
+        } catch is ShareRefusal {
+        }
+        return Stray(location: nil, expiresAt: time.now().addingTimeInterval(Self.longestLife))
     }
 
     /// Those that this ledger does not have: by machine, the newest first.

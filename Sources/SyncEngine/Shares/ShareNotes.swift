@@ -64,11 +64,14 @@ package struct ShareNotes: Sendable {
     /// Follows what became of a share elsewhere, and tells the others of one that was taken up from a catalogue. What is in the
     /// store of one that was taken back is removed by whoever ends shares.
     /// - Throws: ``StoreError`` when that cannot be told; ``LedgerError``, `CancellationError`.
-    func follow(_ id: ShareID) async throws -> Fate? {
-        guard let share = try await ledger.finish({ try $0.share(id) }) else { return nil }
-        if let fate = try await reader.follow(share) { return fate }
-        if share.ownership == nil { try await claim(share) }
-        return nil
+    func follow(_ id: ShareID) async throws -> Fate? { try await takeUp(id).fate }
+
+    /// As ``follow(_:)``.
+    /// - Returns: also what of one that was taken up could not be held against its manifest, in plain words.
+    func takeUp(_ id: ShareID) async throws -> (fate: Fate?, problem: String?) {
+        guard let share = try await ledger.finish({ try $0.share(id) }) else { return (nil, nil) }
+        if let fate = try await reader.follow(share) { return (fate, nil) }
+        return (nil, share.ownership == nil ? try await claim(share) : nil)
     }
 
     /// Follows what became elsewhere of all that are open here, and tells the others nothing. Nothing is asked for where nothing
@@ -89,15 +92,18 @@ package struct ShareNotes: Sendable {
     }
 
     /// Tells the other machines that this one has a share from now on. An attempt whose answer was lost has done so.
+    /// - Returns: what of it could not be held against its manifest, in plain words.
     /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
-    private func claim(_ share: ShareRecord) async throws {
+    @discardableResult
+    private func claim(_ share: ShareRecord) async throws -> String? {
         let (id, machine) = (share.id, try await reader.thisMachine())
         while true {
             let (last, number) = try await reader.lastOwner(of: id)
             if case .success(let owner) = last, owner.machine == machine {
                 // The machine that had it may have changed it since its catalogue was written. From here on it does not.
-                if share.state == .live { _ = try await rebuilt.look(at: share) }
-                return try await ledger.finish { try $0.noteOwnership(number, ofShare: id) }
+                let problem = share.state == .live ? try await rebuilt.look(at: share) : nil
+                try await ledger.finish { try $0.noteOwnership(number, ofShare: id) }
+                return problem
             }
             let note = ShareOwner(
                 id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)

@@ -41,10 +41,10 @@ package struct ShareRemover: Sendable {
 
     private func remove(_ share: ShareRecord) async throws {
         // What another machine has taken back, that one has told.
-        let isTold = share.state == .expiring || share.endedBy != nil
+        let tells = share.state == .revoking && share.endedBy == nil
         var refusal: StoreError?
         do {
-            if !isTold { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
+            if tells { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
         } catch let error as StoreError {
             // Nobody's full store keeps it from going.
             refusal = error

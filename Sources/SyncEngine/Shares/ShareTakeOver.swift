@@ -2,22 +2,19 @@ package import SyncCore
 package import SyncLedger
 
 /// Takes a share of another machine of the user over: the ledger has it first, and this machine's catalogue, so that nobody
-/// loses sight of it; then the store tells all machines whose it is, and then it is published from here. The machine that had it leaves it alone as soon as it looks (``ShareNotes``). Whoever is
-/// killed between these goes on with it: the agent, the next `sync`, or another attempt.
+/// loses sight of it; then the store tells all machines whose it is, and then it is published from here. The machine that
+/// had it leaves it alone as soon as it looks (``ShareNotes``). Whoever is killed between these goes on with it: the agent,
+/// the next `sync`, or another attempt.
 package struct ShareTakeOver: Sendable {
     private let ledger: LedgerQueue
     private let notes: ShareNotes
-    private let shares: RebuiltShares
     private let watched: [WatchedFolder]
 
     /// - Parameter watched: by which the folder of the share is found here.
-    package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, notes: ShareNotes, watched: [WatchedFolder]
-    ) {
-        self.watched = watched
+    package init(ledger: LedgerQueue, notes: ShareNotes, watched: [WatchedFolder]) {
         self.ledger = ledger
         self.notes = notes
-        shares = RebuiltShares(store: store, ledger: ledger, keys: keys)
+        self.watched = watched
     }
 
     /// - Parameter writeCatalog: brings this machine's catalogue up to date.
@@ -32,9 +29,9 @@ package struct ShareTakeOver: Sendable {
         }
         guard isTaken else { throw ShareError.sharedHere(id) }
         try await writeCatalog()
-        if let fate = try await notes.follow(id) { throw ShareError(fate, of: id) }
-        guard let record = try await ledger({ try $0.share(id) }) else { throw ShareError.takenOver(id) }
-        let problem = record.state == .live ? try await shares.look(at: record) : nil
+        let (fate, problem) = try await notes.takeUp(id)
+        if let fate { throw ShareError(fate, of: id) }
+        guard try await ledger({ try $0.share(id) }) != nil else { throw ShareError.takenOver(id) }
         // The machine that had it may be writing its page at this moment.
         try await ledger { try $0.noteShareOverwritten(id) }
         return problem

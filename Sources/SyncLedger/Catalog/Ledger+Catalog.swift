@@ -53,6 +53,8 @@ package struct CatalogStanding: Hashable, Sendable {
     package var replaces: [String: Int]
     /// `nil` when no write is under way, and none was interrupted.
     package var begun: Begun?
+    /// A rebuild that has not come to its end: the id of the machine whose place it takes, or an empty one.
+    package var rebuildOf: String?
 }
 
 extension Ledger {
@@ -138,6 +140,22 @@ extension Ledger {
         }
     }
 
+    /// Notes a rebuild before anything is read, so that whoever comes after one that was killed knows of it.
+    /// - Parameter machine: whose place it takes; empty for none.
+    package func beginRebuild(of machine: String) throws(LedgerError) {
+        try write("note a rebuild", isDurable: true) { db in
+            try db.run("UPDATE agent SET rebuild_of = ?", [machine])
+            return
+        }
+    }
+
+    package func endRebuild() throws(LedgerError) {
+        try write("note the end of a rebuild") { db in
+            try db.run("UPDATE agent SET rebuild_of = NULL")
+            return
+        }
+    }
+
     /// This machine has taken over the photos of others.
     /// - Parameter machines: and up to which write of theirs.
     package func noteTakenOver(_ machines: [String: Int]) throws(LedgerError) {
@@ -159,7 +177,7 @@ extension Database {
             sql: """
                 SELECT machine_id, catalog_next, catalog_tracking, catalog_written_at, catalog_problem, catalog_state,
                     catalog_replaces, (SELECT COUNT(*) FROM catalog_changes WHERE segment IS NULL OR segment = 0),
-                    catalog_begun
+                    catalog_begun, rebuild_of
                 FROM agent
                 """)
         guard let row, let machine = row[0] as String? else { throw UnknownName() }
@@ -176,6 +194,6 @@ extension Database {
             replaces: replaces ?? [:],
             begun: (row[8] as String?).flatMap {
                 try? JSONDecoder().decode(CatalogStanding.Begun.self, from: Data($0.utf8))
-            })
+            }, rebuildOf: row[9])
     }
 }

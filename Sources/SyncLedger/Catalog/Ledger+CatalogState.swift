@@ -72,10 +72,17 @@ extension Ledger {
         }
     }
 
-    /// Takes back what is known of a share's photos and its manifest does not name: it was changed after that was noted.
-    /// - Parameter named: by place in names.
-    /// - Returns: how many photos the manifest names that are not known.
-    package func holdShare(_ id: ShareID, against named: [Int: SHA256Digest]) throws(LedgerError) -> Int {
+    /// Takes back what is known of a share's photos and its manifest does not name, and takes up what the manifest names and is
+    /// not known: it was changed after that was noted. What was taken up is seen until the vacation is shared again.
+    /// - Returns: how many photos the manifest names that were not known.
+    package func holdShare(_ id: ShareID, against manifest: CheckedShare) throws(LedgerError) -> Int {
+        let named = manifest.photos.reduce(into: [Int: SHA256Digest]()) { $0[$1.orderIndex] = $1.sha256 }
+        return try holdShare(id, named, manifest.manifest.photos)
+    }
+
+    private func holdShare(
+        _ id: ShareID, _ named: [Int: SHA256Digest], _ photos: [ShareManifest.Photo]
+    ) throws(LedgerError) -> Int {
         try write("hold a share against its manifest") { db in
             guard let share = try db.number("SELECT number FROM shares WHERE id = ?", [id.description]) else {
                 return 0
@@ -108,12 +115,42 @@ extension Ledger {
                 UPDATE shares SET next_slot = MAX(next_slot, ?), step = IIF(? AND step = 'done', 'clean', step)
                 WHERE number = ?
                 """, [(named.keys.max() ?? -1) + 1, !gone.isEmpty, share])
-            return named.count { known[$0.key] != $0.value.blob }
+            let news = photos.enumerated().filter { known[$0.element.orderIndex] != named[$0.element.orderIndex]?.blob }
+            for (position, photo) in news {
+                guard let sha256 = named[photo.orderIndex] else { continue }
+                try db.noteSeen(photo, sha256, at: position, of: share)
+            }
+            return news.count
         }
     }
 }
 
 extension Database {
+    /// Notes the copy of a photo of which only the manifest tells. Where neither its file nor its digest is known, what no other
+    /// photo has stands in for them.
+    fileprivate func noteSeen(
+        _ photo: ShareManifest.Photo, _ sha256: SHA256Digest, at position: Int, of share: Int64
+    ) throws {
+        let slot = UInt32(clamping: photo.orderIndex).bigEndian
+        let digest = sha256.blob.prefix(12) + withUnsafeBytes(of: slot) { Data($0) }
+        try run(
+            """
+            INSERT INTO share_photos (share, slot, position, md5, path, taken_at, taken_offset, sha256, size, width, height,
+                stored_at, is_local)
+            SELECT number, ?1, ?2, ?3, CAST(folder || '/' || id || '_' || ?1 || '.jpg' AS BLOB), ?4, ?5, ?6, ?7, ?8, ?9,
+                created_at, 0
+            FROM shares WHERE number = ?10
+            ON CONFLICT (share, slot) DO UPDATE SET position = excluded.position, sha256 = excluded.sha256,
+                size = excluded.size, width = excluded.width, height = excluded.height, stored_at = excluded.stored_at,
+                failure = NULL
+            """,
+            [
+                photo.orderIndex, position, digest, photo.takenAt?.clock, photo.takenAt?.offset, sha256.blob,
+                photo.size,
+                photo.width, photo.height, share,
+            ])
+    }
+
     fileprivate func note(_ vacation: CatalogVacation, in folder: FolderID) throws {
         let name = Data(vacation.vacation.path.bytes)
         let isWhole = vacation.key != nil && vacation.fingerprint != nil && vacation.manifest != nil

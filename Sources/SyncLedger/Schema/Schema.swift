@@ -46,6 +46,7 @@ enum Schema {
         (ShareEndSchema.name, running(ShareEndSchema.all)),
         (ShareOwnerSchema.name, running(ShareOwnerSchema.all)),
         (CatalogWriteSchema.name, running(CatalogWriteSchema.all)),
+        (RebuildSchema.name, running(RebuildSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

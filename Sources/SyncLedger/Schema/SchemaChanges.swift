@@ -245,3 +245,13 @@ enum CatalogWriteSchema {
         "ALTER TABLE agent ADD COLUMN catalog_begun TEXT"
     ]
 }
+
+/// A migration: a rebuild that has not come to its end. It has shipped when you read this: see ``Schema``.
+enum RebuildSchema {
+    static let name = "rebuilds under way"
+
+    static let all = [
+        // The id of the machine whose place is taken; '': of none; NULL: no rebuild is under way.
+        "ALTER TABLE agent ADD COLUMN rebuild_of TEXT"
+    ]
+}

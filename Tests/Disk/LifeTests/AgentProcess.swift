@@ -183,6 +183,9 @@ final class AgentProcess {
         return id
     }
 
+    /// Writes its page and manifest with new links.
+    func renew(_ id: ShareID) async throws { try await publisher.renew(id) }
+
     func revoke(_ id: ShareID) async throws { try await remover.run(id, .revoked) }
 
     /// What other machines share.
@@ -200,12 +203,16 @@ final class AgentProcess {
 
     func revokeOther(_ share: OtherShare) async throws { try await otherRemover.run(share) }
 
+    func stray(_ id: ShareID) async throws -> OtherShares.Stray? { try await others.stray(id) }
+
+    func revokeStray(_ id: ShareID, _ stray: OtherShares.Stray) async throws { try await otherRemover.run(id, stray) }
+
     /// - Returns: what could not be held against its manifest.
     func takeOver(_ share: OtherShare) async throws -> String? {
-        try await ShareTakeOver(
-            store: store, ledger: queue, keys: keys, notes: notes,
-            watched: folders.map { WatchedFolder(kind: $0.kind, path: $0.path) }
-        ).run(share) { try await writeCatalog() }
+        let watched = folders.map { WatchedFolder(kind: $0.kind, path: $0.path) }
+        return try await ShareTakeOver(ledger: queue, notes: notes, watched: watched).run(share) {
+            try await writeCatalog()
+        }
     }
 
     /// The end of a pass.

@@ -162,7 +162,10 @@ import Testing
         _ = try await tower.finish(process)
     }
 
-    @Test func `a catalogue that cannot be read is told, and its shares are not known`() async throws {
+    @Test(arguments: [false, true])
+    func `a catalogue that cannot be read is told, and a share of it can be taken back by its id`(
+        manifestIsGone: Bool
+    ) async throws {
         let key = try #require(laptop.memory.keys.first { $0.rawValue.hasPrefix(KeyLayout.ana.catalog) })
         for key in laptop.memory.keys where key.rawValue.hasPrefix(KeyLayout.ana.catalog) {
             try await laptop.memory.delete(key)
@@ -171,6 +174,17 @@ import Testing
         let process = try tower.start()
         let found = try await process.otherShares()
         #expect(found.shares == [] && found.problems.count == 1 && found.problems[0].contains("cannot be unpacked"))
+        if manifestIsGone { laptop.memory.lose(ShareKeys(id).manifest) }
+        let stray = try #require(try await process.stray(id))
+        #expect(stray.location == (manifestIsGone ? nil : "Rome Italy") && stray.expiresAt > laptop.clock.now)
+        try await process.revokeStray(id, stray)
+        #expect(try !isLeft() && isTold())
+        #expect(try await process.stray(id) == nil)
+        let own = try laptop.start()
+        try await own.pass()
+        #expect(try own.ledger.share(id)?.state == .revoked)
+        #expect(!isLeft())
+        _ = try await laptop.finish(own)
         _ = try await tower.finish(process)
     }
 }

@@ -67,7 +67,7 @@ import Testing
 
         let later = try await rebuilt()
         let share = try #require(try later.ledger.share(id))
-        #expect(share.state == .live && share.photoCount == 2 && share.storedCount == 2)
+        #expect(share.state == .live && share.photoCount == 3 && share.storedCount == 3)
         try await later.pass()
         #expect(try await later.share(Home.rome) == id)
         let whole = try #require(try later.ledger.share(id))
@@ -77,6 +77,31 @@ import Testing
             #expect(photo.copy?.sha256 == ContentDigest(of: bytes).sha256)
         }
         _ = try await home.finish(later)
+    }
+
+    @Test func `what its machine adds before another one in its place has looked stays to be seen`() async throws {
+        let tower = try Home("tower", beside: home)
+        let process = try tower.start()
+        try await process.rebuild()
+        let own = try home.start()
+        for name in ["d", "e"] { home.disk.write("photo \(name)", to: Home.rome.appending("\(name).jpg")) }
+        try await own.scanAndStore()
+        #expect(try await own.share(Home.rome) == id)
+        func seen() throws -> [SHA256Digest] {
+            let bytes = try #require(home.memory.content(ShareKeys(id).manifest))
+            return try ShareManifestRules(asked: id).check(Array(bytes), foundAt: nil).photos.map(\.sha256)
+        }
+        let whole = try seen()
+        #expect(whole.count == 5)
+        try await process.pass()
+        #expect(try process.ledger.share(id)?.ownership != nil)
+        #expect(try seen() == whole)
+        try await process.renew(id)
+        #expect(try seen() == whole)
+        #expect(try process.ledger.sharePhotos(id).allSatisfy { $0.copy != nil && $0.position != nil })
+        #expect(try process.ledger.check() == [])
+        _ = try await home.finish(own)
+        _ = try await tower.finish(process)
     }
 
     @Test func `a manifest that cannot be read is told, and the share stays as it was known`() async throws {

@@ -50,6 +50,28 @@ import Testing
         _ = try await tower.finish(process)
     }
 
+    /// The tower is killed at a request of it, from 1.
+    private func takeOver(dyingAt number: Int) async throws {
+        let first = try tower.start()
+        let share = try await other(first)
+        _ = try await tower.finish(first)
+        let count = Mutex(0)
+        let store = FaultyStore(laptop.memory) { _ in
+            let isDead = count.withLock { count in
+                count += 1
+                return count >= number
+            }
+            return isDead ? [.failBefore(.unreachable)] : []
+        }
+        let killed = try AgentProcess(tower, store: store, isAlive: { true })
+        _ = try? await killed.takeOver(share)
+        _ = try await tower.finish(killed)
+    }
+
+    private var left: [ObjectKey] {
+        laptop.memory.keys.filter { $0.rawValue.hasPrefix(ShareKeys(id).folder) }
+    }
+
     @Test func `it has one owner from then on, and whoever has the link sees it all the time`() async throws {
         try await takeOver()
         #expect(try owner(1) == "tower")
@@ -75,7 +97,7 @@ import Testing
         let found = try await process.otherShares()
         #expect(found.shares.map(\.id) == [id] && found.shares.first?.machineName == "tower")
         try await process.revokeOther(try #require(found.shares.first))
-        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        #expect(left == [])
         _ = try await third.finish(process)
         let first = try tower.start()
         try await first.pass()
@@ -105,20 +127,7 @@ import Testing
 
     @Test(arguments: 1...16)
     func `killed at any request of it, one of the two goes on, and nothing of it is gone`(number: Int) async throws {
-        let count = Mutex(0)
-        let first = try tower.start()
-        let share = try await other(first)
-        _ = try await tower.finish(first)
-        let store = FaultyStore(laptop.memory) { _ in
-            let isDead = count.withLock { count in
-                count += 1
-                return count >= number
-            }
-            return isDead ? [.failBefore(.unreachable)] : []
-        }
-        let killed = try AgentProcess(tower, store: store, isAlive: { true })
-        _ = try? await killed.takeOver(share)
-        _ = try await tower.finish(killed)
+        try await takeOver(dyingAt: number)
         for _ in 0..<2 {
             for home in [tower, laptop] {
                 let process = try home.start()
@@ -134,24 +143,11 @@ import Testing
         _ = try await tower.finish(process)
     }
 
-    @Test(arguments: 1...24)
+    @Test(arguments: 1...25)
     func `killed at any request of it and never seen again, somebody still knows the share and can take it back`(
         number: Int
     ) async throws {
-        let count = Mutex(0)
-        let first = try tower.start()
-        let share = try await other(first)
-        _ = try await tower.finish(first)
-        let store = FaultyStore(laptop.memory) { _ in
-            let isDead = count.withLock { count in
-                count += 1
-                return count > number
-            }
-            return isDead ? [.failBefore(.unreachable)] : []
-        }
-        let killed = try AgentProcess(tower, store: store, isAlive: { true })
-        _ = try? await killed.takeOver(share)
-        _ = try await tower.finish(killed)
+        try await takeOver(dyingAt: number)
 
         let own = try laptop.start()
         try await own.pass()
@@ -160,7 +156,7 @@ import Testing
         } else {
             try await own.revokeOther(try await other(own))
         }
-        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        #expect(left == [])
         _ = try await laptop.finish(own)
     }
 
@@ -173,7 +169,7 @@ import Testing
         try await own.revoke(id)
         try await process.pass()
         #expect(try process.ledger.share(id)?.state == .revoked)
-        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        #expect(left == [])
         _ = try await laptop.finish(own)
         _ = try await tower.finish(process)
     }
@@ -186,10 +182,9 @@ import Testing
         laptop.disk.remove(Home.rome.appending("c.jpg"))
         try await own.pass()
         #expect(try await own.share(Home.rome) == id)
-        let left = { self.laptop.memory.keys.filter { $0.rawValue.hasPrefix(ShareKeys(self.id).folder) }.sorted() }
-        #expect(left().count == 6)
+        #expect(left.count == 6)
         try await process.pass()
-        #expect(left().count == 6)
+        #expect(left.count == 6)
         #expect(try process.ledger.sharePhotos(id).count { $0.position != nil } == 2)
         _ = try await laptop.finish(own)
         _ = try await tower.finish(process)
@@ -205,7 +200,7 @@ import Testing
         let process = try AgentProcess(tower, store: store, isAlive: { true })
         try await process.rebuild()
         await #expect(throws: StoreError.self) { try await process.revoke(id) }
-        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        #expect(left == [])
         #expect(try process.ledger.share(id)?.state == .revoking)
         isFull.withLock { $0 = false }
         try await process.pass()
@@ -217,7 +212,7 @@ import Testing
         try await own.pass()
         #expect(try own.ledger.share(id)?.state == .revoked)
         #expect(try await own.share(Home.rome) != id)
-        #expect(!laptop.memory.keys.contains { $0.rawValue.hasPrefix(ShareKeys(id).folder) })
+        #expect(left == [])
         _ = try await laptop.finish(own)
     }
 
