@@ -115,11 +115,10 @@ private final class PassService: Service {
                 try await parts.pipeline.run(.untilDone(patience: .zero))
             }
             try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }
-            let (saved, unanswered) = try await cancelWhenGracefulShutdown {
+            let (saved, _) = try await cancelWhenGracefulShutdown {
                 try await self.parts.restores.service.round(isUrgent: false)
             }
             delivery.withLock { $0 = saved.problems }
-            for refusal in unanswered { logger.warning("a restore whose progress is not told: \(refusal)") }
             try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
             try await cancelWhenGracefulShutdown { _ = try await self.parts.catalog.round() }
         } catch is CancellationError {

@@ -10,10 +10,10 @@ struct OutputPlace {
 
     /// - Throws: ``CommandFailure`` for the folders of this program: what is in them is its own.
     init(_ path: FilePath, _ installation: Installation) throws {
-        let place = path.resolvedAsFarAsThere ?? path
-        func holds(_ folder: FilePath) -> Bool { place.starts(with: folder.resolvedAsFarAsThere ?? folder) }
-        for (what, folder) in Self.own(installation) where holds(folder) { throw Self.taken(path, what, folder) }
-        note = installation.settings.watch.first { holds($0.path) }.map { watched in
+        let place = Self.resolved(path)
+        if let own = Self.own(installation).first(where: { place.starts(with: $0.place) }) { throw own.isTaken(path) }
+        let watched = installation.settings.watch.first { place.starts(with: Self.resolved($0.path)) }
+        note = watched.map { watched in
             "\(path.text.escapingControls) is in the watched folder \(watched.path.text.escapingControls): what is saved there "
                 + "counts as photos of that folder. Copies that are stored already are known by their bytes, and are not "
                 + "stored again."
@@ -22,24 +22,35 @@ struct OutputPlace {
 
     /// The same of a new store, which may be the one that is there already under another name.
     static func check(newStore path: FilePath, _ installation: Installation) throws {
-        let place = path.resolvedAsFarAsThere ?? path
-        for (what, folder) in own(installation) {
-            let folder = folder.resolvedAsFarAsThere ?? folder
-            if place.starts(with: folder), place != folder { throw taken(path, what, folder) }
+        let place = resolved(path)
+        for own in own(installation) where place.starts(with: own.place) && !(own.isStore && place == own.place) {
+            throw own.isTaken(path)
         }
     }
 
-    private static func own(_ installation: Installation) -> [(what: String, folder: FilePath)] {
-        var own = [("the state folder", installation.location.stateFolder)]
-        if case .directory(let directory) = installation.settings.store { own.append(("the store", directory.path)) }
-        return own
+    private static func resolved(_ path: FilePath) -> FilePath { path.resolvedAsFarAsThere ?? path }
+
+    /// A folder of this program.
+    private struct Own {
+        let folder: FilePath
+        let isStore: Bool
+
+        var place: FilePath { OutputPlace.resolved(folder) }
+
+        func isTaken(_ path: FilePath) -> CommandFailure {
+            CommandFailure(
+                .usage,
+                "\(path.text.escapingControls) is in the \(isStore ? "store" : "state folder"), \(folder.text.escapingControls), "
+                    + "where nothing else may be; name another folder")
+        }
     }
 
-    private static func taken(_ path: FilePath, _ what: String, _ folder: FilePath) -> CommandFailure {
-        CommandFailure(
-            .usage,
-            "\(path.text.escapingControls) is in \(what), \(folder.text.escapingControls), where nothing else may be; name "
-                + "another folder")
+    private static func own(_ installation: Installation) -> [Own] {
+        var own = [Own(folder: installation.location.stateFolder, isStore: false)]
+        if case .directory(let directory) = installation.settings.store {
+            own.append(Own(folder: directory.path, isStore: true))
+        }
+        return own
     }
 }
 

@@ -33,6 +33,8 @@ struct MoveReport: Report {
     var problems: [Problem] = []
     /// What is damaged in the old store, and stays there.
     var damaged: [Problem] = []
+    /// What of shares is still in the old store.
+    var left: [Problem] = []
     /// Objects that this machine knows and neither store has.
     var lost = 0
     /// Shares that get new links.
@@ -44,9 +46,8 @@ struct MoveReport: Report {
     @Nullable var section: String?
 
     private var missingBytes: Int64 = 0
-    private var problemCount = 0
-    /// What of shares is still in the old store.
-    var left: [Problem] = []
+    /// How many there are of problems, of which the first are named.
+    private var counts = (problems: 0, damaged: 0, left: 0)
 
     private enum CodingKeys: CodingKey {
         case from, to, objects, bytes, copied, copiedBytes, present, archived, archivedBytes, missing, classes, problems
@@ -59,7 +60,7 @@ struct MoveReport: Report {
         self.dryRun = dryRun
     }
 
-    var isWhole: Bool { archived == 0 && missing == 0 && problemCount == 0 }
+    var isWhole: Bool { archived == 0 && missing == 0 && counts.problems == 0 }
 
     var status: ExitStatus { dryRun || switched && left.isEmpty && damaged.isEmpty && lost == 0 ? .done : .partlyDone }
 
@@ -77,13 +78,14 @@ struct MoveReport: Report {
             classes.append(ClassChange(from: "\(change.old)", to: "\(change.new)", objects: count))
         }
         classes.sort { ($0.from, $0.to) < ($1.from, $1.to) }
-        problems = summary.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
-        problemCount = summary.problemCount
-        damaged = summary.damaged.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
+        (problems, counts.problems) = Self.named(summary.problems)
+        (damaged, counts.damaged) = Self.named(summary.damaged)
     }
 
-    mutating func note(left problems: [ObjectProblem]) {
-        left = problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
+    mutating func note(left list: StoreCopy.ProblemList) { (left, counts.left) = Self.named(list) }
+
+    private static func named(_ list: StoreCopy.ProblemList) -> ([Problem], Int) {
+        (list.first.map { Problem(key: $0.key.rawValue, reason: $0.reason) }, list.count)
     }
 
     /// What is to be done.
@@ -105,24 +107,22 @@ struct MoveReport: Report {
 
     func lines(on terminal: Terminal) -> [String] {
         if dryRun { return preview }
-        var lines = problems.map {
-            terminal.styled("not copied", .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)"
+        func told(_ what: String, _ problems: [Problem], of count: Int, advice: String = "") -> [String] {
+            problems.map {
+                terminal.styled(what, .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)\(advice)"
+            } + (count > problems.count ? ["and \(Quantities.count(count - problems.count)) more"] : [])
         }
-        if problemCount > problems.count { lines.append("and \(Quantities.count(problemCount - problems.count)) more") }
-        lines += damaged.map {
-            terminal.styled("damaged", .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)"
-        }
+        var lines = told("not copied", problems, of: counts.problems) + told("damaged", damaged, of: counts.damaged)
         if lost > 0 {
             lines.append(
                 "\(Quantities.counted(lost, "object")) that this machine knows "
                     + "\(lost == 1 ? "is" : "are") in neither store as stored: what has its file here is stored again by the next "
                     + "sync-agent sync, which names the rest")
         }
-        lines += left.map {
-            terminal.styled("still there", .red)
-                + "  \($0.key.escapingControls): \($0.reason.escapingControls). The share can "
-                + "still be seen in the old store, and nothing ends it there: remove its folder by hand"
-        }
+        lines += told(
+            "still there", left, of: counts.left,
+            advice:
+                ". The share can still be seen in the old store, and nothing ends it there: remove its folder by hand")
         lines.append(
             "\(Quantities.counted(copied, "object")) copied (\(Quantities.bytes(copiedBytes))), "
                 + "\(Quantities.count(present)) were there")

@@ -65,18 +65,27 @@ struct ShareSession {
         defer { progress.finish() }
         terminal.writeLine("Something of it is missing in the store, and is stored again.")
         try await noteRecipient(of: id)
-        do {
-            _ = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
-        } catch let error as StoreError {
-            throw Self.toBeContinued(error)
-        }
-        return try await outcome(of: id, proposal, wasThere: false, costUSD: 0)
+        let costUSD = try await send(id, proposal, progress)
+        return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
     }
 
-    private static func toBeContinued(_ error: StoreError) -> CommandFailure {
-        CommandFailure(
-            ExitStatus(error),
-            "\(error). What was sent is kept: a running agent, or the same command again, continues it")
+    /// Sends what is to be sent, and asks for what of it only the attempt has shown to be in the archive.
+    /// - Returns: what that costs.
+    private func send(_ id: ShareID, _ proposal: ShareProposal, _ progress: ProgressLine) async throws -> Double {
+        do {
+            let result = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
+            guard case .waiting(_, let archived) = result else { return 0 }
+            progress.finish()
+            return try await askAgain(for: archived, beside: proposal, of: id)
+        } catch let error as ShareError {
+            // Nothing of it can be shared, and nothing of it shall be left.
+            if case .nothing = error { try await parts.ender.run(id, .revoked) }
+            throw error
+        } catch let error as StoreError {
+            throw CommandFailure(
+                ExitStatus(error),
+                "\(error). What was sent is kept: a running agent, or the same command again, continues it")
+        }
     }
 
     /// Another process may have the share in hand, or make the same one at this moment: it is waited for, and what it
@@ -99,19 +108,7 @@ struct ShareSession {
                     costUSD += wanted.estimate.totalUSD
                     try await carryOut(wanted, for: id)
                 }
-                do {
-                    let result = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
-                    if case .waiting(_, let archived) = result {
-                        progress.finish()
-                        costUSD += try await askAgain(for: archived, beside: proposal, of: id)
-                    }
-                } catch let error as ShareError {
-                    // Nothing of it can be shared, and nothing of it shall be left.
-                    if case .nothing = error { try await parts.ender.run(id, .revoked) }
-                    throw error
-                } catch let error as StoreError {
-                    throw Self.toBeContinued(error)
-                }
+                costUSD += try await send(id, proposal, progress)
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {
                 progress.show("another process is at work on this share")

@@ -71,13 +71,14 @@ package struct StoreSwitch: Sendable {
         return first..<(last ?? first) + 1
     }
 
-    /// The plain values of the section, in whatever form it is written.
+    /// The values of the section, in whatever form it is written.
     private static func values(of root: ConfigNode) -> [String: String] {
         guard case .section(let sections) = root.content,
             case .section(let entries)? = sections.first(where: { $0.name == "store" })?.value.content
         else { return [:] }
         return entries.reduce(into: [:]) { values, entry in
-            if case .text(let text, isPlain: true) = entry.value.content { values[entry.name] = text }
+            guard case .text(let text, let isPlain) = entry.value.content else { return }
+            values[entry.name] = isPlain ? text : YAMLText.scalar(text)
         }
     }
 

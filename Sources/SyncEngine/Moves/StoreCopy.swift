@@ -35,29 +35,30 @@ package struct StoreCopy: Sendable {
         package var missing = Count()
         /// Objects that are in another class than in the old store, by the old class and the new one.
         package var classes: [Classes: Int] = [:]
-        /// What could not be copied. The first thousand.
-        package var problems: [ObjectProblem] = []
-        package var problemCount = 0
-        /// What is damaged in the old store, where it stays: nobody can copy it. The first thousand.
-        package var damaged: [ObjectProblem] = []
-        package var damagedCount = 0
+        /// What could not be copied.
+        package var problems = ProblemList()
+        /// What is damaged in the old store, where it stays: nobody can copy it.
+        package var damaged = ProblemList()
 
         /// Whether the new store has all that the old one has whole.
-        package var isWhole: Bool { archived.objects == 0 && missing.objects == 0 && problemCount == 0 }
+        package var isWhole: Bool { archived.objects == 0 && missing.objects == 0 && problems.count == 0 }
 
         package struct Classes: Hashable, Sendable {
             package let old: StorageClass
             package let new: StorageClass
         }
+    }
 
-        fileprivate mutating func note(damaged problem: ObjectProblem) {
-            damagedCount += 1
-            if damaged.count < 1_000 { damaged.append(problem) }
-        }
+    /// What is wrong with objects, of which there may be any number: the first thousand, and how many there are.
+    package struct ProblemList: Hashable, Sendable {
+        package private(set) var first: [ObjectProblem] = []
+        package private(set) var count = 0
 
-        fileprivate mutating func note(_ problem: ObjectProblem) {
-            problemCount += 1
-            if problems.count < 1_000 { problems.append(problem) }
+        package init() {}
+
+        package mutating func note(_ problem: ObjectProblem) {
+            count += 1
+            if first.count < 1_000 { first.append(problem) }
         }
     }
 
@@ -127,14 +128,14 @@ package struct StoreCopy: Sendable {
     /// Ends shares in the old store, where nobody would see to their ends any more.
     /// - Returns: what is still there, and why.
     /// - Throws: `CancellationError`.
-    package func removeOld(_ shares: [ShareID]) async throws -> [ObjectProblem] {
-        var problems: [ObjectProblem] = []
+    package func removeOld(_ shares: [ShareID]) async throws -> ProblemList {
+        var problems = ProblemList()
         for id in shares {
             let keys = ShareKeys(id)
             do {
                 try await ShareStorage(store: source).removeAll(keys)
             } catch let error as StoreError {
-                problems.append(ObjectProblem(key: keys.manifest, error: error))
+                problems.note(ObjectProblem(key: keys.manifest, error: error))
             }
         }
         return problems
@@ -149,7 +150,7 @@ package struct StoreCopy: Sendable {
         for prefix in prefixes {
             var others = ObjectCursor(target.listing(prefix: prefix))
             for try await page in source.listing(prefix: prefix) {
-                for problem in page.problems { summary.note(problem) }
+                for problem in page.problems { summary.problems.note(problem) }
                 for object in page.objects {
                     summary.total.note(object)
                     let there = isFounded ? try await others.object(at: object.key) : nil
@@ -201,8 +202,8 @@ package struct StoreCopy: Sendable {
             case .present: summary.present.note(item.object)
             case .archived: summary.archived.note(item.object)
             case .gone: break
-            case .damaged(let error): summary.note(damaged: ObjectProblem(key: item.object.key, error: error))
-            case .failed(let error): summary.note(ObjectProblem(key: item.object.key, error: error))
+            case .damaged(let error): summary.damaged.note(ObjectProblem(key: item.object.key, error: error))
+            case .failed(let error): summary.problems.note(ObjectProblem(key: item.object.key, error: error))
             }
         }
     }

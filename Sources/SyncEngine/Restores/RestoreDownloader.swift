@@ -105,7 +105,7 @@ package struct RestoreDownloader: Sendable {
         }
         let (planned, now) = (tasks, time.now)
         // An item is saved when it is in all of its places: one that cannot be there leaves it unsaved.
-        var left = Dictionary(items.map { ($0.id, $0.places.count) }, uniquingKeysWith: max)
+        var left = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0.places.count) })
         let outcomes = await batch.run(
             planned.map(\.task),
             finished: { index, outcome in

@@ -133,6 +133,8 @@ package struct RestoreService: Service {
         let (saved, obstacle) = try await turn(&rounds, of: nil, isUrgent: isUrgent)
         if tellsAll || obstacle != nil {
             for failure in rounds.news(in: saved) { logger.warning("not saved: \(failure)") }
+        }
+        if !isUrgent || obstacle != nil {
             for refusal in rounds.newRefusals() { logger.warning("a restore whose progress is not told: \(refusal)") }
         }
         let hasNews =

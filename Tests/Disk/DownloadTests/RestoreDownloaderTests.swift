@@ -77,6 +77,16 @@ import Testing
         #expect(store.calls.count == calls)
     }
 
+    /// A catalogue that somebody has forged, or a ledger of another program.
+    @Test func `what would be saved outside of the folder is refused, and its neighbours are saved`() async throws {
+        let job = try await restore(["../outside.jpg", "inside.jpg"], output: output)
+        let result = try await delivery.run()
+        #expect(result.saved == 1)
+        #expect(result.failures.count == 1 && result.failures[0].contains("would not be below the folder"))
+        #expect(try tree.files(below: "") == ["out/inside.jpg"])
+        #expect(try saved(job) == 1)
+    }
+
     @Test func `a photo gets the time of its file, or else that at which it was taken`() async throws {
         let (written, taken) = (Int64(1_500_000_000), CaptureTime(clock: 1_400_032_400_000, offset: 540))
         let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: written * 1_000_000_000)

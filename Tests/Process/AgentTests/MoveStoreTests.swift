@@ -229,6 +229,8 @@ import Testing
             let inner = home.store.root.pushing(FilePath(name))
             #expect(try await home.run("move-store", "--yes", inner.string).complaint.contains("is in the store"))
         }
+        let state = try await home.run("move-store", "--yes", home.tree.path("state/sync-agent").string)
+        #expect(state.code == 64 && state.complaint.contains("is in the state folder"))
         #expect(try await home.run("move-store", "--yes", "http://nas/photos").code == 64)
         #expect(try await home.run("move-store", "--adopt", "--endpoint", "http://x").code == 64)
     }

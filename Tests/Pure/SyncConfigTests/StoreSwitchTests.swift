@@ -71,6 +71,7 @@ import Testing
     @Test(arguments: [
         "user: ana\nstore: {type: directory, path: /srv/store, catalog: off}\n",
         "user: ana\nstore: {\n  catalog: off,\n  path: /srv/store }\n",
+        "user: ana\nstore: {type: directory, path: /srv/store, catalog: 'off'}\n",
     ])
     func `it does so from a section in braces, too`(text: String) throws {
         let result = try #require(try edited(text))
