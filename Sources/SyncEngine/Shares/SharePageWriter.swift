@@ -47,13 +47,14 @@ package struct SharePageWriter: Sendable {
         }
     }
 
-    /// A link to an object that is not there cannot be had. The manifest holds one to itself, so that the first time it
-    /// is written without links before: whoever reads it by the share's id finds all of its photos even then.
+    /// A link to an object that is not there cannot be had. The manifest holds one to itself, so that where it is not there it is
+    /// written without links before: whoever reads it by the share's id finds all of its photos even then.
     private func writeSigned(
         _ checked: CheckedShare, _ manifest: ShareManifest, _ share: ShareRecord
     ) async throws -> Written {
         let keys = share.keys
-        if share.publishedAt == nil {
+        let old = share.publishedAt == nil ? nil : try await store.head(keys.manifest)
+        if old == nil {
             try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: keys.manifest)
         }
         let slots = manifest.photos.map(\.orderIndex)

@@ -76,8 +76,8 @@ package struct SharePublisher: Sendable {
         }
     }
 
-    /// Holds what the store lists of a live share against what was stored of it. What is missing, or of another length, is stored
-    /// again by ``run(_:onProgress:)``.
+    /// Holds what the store lists of a live share against what was stored of it, and reads its manifest. What is missing, or of
+    /// another length, is stored again by ``run(_:onProgress:)``.
     /// - Returns: whether there is something to store again.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func examine(_ id: ShareID) async throws -> Bool {
@@ -94,10 +94,26 @@ package struct SharePublisher: Sendable {
             guard let copy = photo.copy else { return false }
             return sizes[share.keys.photo(photo.slot)] != copy.size || sizes[share.keys.thumbnail(photo.slot)] == nil
         }
-        let isSeen = sizes[share.keys.manifest] != nil && sizes[share.keys.page] != nil
-        if lost.isEmpty, isSeen || share.state != .live { return false }
+        if lost.isEmpty {
+            if share.state != .live { return false }
+            let isThere = sizes[share.keys.page] != nil && sizes[share.keys.manifest] != nil
+            if isThere, try await isTold(share) { return false }
+        }
         try await ledger.finish { try $0.noteShareLost(share.id, slots: lost.map(\.slot)) }
         return true
+    }
+
+    /// Whether its manifest is one that can be read, of the photos that it has.
+    private func isTold(_ share: ShareRecord) async throws -> Bool {
+        do {
+            let bytes = try await store.bytes(of: share.keys.manifest, limit: ShareManifestRules.maximumBytes)
+            let manifest = try ShareManifestRules(asked: share.id).check(bytes, foundAt: nil)
+            return try await Set(manifest.photos.map(\.sha256)) == Set(photos(of: share).compactMap(\.copy?.sha256))
+        } catch is ShareRefusal {
+            return false
+        } catch let error as StoreError where error.code == .notFound || error.code == .badDigest {
+            return false
+        }
     }
 
     /// Whether the links of a share are half over, or are others than the configuration wants now.

@@ -1,12 +1,9 @@
 import FoundationEssentials
 import SyncCore
 
-/// Shares that are left alone for a while because something of them did not work: for a minute at first, then twice as long
-/// each time. One odd answer of a store costs a minute; what is refused for ever is asked for now and then.
+/// Shares that are left alone for a while because something of them did not work: each time in a row for twice as long. One odd
+/// answer of a store costs little; what is refused for ever is asked for now and then.
 struct ShareRests<Attempt: Hashable & Sendable>: Sendable {
-    /// Seconds.
-    private static var shortest: TimeInterval { 60 }
-
     private struct Rest {
         let attempt: Attempt
         let from: Date
@@ -23,12 +20,14 @@ struct ShareRests<Attempt: Hashable & Sendable>: Sendable {
     }
 
     /// Notes that an attempt failed.
-    /// - Parameter longest: seconds that it rests at most.
+    /// - Parameter lengths: seconds that it rests at first, and at most.
     /// - Returns: the seconds that it rests.
     @discardableResult
-    mutating func add(_ id: ShareID, _ attempt: Attempt, at now: Date, atMost longest: TimeInterval) -> TimeInterval {
+    mutating func add(
+        _ id: ShareID, _ attempt: Attempt, at now: Date, for lengths: ClosedRange<TimeInterval>
+    ) -> TimeInterval {
         let last = rests[id].flatMap { $0.attempt == attempt ? $0.length : nil }
-        let length = min(last.map { $0 * 2 } ?? Self.shortest, longest)
+        let length = min(last.map { $0 * 2 } ?? lengths.lowerBound, lengths.upperBound)
         rests[id] = Rest(attempt: attempt, from: now, length: length)
         return length
     }

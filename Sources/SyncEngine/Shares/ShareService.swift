@@ -11,10 +11,12 @@ import SystemPackage
 package struct ShareService: Service {
     /// How soon a share that another process has made is seen.
     private static let interval = Duration.seconds(5)
-    /// Seconds after which what did not work is tried again at the latest.
-    private static let patience: TimeInterval = 3_600
+    /// Seconds after which what did not work is tried again: the first time, and at the latest.
+    private static let patience: ClosedRange<TimeInterval> = 60...3_600
     /// The same of a share that has to go.
-    private static let patienceToEnd: TimeInterval = 300
+    private static let patienceToEnd: ClosedRange<TimeInterval> = 60...300
+    /// The same of one that waits for the archive: each attempt may read all of its photos.
+    private static let patienceToWait: ClosedRange<TimeInterval> = 3_600...3_600
     /// Seconds. Clocks without a battery go on after a start where they ended.
     private static let clockTolerance: TimeInterval = 86_400
     /// Seconds after its end in which a share is listed once more, and how often such are looked for.
@@ -147,7 +149,7 @@ package struct ShareService: Service {
             if isDone {
                 rounds.rests.end(share.id)
             } else {
-                rounds.rests.add(share.id, attempt, at: now, atMost: Self.patience)
+                rounds.rests.add(share.id, attempt, at: now, for: Self.patienceToWait)
             }
         } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
             throw error
@@ -158,8 +160,8 @@ package struct ShareService: Service {
         } catch let error as CancellationError {
             throw error
         } catch {
-            let longest = action.isEnd ? Self.patienceToEnd : Self.patience
-            let rest = rounds.rests.add(share.id, attempt, at: now, atMost: longest)
+            let patience = action.isEnd ? Self.patienceToEnd : Self.patience
+            let rest = rounds.rests.add(share.id, attempt, at: now, for: patience)
             if rounds.told.insert("\(share.id) \(error)").inserted {
                 logger.warning("share \(share.id): \(error); it is tried again in \(Int(rest / 60).counted("minute"))")
             }

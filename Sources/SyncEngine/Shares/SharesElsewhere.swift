@@ -20,8 +20,8 @@ struct SharesElsewhere: Sendable {
 
     /// Seconds between two looks at what became of shares elsewhere: one listing each.
     private static let noticeEvery: TimeInterval = 3_600
-    /// Seconds after which what could not be removed is tried again at the latest.
-    private static let patience: TimeInterval = 300
+    /// Seconds after which what could not be removed is tried again: the first time, and at the latest.
+    private static let patience: ClosedRange<TimeInterval> = 60...300
     /// Seconds after its end in which a share is listed once more.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
 
@@ -99,7 +99,7 @@ struct SharesElsewhere: Sendable {
                 }
                 memory.rests.end(id)
             } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
-                memory.rests.add(id, attempt, at: now, atMost: Self.patience)
+                memory.rests.add(id, attempt, at: now, for: Self.patience)
                 tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
             }
         }

@@ -125,6 +125,8 @@ import Testing
         bench.store.add(StoreFault(.put, key: ShareKeys(id).photo(2).rawValue, .hold(gate)))
         let attempt = Task { try await bench.publisher().run(id) }
         await gate.waitForArrivals(1)
+        // Else theirs would be the puts that are given up.
+        try await eventually("the other photos") { try bench.record(id).storedCount == 2 ? () : nil }
         try await bench.queue { try $0.giveShareUp(id) }
         gate.open()
         let result = await attempt.result

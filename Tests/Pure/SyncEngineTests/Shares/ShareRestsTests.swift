@@ -18,23 +18,23 @@ import Testing
 
     @Test func `each failure in a row rests twice as long, up to the longest`() {
         var rests = ShareRests<Int>()
-        let lengths = (0..<8).map { _ in rests.add(id, 1, at: now, atMost: 3_600) }
+        let lengths = (0..<8).map { _ in rests.add(id, 1, at: now, for: 60...3_600) }
         #expect(lengths == [60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
         rests.end(id)
-        #expect(rests.add(id, 1, at: now, atMost: 300) == 60)
+        #expect(rests.add(id, 1, at: now, for: 60...300) == 60)
     }
 
     @Test func `another attempt is made at once, and begins anew`() {
         var rests = ShareRests<Int>()
-        rests.add(id, 1, at: now, atMost: 300)
+        rests.add(id, 1, at: now, for: 60...300)
         #expect(rests.holds(id, 1, at: now) && !rests.holds(id, 2, at: now) && !rests.holds(other, 1, at: now))
-        #expect(rests.add(id, 2, at: now, atMost: 300) == 60)
-        #expect(rests.add(id, 2, at: now, atMost: 300) == 120)
+        #expect(rests.add(id, 2, at: now, for: 60...300) == 60)
+        #expect(rests.add(id, 2, at: now, for: 60...300) == 120)
     }
 
     @Test func `it is over at its second, and with a clock that was set back`() {
         var rests = ShareRests<Int>()
-        rests.add(id, 1, at: now, atMost: 300)
+        rests.add(id, 1, at: now, for: 60...300)
         #expect(rests.holds(id, 1, at: now + 59.9))
         #expect(!rests.holds(id, 1, at: now + 60))
         #expect(!rests.holds(id, 1, at: now - 1))

@@ -66,8 +66,9 @@ import Testing
         #expect(bench.store.calls.count == after)
     }
 
-    @Test func `what the store has lost of a share is stored again, and nothing else`() async throws {
-        let bench = try await bench()
+    @Test(arguments: [false, true])
+    func `what the store has lost of a share is stored again, and nothing else`(givesLinks: Bool) async throws {
+        let bench = try await bench(givesLinks: givesLinks)
         let share = try await bench.share()
         let whole = bench.objects(share.id)
         #expect(try await bench.publisher().examine(share.id) == false)
@@ -77,9 +78,24 @@ import Testing
             let before = bench.store.count(.put)
             _ = try await bench.publisher().run(share.id)
             #expect(bench.objects(share.id) == whole)
-            #expect(bench.store.count(.put) - before <= 4)
+            #expect(bench.store.count(.put) - before <= 5)
             #expect(try await bench.publisher().examine(share.id) == false)
         }
+    }
+
+    @Test(arguments: ["nothing", "another share's"])
+    func `a manifest that says something else is written again`(what: String) async throws {
+        let bench = try await bench()
+        let share = try await bench.share()
+        let content = try #require(bench.memory.content(share.keys.manifest))
+        let other = String(decoding: content, as: UTF8.self).replacing(
+            "\(share.id)", with: "7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10")
+        try await bench.memory.delete(share.keys.manifest)
+        try await bench.memory.store(Array((what == "nothing" ? what : other).utf8), at: share.keys.manifest)
+        #expect(try await bench.publisher().examine(share.id))
+        _ = try await bench.publisher().run(share.id)
+        #expect(try bench.manifest(share.id).photos.count == 2)
+        #expect(try await bench.publisher().examine(share.id) == false)
     }
 
     @Test func `what a listing cannot look at is there, and is removed with the rest`() async throws {
