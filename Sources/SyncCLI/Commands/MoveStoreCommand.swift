@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -18,7 +19,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             """,
         discussion: """
             Copies all that is stored for this user, proves each copy, and then puts the new store into the configuration. \
-            Storage classes are kept where the new store has them. It may be stopped and run again: what is there is not \
+            Storage classes are kept where the new store has them, and encryption as the configuration asks for it. It may be stopped and run again: what is there is not \
             sent again. The old store keeps what it has, but for shares: those get new links in the new one.
 
             What is in the archive of the old store has to be restored first (sync-agent restore --all); until then the \
@@ -109,6 +110,9 @@ struct MoveStoreCommand: WorkspaceCommand {
         try await ledger {
             try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
         }
+        if finding.kinship != .same {
+            try await OverShares(in: try await workspace.store(.writes), ledger: ledger).remove()
+        }
         return Answer(report)
     }
 
@@ -136,10 +140,16 @@ struct MoveStoreCommand: WorkspaceCommand {
                     + "name, put it into the configuration and run sync-agent move-store --adopt")
         }
         let ledger = try await workspace.ledger
-        let shares = try await ledger { try $0.unendedShares() }.map(\.id)
         let keys = try KeyLayout(user: workspace.settings.user)
+        if isFounded, !dryRun {
+            // A machine that was faster has taken some of them back there.
+            try await ShareNotes(
+                store: new, ledger: ledger, keys: keys, name: installation.machineName, time: workspace.time
+            ).look()
+        }
+        let shares = try await ledger { try $0.unendedShares() }
         let copy = StoreCopy(
-            from: old, to: new, prefixes: keys.ownPrefixes + shares.map { ShareKeys($0).folder },
+            from: old, to: new, prefixes: keys.ownPrefixes + shares.filter(\.state.isOpen).map(\.keys.folder),
             folder: installation.location.stateFolder, isDamaged: isDamaged(workspace.settings.store, ledger),
             pool: workspace.threads.disk, time: workspace.time)
         var report = MoveReport(from: old.identity.location, to: new.identity.location, dryRun: dryRun)
@@ -151,9 +161,11 @@ struct MoveStoreCommand: WorkspaceCommand {
                 "Copy, and use the new store from then on?", on: workspace.console.people,
                 advice: "use --yes to copy, or --dry-run to look", no: "nothing was copied")
         }
+        try requireWritable(edit, installation)
+        try await OverShares(in: new, ledger: ledger).remove()
         try await run(copy, &report, workspace)
         guard report.isWhole else { return Answer(report) }
-        try await finish(from: old, to: new, copy, edit, &report, shares, workspace)
+        try await finish(from: old, to: new, copy, edit, &report, shares.map(\.id), workspace)
         return Answer(report)
     }
 
@@ -253,9 +265,10 @@ struct MoveStoreCommand: WorkspaceCommand {
             let names = text.dropFirst("s3://".count).split(separator: "/").map { String($0) }
             guard let bucket = names.first else { throw CommandFailure(.usage, "\(text): write it as s3://BUCKET") }
             return .s3(
-                S3StoreSettings(
-                    bucket: bucket, region: region, endpoint: try endpoint.map(InitCommand.url),
-                    prefix: names.dropFirst().joined(separator: "/"), profile: awsProfile))
+                try kept(
+                    S3StoreSettings(
+                        bucket: bucket, region: region, endpoint: try endpoint.map(InitCommand.url),
+                        prefix: names.dropFirst().joined(separator: "/"), profile: awsProfile), installation))
         }
         if text.contains("://") {
             throw CommandFailure(
@@ -273,6 +286,42 @@ struct MoveStoreCommand: WorkspaceCommand {
         let old = installation.location
         return try ConfigFile.load(ConfigLocation(file: path, stateFolder: old.stateFolder, home: old.home))
             .settings.store
+    }
+
+    /// What was asked for of a bucket goes along to the next one: all of it on the same server, encryption to any.
+    private func kept(_ new: S3StoreSettings, _ installation: Installation) throws -> S3StoreSettings {
+        guard case .s3(let old) = installation.settings.store else { return new }
+        var settings = new
+        settings.encryption = old.encryption
+        let isSameServer = new.endpoint == old.endpoint
+        if isSameServer {
+            settings.region = new.region ?? old.region
+            settings.profile = new.profile ?? old.profile
+            settings.addressing = old.addressing
+            settings.checksums = old.checksums
+            settings.conditionalWrites = old.conditionalWrites
+        }
+        if old.encryption == .keyService {
+            guard isSameServer, settings.region == old.region else {
+                throw CommandFailure(
+                    .usage,
+                    "the store that is used now encrypts with a key of its region's key service (store.kms_key): write a "
+                        + "configuration file for the new one, with a key that it has, and name that file in place of the bucket"
+                )
+            }
+            settings.encryptionKey = old.encryptionKey
+        }
+        return settings
+    }
+
+    /// Found out before anything is copied: what was copied and is not used would be looked after by nobody.
+    private func requireWritable(_ edit: StoreSwitch.Edit, _ installation: Installation) throws {
+        let file = installation.location.file.resolved ?? installation.location.file
+        guard edit.text != nil, access(file.removingLastComponent().string, W_OK | X_OK) != 0 else { return }
+        throw CommandFailure(
+            .refused,
+            "\(file): \(FileFault(Errno(rawValue: errno), or: "see that it can be written").message). Nothing was copied"
+        )
     }
 
     /// Through a link to where the file is.

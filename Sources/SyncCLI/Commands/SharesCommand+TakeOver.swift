@@ -19,14 +19,14 @@ extension SharesCommand {
         let terminal = workspace.console.people
         try await parts.notes.notice()
         if let own = try await parts.ledger({ try $0.share(id) }) {
-            if !own.state.isOpen { return Self.isOver(id, own.state, terminal) }
+            if !own.state.isOpen { Self.tellOver(id, own.state, terminal); return Answer() }
             return Answer(lines: ["This machine has share \(id) already."])
         }
         let (found, problems) = try await find(id, parts, workspace)
         guard let share = found else { throw Self.unknown(name, problems) }
         let what = Self.description(of: share)
         switch share.state {
-        case .revoked, .expired: return Self.isOver(id, share.state, terminal)
+        case .revoked, .expired: Self.tellOver(id, share.state, terminal); return Answer()
         case .revoking, .expiring:
             throw CommandFailure(.failed, "share \(id) is being removed; share the vacation again")
         case .preparing, .waiting, .live: break

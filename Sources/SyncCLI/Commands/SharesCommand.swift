@@ -55,9 +55,11 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        var status = ExitStatus.done
         if let revoke {
-            let answer = try await end(revoke, workspace)
-            if !options.json { return answer }
+            let told = try await end(revoke, workspace)
+            status = told.status
+            if !options.json { return Answer(told.status, lines: told.lines) }
         } else if let takeOver {
             let answer = try await self.takeOver(takeOver, workspace)
             if !options.json { return answer }
@@ -76,7 +78,7 @@ struct SharesCommand: WorkspaceCommand {
         let (others, problems) = try await listOthers(workspace, now: now)
         for problem in problems { workspace.console.errors.writeLine(problem.escapingControls) }
         let report = ShareListReport(shares: own + others, problems: problems)
-        return Answer(report) { ShareView(terminal: $0, now: now).list(report.shares) }
+        return Answer(report, status: status) { ShareView(terminal: $0, now: now).list(report.shares) }
     }
 
     // MARK: Other machines
@@ -121,12 +123,14 @@ struct SharesCommand: WorkspaceCommand {
 
     // MARK: Revoking
 
-    /// - Returns: what people are told of it.
-    private func end(_ name: String, _ workspace: Workspace) async throws -> Answer {
+    /// What people are told of it, and how it ended.
+    private typealias Told = (status: ExitStatus, lines: [String])
+
+    private func end(_ name: String, _ workspace: Workspace) async throws -> Told {
         let id = try Self.id(name)
         let terminal = workspace.console.people
         if let share = try await workspace.ledger.callAsFunction({ try $0.share(id) }), share.state.isOver {
-            return Self.isOver(share.id, share.state, terminal)
+            Self.tellOver(share.id, share.state, terminal); return (.done, [])
         }
         let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
         // One that another machine has taken over is that one's. Where the store cannot be asked, it is noted here at least.
@@ -146,16 +150,16 @@ struct SharesCommand: WorkspaceCommand {
     /// Takes back what another machine shares.
     private func endOther(
         _ id: ShareID, _ name: String, _ parts: ShareServices, _ workspace: Workspace
-    ) async throws -> Answer {
+    ) async throws -> Told {
         let (found, problems) = try await find(id, parts, workspace)
         let what: String
-        let remove: () async throws -> Void
+        let remove: () async throws -> Bool
         if let share = found {
-            if share.state.isOver { return Self.isOver(share.id, share.state, workspace.console.people) }
+            if share.state.isOver { Self.tellOver(share.id, share.state, workspace.console.people); return (.done, []) }
             what = Self.description(of: share)
             remove = { try await parts.otherEnder.run(share) }
-        } else if !problems.isEmpty, let stray = try await parts.others.stray(id) {
-            // A catalogue may tell of it, and cannot be read.
+        } else if let stray = try await parts.others.stray(id) {
+            // Its machine's catalogue cannot be read, or is not written yet.
             problems.map(\.escapingControls).forEach(workspace.console.errors.writeLine)
             let location = stray.location.map { ", \($0.escapingControls)" } ?? ""
             what = "share \(id)\(location), of which no catalogue tells whose it is"
@@ -165,7 +169,7 @@ struct SharesCommand: WorkspaceCommand {
         }
         try confirm(what, workspace.console.people)
         do {
-            try await remove()
+            guard try await remove() else { return Self.noted(what) }
         } catch let error as StoreError {
             throw CommandFailure(
                 ExitStatus(error),
@@ -210,13 +214,24 @@ struct SharesCommand: WorkspaceCommand {
         }
     }
 
-    static func isOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) -> Answer {
+    static func tellOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) {
         terminal.writeLine("Share \(id) is \(state.rawValue) already; nothing of it is in the store.")
-        return Answer()
     }
 
-    private static func revoked(_ what: String) -> Answer {
-        Answer(lines: ["Revoked: \(what). Nothing of it is left in the store."])
+    /// Of a share that is called live, and of which the store had nothing.
+    private static func noted(_ what: String) -> Told {
+        (
+            .partlyDone,
+            [
+                "It is noted that this share is over: \(what). Nothing of it was in this store. When its machine has moved to "
+                    + "another store, it can be seen there until this machine moves there, too (sync-agent move-store), or "
+                    + "somebody there revokes it."
+            ]
+        )
+    }
+
+    private static func revoked(_ what: String) -> Told {
+        (.done, ["Revoked: \(what). Nothing of it is left in the store."])
     }
 
     /// A process that is publishing it notices within seconds, and is waited for.

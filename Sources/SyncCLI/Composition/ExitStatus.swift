@@ -78,7 +78,7 @@ extension ShareError {
         switch self {
         case .tooMany, .noSuchNumber, .endsTooLate: .usage
         case .inOtherHands: .locked
-        case .nothing, .over, .takenOver, .sharedHere: .failed
+        case .nothing, .over, .takenOver, .unseen, .sharedHere: .failed
         }
     }
 }

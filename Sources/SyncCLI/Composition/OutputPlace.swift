@@ -26,6 +26,15 @@ struct OutputPlace {
         for own in own(installation) where place.starts(with: own.place) && !(own.isStore && place == own.place) {
             throw own.isTaken(path)
         }
+        for watched in installation.settings.watch {
+            let folder = resolved(watched.path)
+            guard place.starts(with: folder) || folder.starts(with: place) else { continue }
+            throw CommandFailure(
+                .configuration,
+                "\(path.text.escapingControls) \(place.starts(with: folder) ? "is in" : "holds") the watched folder "
+                    + "\(watched.path.text.escapingControls), and what is stored would be stored again; name another folder"
+            )
+        }
     }
 
     private static func resolved(_ path: FilePath) -> FilePath { path.resolvedAsFarAsThere ?? path }

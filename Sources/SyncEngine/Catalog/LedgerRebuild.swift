@@ -64,19 +64,6 @@ package struct LedgerRebuild: Sendable {
         }
     }
 
-    package static let recoveredFolder: FilePath = "/recovered"
-    package static let machinesFolder: FilePath = "/machines"
-
-    /// Where the ledger has what `rebuild` tells as `recovered/…` and `machines/…`; `nil` for other names.
-    /// - Parameter name: as ``RawText``.
-    package static func place(named name: String) -> FilePath? {
-        let path = FilePath(argument: "/" + name).lexicallyNormalized()
-        guard !name.hasPrefix("/"), path.starts(with: recoveredFolder) || path.starts(with: machinesFolder) else {
-            return nil
-        }
-        return path
-    }
-
     private static let headsInFlight = 8
     private static let pageSize = 1_000
 
@@ -328,14 +315,23 @@ package struct LedgerRebuild: Sendable {
         let places = FolderPlaces(entry.machine, folders, ledger.ledger)
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]
+        let count = Mutex(0)
         for segment in entry.chain.segments {
             do {
-                let read = try await reader.read(
-                    segment, state: state, places: { try places.places(of: $0) }, onLines: onLines)
+                let before = count.withLock { $0 }
+                let read = try await reader.read(segment, state: state, places: { try places.places(of: $0) }) {
+                    lines in
+                    count.withLock { $0 += lines }
+                    onLines(lines)
+                }
                 state = read.state
                 known.merge(read.folders) { $1 }
                 if let damage = read.damage {
-                    summary.problems.append(problem(segment, entry, "\(damage); what could be read of it counts"))
+                    let rest =
+                        count.withLock { $0 } == before
+                        ? "no photo's name could be read of it: those are under recovered/"
+                        : "what could be read of it counts"
+                    summary.problems.append(problem(segment, entry, "\(damage); \(rest)"))
                 }
             } catch let error as CatalogError {
                 summary.problems.append(problem(segment, entry, "\(error)"))

@@ -19,23 +19,27 @@ package struct OtherShareRemover: Sendable {
     }
 
     /// Takes a share back.
+    /// - Returns: whether anything of it was in this store.
     /// - Throws: ``StoreError`` when something of it is still in the store: the agent, or the next `sync`, goes on with it;
     ///   ``LedgerError``, `CancellationError`.
-    package func run(_ share: OtherShare) async throws {
+    package func run(_ share: OtherShare) async throws -> Bool {
         try await run(share.id, location: share.location, of: share.machineName, expiresAt: share.expiresAt)
     }
 
     /// The same of one of which no catalogue tells.
-    package func run(_ id: ShareID, _ share: OtherShares.Stray) async throws {
+    package func run(_ id: ShareID, _ share: OtherShares.Stray) async throws -> Bool {
         try await run(id, location: share.location ?? "a share", of: "unknown", expiresAt: share.expiresAt)
     }
 
-    private func run(_ id: ShareID, location: String, of machine: String, expiresAt: Date) async throws {
+    private func run(_ id: ShareID, location: String, of machine: String, expiresAt: Date) async throws -> Bool {
         let now = time.now()
         try await ledger {
             try $0.beginShareRemoval(id, location: location, machine: machine, expiresAt: expiresAt, at: now)
         }
+        // Where that cannot be told, the rest cannot be done either.
+        let isThere = (try? await store.hasObjects(below: ShareKeys(id).folder)) ?? true
         try await goOn(with: id)
+        return isThere
     }
 
     /// Goes on with one that was noted.

@@ -122,6 +122,12 @@ package struct OtherShares: Sendable {
         let ids = shares.map(\.id)
         let known = try await ledger { ledger in try Set(ids.filter { try ledger.share($0) != nil }) }
         shares.removeAll { known.contains($0.id) }
+        let removals = try await ledger { ledger in try ids.compactMap { try ledger.shareRemoval($0) } }
+        for removal in removals where removal.goneAt == nil {
+            for index in shares.indices where shares[index].id == removal.id && !shares[index].state.isOver {
+                shares[index].state = .revoking
+            }
+        }
         // Of what is over nothing has to be asked.
         let standings = shares.allSatisfy(\.state.isOver) ? [:] : try await notes.standings()
         try await leaveToOwners(&shares, standings)

@@ -53,12 +53,20 @@ package struct ShareNotes: Sendable {
     func tellEnd(of id: ShareID, expiresAt: Date) async throws {
         let end = EndedShare(
             id, endedAt: time.now(), expiresAt: expiresAt, machine: try await reader.thisMachine(), name: name)
+        let (storage, key) = (ShareStorage(store: store), try keys.shareEnd(id))
         do {
-            try await ShareStorage(store: store).put(
-                text: end.encoded(), type: MediaType.json.name, at: keys.shareEnd(id), .ifAbsent)
+            try await storage.put(text: end.encoded(), type: MediaType.json.name, at: key, .ifAbsent)
         } catch let error as StoreError where error.code == .alreadyExists {
-            // It was told by another, or by an attempt whose answer was lost.
+            // It was told by another, or by an attempt whose answer was lost; a store that only says so has to prove it.
+            guard try await store.head(key) == nil else { return }
+            try await storage.put(text: end.encoded(), type: MediaType.json.name, at: key)
         }
+    }
+
+    /// - Throws: ``ShareError/over(_:)`` or ``ShareError/unseen(_:)`` for a share that has no manifest.
+    func requireSeen(_ id: ShareID) async throws {
+        if try await store.head(ShareKeys(id).manifest) != nil { return }
+        throw try await store.head(keys.shareEnd(id)) != nil ? ShareError.over(id) : .unseen(id)
     }
 
     /// Follows what became of a share elsewhere, and tells the others of one that was taken up from a catalogue. What is in the

@@ -90,6 +90,8 @@ package enum ShareError: Error, Hashable, Sendable {
     case takenOver(ShareID)
     /// It cannot be taken over: this machine shares the same photos of a folder of the same path.
     case sharedHere(ShareID)
+    /// It cannot be taken over: it has no manifest.
+    case unseen(ShareID)
     /// The bucket removes it earlier.
     case endsTooLate(days: Int, rule: Int)
 }
@@ -123,6 +125,9 @@ extension ShareError: CustomStringConvertible {
         case .sharedHere(let id):
             "share \(id) has the same photos of the same folder as one of this machine's; revoke one of them with "
                 + "sync-agent shares --revoke"
+        case .unseen(let id):
+            "share \(id) has no manifest in the store, so that nobody sees it. On its own machine, share the vacation again to "
+                + "bring it back; or revoke it, and share the vacation from here"
         case .endsTooLate(let days, let rule):
             "a rule of the bucket removes shares after \(rule.counted("day")), and this one is to last \(days). Choose a shorter "
                 + "--expires; or run sync-agent lifecycle apply, with share.expire_days raised where it is less"

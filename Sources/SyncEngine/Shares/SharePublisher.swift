@@ -77,7 +77,8 @@ package struct SharePublisher: Sendable {
     }
 
     /// Holds what the store lists of a live share against what was stored of it, and reads its manifest. What is missing, or of
-    /// another length, is stored again by ``run(_:onProgress:)``.
+    /// another length, is stored again by ``run(_:onProgress:)``. What nothing tells of is removed: nobody sees it, and everybody
+    /// who guesses its name can have it.
     /// - Returns: whether there is something to store again.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func examine(_ id: ShareID) async throws -> Bool {
@@ -90,6 +91,7 @@ package struct SharePublisher: Sendable {
         for try await objects in store.pages(prefix: share.keys.folder) {
             for object in objects { sizes[object.key] = object.size }
         }
+        try await removeStrays(Array(sizes.keys), of: share)
         let lost = try await photos(of: share).filter { photo in
             guard let copy = photo.copy else { return false }
             return sizes[share.keys.photo(photo.slot)] != copy.size || sizes[share.keys.thumbnail(photo.slot)] == nil
@@ -101,6 +103,18 @@ package struct SharePublisher: Sendable {
         }
         try await ledger.finish { try $0.noteShareLost(share.id, slots: lost.map(\.slot)) }
         return true
+    }
+
+    /// - Parameter listed: what the store had before the ledger is asked.
+    private func removeStrays(_ listed: [ObjectKey], of share: ShareRecord) async throws {
+        let slots = try await ledger { try $0.sharePhotos(share.id) }.map(\.slot)
+        let keys = share.keys
+        let known = Set([keys.manifest, keys.page] + slots.flatMap { [keys.photo($0), keys.thumbnail($0)] })
+        let strays = listed.filter { !known.contains($0) }
+        if strays.isEmpty { return }
+        // Of whoever has taken it over since, nothing is known here.
+        if let fate = try await notes.follow(share.id) { throw ShareError(fate, of: share.id) }
+        if let failure = try await store.delete(strays).first?.value { throw failure }
     }
 
     /// Whether its manifest is one that can be read, of the photos that it has.

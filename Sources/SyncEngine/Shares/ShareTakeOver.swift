@@ -19,10 +19,12 @@ package struct ShareTakeOver: Sendable {
 
     /// - Parameter writeCatalog: brings this machine's catalogue up to date.
     /// - Returns: what of it could not be held against its manifest, in plain words.
-    /// - Throws: ``ShareError/over(_:)``, ``ShareError/sharedHere(_:)``; ``StoreError``, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``ShareError/over(_:)``, ``ShareError/unseen(_:)``, ``ShareError/sharedHere(_:)``; ``StoreError``, ``LedgerError``, `CancellationError`.
     package func run(_ share: OtherShare, writeCatalog: () async throws -> Void) async throws -> String? {
         let id = share.id
         guard share.state.isOpen else { throw ShareError.over(id) }
+        // Without one it counts as taken back by whoever could not tell so.
+        if share.state == .live { try await notes.requireSeen(id) }
         let isTaken = try await ledger { ledger in
             let places = FolderPlaces.moves(of: share.folders, to: try ledger.register(watched))
             return try ledger.takeShareUp(share.line, movedTo: places)

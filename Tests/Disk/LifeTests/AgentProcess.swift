@@ -183,6 +183,9 @@ final class AgentProcess {
         return id
     }
 
+    /// - Returns: whether something of it is to be stored again.
+    func examine(_ id: ShareID) async throws -> Bool { try await publisher.examine(id) }
+
     /// Writes its page and manifest with new links.
     func renew(_ id: ShareID) async throws { try await publisher.renew(id) }
 
@@ -201,11 +204,15 @@ final class AgentProcess {
         try await UserJobs(store: store, ledger: queue, keys: keys, others: others, time: time).run()
     }
 
-    func revokeOther(_ share: OtherShare) async throws { try await otherRemover.run(share) }
+    /// - Returns: whether anything of it was in the store.
+    @discardableResult
+    func revokeOther(_ share: OtherShare) async throws -> Bool { try await otherRemover.run(share) }
 
     func stray(_ id: ShareID) async throws -> OtherShares.Stray? { try await others.stray(id) }
 
-    func revokeStray(_ id: ShareID, _ stray: OtherShares.Stray) async throws { try await otherRemover.run(id, stray) }
+    func revokeStray(_ id: ShareID, _ stray: OtherShares.Stray) async throws -> Bool {
+        try await otherRemover.run(id, stray)
+    }
 
     /// - Returns: what could not be held against its manifest.
     func takeOver(_ share: OtherShare) async throws -> String? {

@@ -90,6 +90,25 @@ import Testing
         _ = try await laptop.finish(own)
     }
 
+    @Test func `one without a manifest is not taken over, and nothing of it is removed`() async throws {
+        let process = try tower.start()
+        let share = try await other(process)
+        laptop.memory.lose(ShareKeys(id).manifest)
+        let before = left
+        await #expect(throws: ShareError.unseen(id)) { try await process.takeOver(share) }
+        try await process.pass()
+        #expect(left == before && before.count == 7)
+        #expect(try process.ledger.share(id) == nil)
+        _ = try await tower.finish(process)
+        // Its own machine brings it back.
+        let own = try laptop.start()
+        #expect(try await own.share(Home.rome) == id)
+        #expect(try await own.examine(id))
+        try await own.pass()
+        #expect(isWhole())
+        _ = try await laptop.finish(own)
+    }
+
     @Test func `as long as its machine is off, a third one lists it once, as the tower's`() async throws {
         try await takeOver()
         let third = try Home("third", beside: laptop)

@@ -213,11 +213,63 @@ import Testing
         #expect(left == [])
     }
 
+    @Test func `what was taken back after a move that was ended is not seen in the new store either`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let new = home.tree.path("new")
+        let moved = home.tree.path("moved")
+        let share = try #require(try await home.share().shareId)
+        // Ended between the copies and the configuration, which is the old one again.
+        let old = try configuration(home)
+        let state = home.tree.path("state/sync-agent")
+        try FileManager.default.copyItem(atPath: state.string, toPath: moved.string)
+        _ = try await answer(home, "move-store", "--yes", new.string, "--json")
+        #expect(try StoreFolder(root: new).files(below: "objects").contains { $0.string.contains("shares/\(share)") })
+        try FileManager.default.removeItem(atPath: state.string)
+        try FileManager.default.moveItem(atPath: moved.string, toPath: state.string)
+        try home.configure(old)
+        #expect(try await home.run("shares", "--revoke", share, "--yes").code == 0)
+        _ = try await home.pass()
+
+        let again = try await answer(home, "move-store", "--yes", new.string, "--json")
+        #expect(again["switched"] as? Bool == true && again["shares"] as? Int == 0)
+        let left = try StoreFolder(root: new).files(below: "objects").filter { $0.string.contains("shares/\(share)/") }
+        #expect(left == [])
+        #expect(try await home.run("mirror", share, home.tree.path("mirror").string).code != 0)
+    }
+
+    @Test func `a share of a machine that has moved on is not called gone where nothing of it was`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let second = try AgentHome(store: "{type: directory, path: \(home.store.root)}")
+        try second.gallery.appending("theirs.jpg").create(SamplePhoto.unique(31))
+        _ = try await second.pass()
+        let share = try #require(try await home.share().shareId)
+        _ = try await home.pass()
+        let new = home.tree.path("new")
+        _ = try await answer(home, "move-store", "--yes", new.string, "--json")
+        _ = try await home.pass()
+
+        let revoked = try await second.run("shares", "--revoke", share, "--yes")
+        #expect(revoked.code == 3 && revoked.text.contains("Nothing of it was in this store"))
+        #expect(try await second.shares().first { $0.shareId == share }?.state == "revoked")
+        // It follows, and takes along what it knows.
+        _ = try await answer(second, "move-store", "--yes", new.string, "--json")
+        _ = try await second.pass()
+        _ = try await home.pass()
+        #expect(try await home.shares().first { $0.shareId == share }?.state == "revoked")
+        let left = try StoreFolder(root: new).files(below: "objects").filter { $0.string.contains("shares/\(share)/") }
+        #expect(left == [])
+    }
+
     @Test func `a store in a watched folder, or the one that there is, is refused at once`() async throws {
         let home = try AgentHome()
         try await fill(home)
         let inside = home.gallery.appending("store")
-        #expect(try await home.run("move-store", "--yes", inside.string).code == 78)
+        let watched = try await home.run("move-store", "--yes", inside.string)
+        #expect(watched.code == 78 && watched.complaint.contains("is in the watched folder"))
+        let above = try await home.run("move-store", "--yes", home.gallery.removingLastComponent().string)
+        #expect(above.code == 78 && above.complaint.contains("holds the watched folder"))
         #expect(!FileManager.default.fileExists(atPath: inside.string))
         #expect(try await home.run("move-store", "--yes", home.store.root.string).code == 64)
         #expect(try await home.run("move-store").code == 64)

@@ -64,6 +64,32 @@ import Testing
         #expect(try bench.record(id).state == .revoking)
     }
 
+    /// Some servers answer so whatever is there.
+    @Test func `that it is told already is believed only when it is there`() async throws {
+        let share = try await bench.share()
+        let key = try KeyLayout.ana.shareEnd(share.id)
+        bench.store.add(StoreFault(.put, key: key.rawValue, number: 1, .failBefore(.alreadyExists)))
+        try await bench.ender().run(share.id, .revoked)
+        #expect(bench.memory.content(key) != nil)
+        #expect(try bench.record(share.id).state == .revoked && bench.objects(share.id) == [])
+    }
+
+    @Test func `what nothing tells of is removed, but not what another machine has stored since`() async throws {
+        let share = try await bench.share()
+        let whole = bench.objects(share.id)
+        let stray = share.keys.photo(9)
+        try await bench.memory.store([1], at: stray)
+        #expect(try await bench.publisher().examine(share.id) == false)
+        #expect(bench.objects(share.id) == whole)
+        try await bench.memory.store([1], at: stray)
+        let note = ShareOwner(
+            share.id, takenOverAt: bench.time.now, expiresAt: share.expiresAt, machine: "0123456789abcdef",
+            name: "tower")
+        try await bench.memory.store(try note.encoded(), at: KeyLayout.ana.shareOwner(share.id, 1))
+        await #expect(throws: ShareError.takenOver(share.id)) { try await bench.publisher().examine(share.id) }
+        #expect(bench.memory.content(stray) != nil)
+    }
+
     @Test func `it is not brought up to date, and shared again it is another one`() async throws {
         let id = try await bench.share().id
         try await takeBack(id)
