@@ -91,7 +91,9 @@ import Testing
     @Test func `the longest unproven comes first, and a part of all is rounded up`() async throws {
         let keys = try await store("sun", "moon", "stars")
         _ = try await verifier().run(.percent(34), costingAtMost: nil)
-        #expect(bench.store.calls.filter { $0.operation == .get }.map(\.key) == [keys[0], keys[1]].map(\.rawValue))
+        // Both are on their way at once.
+        let read = bench.store.calls.filter { $0.operation == .get }.map(\.key)
+        #expect(Set(read) == Set([keys[0], keys[1]].map(\.rawValue)) && read.count == 2)
         await bench.time.advance(by: .seconds(1))
         _ = try await verifier().run(.percent(1), costingAtMost: nil)
         #expect(bench.store.calls.last { $0.operation == .get }?.key == keys[2].rawValue)
