@@ -158,7 +158,7 @@ struct SharesCommand: WorkspaceCommand {
             if share.state.isOver { Self.tellOver(share.id, share.state, workspace.console.people); return (.done, []) }
             what = Self.description(of: share)
             remove = { try await parts.otherEnder.run(share) }
-        } else if let stray = try await parts.others.stray(id) {
+        } else if let stray = try await stray(id, parts, workspace) {
             // Its machine's catalogue cannot be read, or is not written yet.
             problems.map(\.escapingControls).forEach(workspace.console.errors.writeLine)
             let location = stray.location.map { ", \($0.escapingControls)" } ?? ""
@@ -190,6 +190,17 @@ struct SharesCommand: WorkspaceCommand {
         } catch let error as StoreError {
             guard try await Self.isOfNoStore(error, workspace) else { throw error }
             return (nil, [])
+        }
+    }
+
+    private func stray(
+        _ id: ShareID, _ parts: ShareServices, _ workspace: Workspace
+    ) async throws -> OtherShares.Stray? {
+        do {
+            return try await parts.others.stray(id)
+        } catch let error as StoreError {
+            guard try await Self.isOfNoStore(error, workspace) else { throw error }
+            return nil
         }
     }
 
