@@ -226,6 +226,7 @@ class History:
             if machine.name in NAMES:
                 self.check_claims(machine, all_of=True)
                 self.check_events(machine)
+                self.check_open(machine)
         there = self.place.objects()
         self.check_reasons(there)
         self.check_vacations(there)
@@ -244,6 +245,11 @@ class History:
             self.check_revoked(name)
         for name in self.deleted:
             self.check_deleted(name)
+
+    def check_open(self, machine):
+        """A descriptor that is never closed is one more for each photo, until none is left."""
+        if machine.agent and (left := machine.left_open(None if self.proxy else self.path)):
+            raise Broken(f"the agent of {machine.name} has nothing to do, and {len(left)} files open, such as {left[0]}")
 
     def check_reasons(self, there):
         """Each object has one reason to be there; no photo is there twice."""

@@ -7,6 +7,7 @@ import random
 import shutil
 import signal
 import subprocess
+import time
 from datetime import datetime, timedelta, timezone
 from hashlib import md5, sha256
 
@@ -17,6 +18,8 @@ from servers import environment_of
 
 TRIPS = ("Paris_France_2024-06-15_2024-06-16", "Rome_Italy_2023-05-01_2023-05-03", "Oslo_2022-12-24")
 OLD, YOUNG = 120, 2
+# At what an agent has open, a tenth of a second apart.
+LOOKS = 50
 
 
 class Deal:
@@ -136,6 +139,29 @@ class Machine(Home):
         if self.agent and self.agent.poll() is not None:
             said = (self.slot / f"agent-{self.lives}").read_text(errors="replace")[-500:]
             raise Broken(f"the agent of {self.name} has ended with {self.agent.returncode}: {said}")
+
+    def left_open(self, store=None):
+        """Photos, objects and files without a name that an agent keeps open while nothing is to be done. What it has in hand
+        for a moment, as when a share is renewed, is gone at one of the next looks.
+
+        - store: where its store is, when that is a folder.
+        """
+        folder, places = Path(f"/proc/{self.agent.pid}/fd"), tuple(f"{place}/" for place in (self.pictures, store) if place)
+        left = None
+        for _ in range(LOOKS):
+            found = set()
+            for one in folder.iterdir():
+                try:
+                    target = os.readlink(one)
+                except FileNotFoundError:
+                    continue
+                if target.startswith("/") and (target.startswith(places) or target.endswith(" (deleted)")):
+                    found.add((one.name, target))
+            left = found if left is None else left & found
+            if not left:
+                return []
+            time.sleep(0.1)
+        return sorted(target for _, target in left)
 
     def say(self, history, who, *words):
         """A command of a person: (code, standard output)."""

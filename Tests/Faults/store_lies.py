@@ -1,6 +1,7 @@
 """What the judges of the far store must find: a run that went well, and one thing that is not so afterwards."""
 
 import json
+import subprocess
 from hashlib import md5, sha256
 from http.client import HTTPConnection, HTTPException
 
@@ -91,6 +92,13 @@ def seen(proxy, bucket, method, headers):
 # For scripts/together: a history on a disk that went well, and what is not so afterwards.
 
 
+def hold(machine, path):
+    """In place of its agent, something that keeps a file open and does nothing."""
+    with open(path, "rb") as file:
+        machine.agent = subprocess.Popen(["sleep", "60"], stdin=file)
+    machine.log = open(machine.slot / "held", "wb")
+
+
 def pool(history):
     path, _ = sorted(history.a.given.items())[0]
     return history.path / f"objects/users/ana/photos/{md5(history.a.given[path]).hexdigest()}.dat"
@@ -118,4 +126,6 @@ TOGETHER = (
     ("a young event is gone", lambda history: without(history.a.folder / EVENTS, "ev-2")),
     ("an old event went without its photo in the archive",
      lambda history: first(history.path / "objects/gallery-archive", "*.jpg").unlink()),
+    # The last one: it leaves a process, which is ended as an agent is.
+    ("an agent keeps an object open", lambda history: hold(history.a, pool(history))),
 )
