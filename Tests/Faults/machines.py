@@ -10,6 +10,7 @@ import subprocess
 import time
 from datetime import datetime, timedelta, timezone
 from hashlib import md5, sha256
+from pathlib import Path
 
 from homes import OF_MACHINES, FIXTURES, Broken, Home
 from peers import numbered
