@@ -10,7 +10,7 @@ from collections import Counter
 from datetime import datetime, timedelta, timezone
 from hashlib import md5
 
-from homes import FIXTURES, Broken, Home, files_below, sha256
+from homes import FIXTURES, Broken, Home, files_below
 from injection import Point
 from peers import numbered
 from proxy import Proxy

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import workflows
 from homes import Broken, Home, files_below, wait_until
-from servers import Bucket, ServerError, environment_of
+from servers import ServerError, environment_of
 
 # The exit codes of docs/commands.md; all others are crashes.
 CODES = {0, 1, 3, 64, 66, 69, 75, 77, 78}

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import time
@@ -12,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from homes import (EVENTS, FIXTURES, LATER, OLD_EVENTS, PHOTOS, TRIP, YOUNG_EVENTS, Broken, Home, files_below,
+from homes import (FIXTURES, LATER, OLD_EVENTS, PHOTOS, TRIP, YOUNG_EVENTS, Broken, Home, files_below,
                    objects_below, sha256, wait_until)
 
 

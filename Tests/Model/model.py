@@ -8,7 +8,6 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
