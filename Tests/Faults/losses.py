@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 from collections import Counter
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from hashlib import md5
 
@@ -22,6 +23,9 @@ FOLDERS = {"Gallery": "gallery", "Phone/Gallery": "gallery", "Vacations": "vacat
 ODD = ("caf\u00e9", "cafe\u0301", " two  blanks ", "line\nbreak", "back\\slash", "*?[x]", "\udcff\udcfe", "-n", "\U0001f4f7")
 ARCHIVING = "tiers: {mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}\n"
 KILLED_AT = ("renameat2", "linkat", "unlinkat", "fsync", "pwrite64", "write", "openat")
+
+# How many passes of a life have one new photo.
+LITTLE = 2
 
 # What the keys of catalogues have in them.
 CATALOGUE = "/catalog/"
@@ -68,6 +72,16 @@ class Losable:
         for name in FOLDERS:
             (self.pictures / name).mkdir(parents=True)
         self.write()
+
+    @contextmanager
+    def with_state(self, folder):
+        """As if it were another machine, with the same configuration, that has this state."""
+        own = self.environment
+        self.environment = own | {"XDG_STATE_HOME": str(folder)}
+        try:
+            yield
+        finally:
+            self.environment = own
 
     def status(self):
         """{path below Pictures: what is told}; each photo of events is named by its object, as `events.json` is gone."""
@@ -121,6 +135,8 @@ class Life:
         self.files, self.gone, self.number, self.counts = {}, {}, 0, Counter()
         # Earlier photos of a path. Catalogues do not have them: they come back without their names.
         self.data, self.replaced = [], set()
+        # What the last whole pass has left in the store.
+        self.learned = {}
 
     def add(self, path):
         if self.data and self.draw.random() < 0.05:
@@ -175,11 +191,26 @@ class Life:
         """Killed now and then, and then to its end."""
         for _ in range(self.kills):
             self.counts["kills of sync" if self.home.kill(self.draw, ["sync"]) else "passes to their end"] += 1
+            self.judge_elsewhere()
         self.home.ask("sync", accept=(0, 3))
         # A photo that was in hand at two kills is set aside, and asked for again.
         self.home.ask("retry", accept=(0, 3))
         self.home.ask("sync")
         self.counts["passes"] += 1
+        self.learned = {**self.files, **self.gone}
+
+    def judge_elsewhere(self):
+        """What a new machine reads out of the store at this moment: all that a whole pass has left there, and that is so still."""
+        state = self.home.folder / "elsewhere"
+        with self.home.with_state(state):
+            self.home.ask("rebuild", "--json", accept=(0, 3))
+            known = self.home.status()
+        shutil.rmtree(state)
+        for name, (digest, _) in self.learned.items():
+            if (self.files.get(name) or self.gone.get(name) or (None,))[0] != digest or name.startswith("Projects/"):
+                continue
+            if (known.get(as_told(name)) or {}).get("key") != key_of(digest):
+                raise Broken(f"a pass was killed, and the store does not tell of {name!r} any more, which was stored before")
 
     def change(self):
         names = [name for name in sorted(self.files) if not name.startswith("Projects/")]
@@ -221,6 +252,10 @@ class Life:
         for number in range(self.count * 2, self.count * 2 + self.count // 10):
             self.add(f"Gallery/young/{number}.jpg")
         self.sync()
+        # Passes with little to tell: that is when segments of the catalogue are joined.
+        for number in range(LITTLE):
+            self.add(f"Gallery/little/{number}.jpg")
+            self.sync()
         if self.restores:
             home.ask("restore", "--yes", home.pictures / "Phone/Gallery")
         home.ask("share", TRIPS[1], "--yes", accept=(0, 3))
@@ -274,7 +309,7 @@ class Life:
             raise Broken(f"{self.told['recovered']} names are recovered, and {self.told['lost']} lost, after a whole pass; "
                          f"{len(self.nameless())} photos had been replaced by others")
         for name, (digest, _) in self.files.items() | self.gone.items():
-            shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            shown = as_told(name)
             entry = self.after.get(shown)
             if not entry:
                 raise Broken(f"{name!r} is not known")
@@ -302,7 +337,7 @@ class Life:
             if name.removeprefix("recovered/").partition(".")[0] not in self.nameless():
                 raise Broken(f"{name} has lost its name")
         for name, (digest, stamp) in self.files.items() | self.gone.items():
-            key = self.before[name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")]["key"]
+            key = self.before[as_told(name)]["key"]
             found = [place for place in self.places(name) if self.saved.get(place) == self.digests[key]]
             if not found:
                 raise Broken(f"{name!r} is not restored with the bytes of {key}: at {self.places(name)} there is "
@@ -361,7 +396,7 @@ class Life:
 
     def judge_names_of_old(self):
         for name, (digest, _) in self.files.items():
-            shown = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            shown = as_told(name)
             if shown not in self.after:
                 raise Broken(f"an old ledger does not know {name!r} after a rebuild")
             if not name.startswith("Projects/") and self.after[shown]["key"] != key_of(digest):
@@ -383,6 +418,11 @@ class Life:
         self.judge_shares()
         self.revoke()
         self.judge_revoked()
+
+
+def as_told(name):
+    """A name in what the program says of it."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def key_of(digest):
