@@ -107,7 +107,9 @@ struct MoveStoreCommand: WorkspaceCommand {
                 no: "nothing was changed")
         }
         try await workspace.takeLock()
-        try await ledger {
+        try await ledger { [now = workspace.time.now()] in
+            // Whatever ends this between the two, the next run finds them again.
+            try $0.forgetAgain(finding.forgotten, at: now)
             try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
         }
         if finding.kinship != .same {
@@ -238,22 +240,22 @@ struct MoveStoreCommand: WorkspaceCommand {
         // their ends there any more.
         try await ledger { ledger in for id in shares { try ledger.noteShareOverwritten(id) } }
         report.note(left: try await copy.removeOld(shares))
+        let finding = try await recognition.look()
         try write(text, edit.mode, workspace.installation)
         let place = workspace.installation.placeName(new)
         do {
-            try await ledger { try $0.adopt(store: place, id: id, isCopy: true) }
+            try await ledger { [now = workspace.time.now()] in
+                try $0.forgetAgain(finding.forgotten, at: now)
+                try $0.adopt(store: place, id: id, isCopy: true)
+            }
         } catch let error as LedgerError {
             throw CommandFailure(
                 ExitStatus(error),
                 "\(error). The configuration names the new store already; the same command again goes on")
         }
         report.switched = true
-        do {
-            let finding = try await recognition.look()
-            report.lost = finding.known - finding.found
-        } catch is StoreError {
-            // All is moved. What is missing is found by the next listing.
-        }
+        report.lost = finding.known - finding.found
+        report.forgotten = finding.forgotten.count
         report.shares = shares.count
     }
 

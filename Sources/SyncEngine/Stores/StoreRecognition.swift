@@ -21,6 +21,8 @@ package struct StoreRecognition: Sendable {
         /// Objects that the ledger knows, and how many of them the store has.
         package var known = 0
         package var found = 0
+        /// What is there, and was forgotten for good since the store was left, or copied.
+        package var forgotten: [ObjectInfo] = []
     }
 
     private let store: any ObjectStore
@@ -102,7 +104,11 @@ package struct StoreRecognition: Sendable {
         var seen = 0
         for prefix in keys.ownPrefixes {
             for try await objects in store.pages(prefix: prefix) {
-                finding.found += try await ledger { try $0.known(among: objects) }
+                let (found, forgotten) = try await ledger {
+                    (try $0.known(among: objects), try $0.forgotten(among: objects))
+                }
+                finding.found += found
+                finding.forgotten += forgotten
                 seen += objects.count
                 onPage(seen)
             }

@@ -48,6 +48,7 @@ enum Schema {
         (CatalogWriteSchema.name, running(CatalogWriteSchema.all)),
         (RebuildSchema.name, running(RebuildSchema.all)),
         (ShareObjectSchema.name, running(ShareObjectSchema.all)),
+        (ForgottenSchema.name, running(ForgottenSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

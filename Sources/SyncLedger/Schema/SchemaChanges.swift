@@ -273,3 +273,15 @@ enum ShareObjectSchema {
         """
     ]
 }
+
+/// A migration: what was deleted for good, which another store may still have. It has shipped when you read this: see
+/// ``Schema``.
+enum ForgottenSchema {
+    static let name = "keys that were forgotten"
+    static let all = [
+        """
+        CREATE TABLE forgotten_keys (key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        INSERT INTO forgotten_keys SELECT key FROM object_deletions;
+        """
+    ]
+}

@@ -238,6 +238,46 @@ import Testing
         #expect(try await home.run("mirror", share, home.tree.path("mirror").string).code != 0)
     }
 
+    @Test(arguments: [false, true])
+    func `what was forgotten goes from a store that is used again, and nothing else`(isCopied: Bool) async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let old = home.store.root
+        let new = home.tree.path("new")
+        if isCopied {
+            try FileManager.default.copyItem(atPath: old.string, toPath: new.string)
+        } else {
+            #expect(try await home.run("move-store", "--yes", new.string).code == 0)
+        }
+        for number in 0..<3 {
+            try FileManager.default.removeItem(atPath: home.gallery.appending("\(number).jpg").string)
+        }
+        _ = try await home.pass()
+        let gone = try await home.photos(at: home.gallery).filter { $0.state == "missing" }.compactMap(\.key)
+        #expect(gone.count == 3)
+        #expect(try await home.run("forget", "--missing", "--yes").code == 0)
+        // One of them is taken again meanwhile.
+        try home.gallery.appending("back.jpg").create(SamplePhoto.unique(2))
+        _ = try await home.pass()
+
+        let answer: Fields
+        if isCopied {
+            try replace("path: \(old)", by: "path: \(new)", in: home)
+            answer = try await self.answer(home, "move-store", "--adopt", "--yes", "--json")
+        } else {
+            answer = try await self.answer(home, "move-store", "--yes", old.string, "--json")
+        }
+        #expect(answer["forgotten"] as? Int == 2)
+        let place = isCopied ? new : old
+        let objects = { try FileManager.default.subpathsOfDirectory(atPath: place.string).joined(separator: " ") }
+        #expect(try gone.allSatisfy { try objects().contains($0) })
+        _ = try await home.pass()
+        let back = try #require(try await home.photo(home.gallery.appending("back.jpg"))?.key)
+        let left = try objects()
+        #expect(gone.filter { left.contains("objects/\($0)") } == [back])
+        #expect(try await home.run("verify", "--all").code == 0)
+    }
+
     @Test func `a share of a machine that has moved on is not called gone where nothing of it was`() async throws {
         let home = try AgentHome()
         try await fill(home)
