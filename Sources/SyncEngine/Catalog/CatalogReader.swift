@@ -47,16 +47,13 @@ struct CatalogReader: Sendable {
         } catch let error as StoreError where error.code == .invalidRange {
             throw CatalogError.damaged("it is empty")
         }
-        var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+        var reader = try CatalogFileReader(of: segment, keys)
         do {
             try bytes.withLock { $0 }.withUnsafeBytes { try reader.read($0) { _ in } }
         } catch CatalogError.damaged where reader.header != nil {
             // What follows is cut.
         }
         guard let header = reader.header else { throw CatalogError.damaged("its first line cannot be read") }
-        guard header.user == keys.user, header.machine == segment.machine else {
-            throw CatalogError.damaged("it is of another user or machine than its name says")
-        }
         return header
     }
 
@@ -78,7 +75,7 @@ struct CatalogReader: Sendable {
             var named: [CatalogFolder] = []
             var photos: [CatalogPhoto] = []
             var gone: [CatalogPlace] = []
-            var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+            var reader = try CatalogFileReader(of: segment, keys)
             var damage = cut
             do {
                 let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
