@@ -64,7 +64,7 @@ struct CatalogReader: Sendable {
     /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same.
     /// - Throws: ``CatalogError/newer(_:)``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno` of the disk.
     func read(
-        _ segment: CatalogSegment, state: CatalogState,
+        _ segment: CatalogSegment, of machine: String? = nil, state: CatalogState,
         places: @escaping @Sendable ([CatalogFolder]) throws -> [Int64: FolderID],
         onLines: @escaping @Sendable (Int) -> Void
     ) async throws -> (state: CatalogState, folders: [Int64: FolderID], damage: CatalogError?) {
@@ -98,7 +98,7 @@ struct CatalogReader: Sendable {
                         }
                     }
                     if photos.count >= Self.batch {
-                        try ledger.ledger.noteCatalog(photos, in: folders, at: now)
+                        try ledger.ledger.noteCatalog(photos, in: folders, of: machine, at: now)
                         onLines(photos.count)
                         photos.removeAll(keepingCapacity: true)
                     }
@@ -109,9 +109,9 @@ struct CatalogReader: Sendable {
                 if case .newer = error { throw error }
                 damage = damage ?? error
             }
-            try ledger.ledger.noteCatalog(photos, in: folders, at: now)
+            try ledger.ledger.noteCatalog(photos, in: folders, of: machine, at: now)
             onLines(photos.count)
-            try ledger.ledger.noteCatalogGone(gone, in: folders)
+            try ledger.ledger.noteCatalogGone(gone, in: folders, of: machine)
             return (state, folders, damage)
         }
     }

@@ -279,6 +279,42 @@ struct LedgerRebuildTests {
         #expect(try third.known().count { $0.hasPrefix("/machines/laptop/") } == 4)
     }
 
+    @Test func `a photo of whose name the disk has another one is told apart by its machine`() async throws {
+        _ = try await lost()
+        let machine = try bench.machine("new")
+        try await machine.see(["a.jpg": "other", "b.jpg": "b"])
+        let summary = try await machine.rebuild()
+        #expect([summary.photos, summary.recovered, summary.lost] == [5, 0, 0])
+        let known: Set<String> = [
+            "/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/a (laptop).jpg missing",
+            "/pictures/Gallery/b.jpg uploaded", "/pictures/Gallery/2019/rome/c.jpg missing",
+            "/pictures/Gallery/2019/rome/twice.jpg missing",
+        ]
+        #expect(try machine.known() == known)
+        let again = try await machine.rebuild()
+        #expect(again.photos == 5 && again.recovered == 0)
+        #expect(try machine.known() == known)
+        // It is in this machine's own catalogue from now on.
+        _ = try await machine.write()
+        let third = try bench.machine("third")
+        #expect(try await third.rebuild(inPlaceOf: "new").recovered == 0)
+        #expect(try third.known().contains("/pictures/Gallery/a (laptop).jpg missing"))
+    }
+
+    @Test func `a photo that was told apart and has another name by now has that alone`() async throws {
+        let old = try await lost()
+        try old.ledger.markGone(old.folder.id, path: old.folder.path.appending("b.jpg"), at: bench.time.now)
+        try await old.see(["moved.jpg": "b"], in: "later", moves: true)
+        _ = try await old.write()
+        let machine = try bench.machine("new")
+        try await machine.see(["b.jpg": "other"])
+        let summary = try await machine.rebuild()
+        #expect(summary.recovered == 0)
+        #expect(
+            try machine.known().filter { $0.contains("b (") || $0.contains("moved") }
+                == ["/pictures/Gallery/later/moved.jpg missing"])
+    }
+
     @Test func `a machine that was taken over and lives on is a machine of its own again`() async throws {
         let old = try await lost()
         let machine = try bench.machine("new")
