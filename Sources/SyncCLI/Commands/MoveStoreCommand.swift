@@ -152,8 +152,8 @@ struct MoveStoreCommand: WorkspaceCommand {
         let shares = try await ledger { try $0.unendedShares() }
         let copy = StoreCopy(
             from: old, to: new, prefixes: keys.ownPrefixes + shares.filter(\.state.isOpen).map(\.keys.folder),
-            folder: installation.location.stateFolder, isDamaged: isDamaged(workspace.settings.store, ledger),
-            pool: workspace.threads.disk, time: workspace.time)
+            leaving: [try keys.storeOrigin()], folder: installation.location.stateFolder,
+            isDamaged: isDamaged(workspace.settings.store, ledger), pool: workspace.threads.disk, time: workspace.time)
         var report = MoveReport(from: old.identity.location, to: new.identity.location, dryRun: dryRun)
         report.note(try await copy.survey(isFounded: isFounded))
         if dryRun { return Answer(report) }
@@ -228,9 +228,10 @@ struct MoveStoreCommand: WorkspaceCommand {
         _ report: inout MoveReport, _ shares: [ShareID], _ workspace: Workspace
     ) async throws {
         let ledger = try await workspace.ledger
-        try await workspace.recognition(old).makeKnown()
+        let left = try await workspace.recognition(old)
+        try await left.makeKnown()
         let recognition = try await workspace.recognition(new)
-        if let id = try await ledger({ try $0.storeID() }) { try await recognition.noteOrigin(id) }
+        if let id = try await ledger({ try $0.storeID() }) { try await recognition.noteOrigin(id, left) }
         let id = try await recognition.found()
         guard let text = edit.text else {
             report.section = edit.section

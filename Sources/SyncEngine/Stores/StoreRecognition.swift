@@ -118,12 +118,14 @@ package struct StoreRecognition: Sendable {
         return finding
     }
 
-    /// Notes that a store was made from another one.
+    /// Notes that a store was made from another one, and from what that one was made from.
+    /// - Parameter id: of the other one.
     /// - Throws: ``StoreError``, `CancellationError`.
-    package func noteOrigin(_ id: String) async throws {
-        var origin = try await origin()
-        if origin.continues.contains(id) { return }
-        origin.note(id)
+    package func noteOrigin(_ id: String, _ other: StoreRecognition) async throws {
+        let (known, own) = (try await origin(), try await self.id())
+        var origin = known
+        for id in try await other.origin().continues + [id] where id != own { origin.note(id) }
+        if origin == known { return }
         try await ShareStorage(store: store).put(
             text: origin.encoded(), type: MediaType.json.name, at: try keys.storeOrigin())
     }

@@ -213,6 +213,26 @@ import Testing
         #expect(left == [])
     }
 
+    @Test func `two machines go to another store and back, each whenever it is on`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let second = try AgentHome(store: "{type: directory, path: \(home.store.root)}")
+        try await second.takeTrip(photos: 2)
+        _ = try await second.pass()
+        let (old, new) = (home.store.root, home.tree.path("new"))
+        for (round, place) in [new, old, new].enumerated() {
+            for machine in [home, second] {
+                let moved = try await answer(machine, "move-store", "--yes", place.string, "--json")
+                #expect(moved["switched"] as? Bool == true, "\(round)")
+                // What it tells of itself is newer there than what the other one brings along.
+                let number = 40 + 2 * round + (machine === home ? 0 : 1)
+                try machine.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number))
+                _ = try await machine.pass()
+            }
+        }
+        for machine in [home, second] { #expect(try await machine.run("verify", "--all").code == 0) }
+    }
+
     @Test func `what was taken back after a move that was ended is not seen in the new store either`() async throws {
         let home = try AgentHome()
         try await fill(home)
