@@ -124,6 +124,42 @@ class BucketHome(Losable, RemoteHome):
         return self.proxy.killed or self.proxy.victim is None
 
 
+class CountedHome(BucketHome):
+    """A home with a catalogue or without, whose requests are counted."""
+
+    # Dollars for 1,000 requests, us-east-1, 2026-07; a delete costs nothing.
+    PRICES = {"put": 0.005, "copy": 0.005, "list": 0.005, "get": 0.0004, "head": 0.0004, "delete": 0, "delete-many": 0}
+
+    def __init__(self, slot, binary, proxy, bucket, catalog):
+        self.catalog = catalog
+        super().__init__(slot, binary, proxy, bucket)
+
+    def store_settings(self):
+        return f"{super().store_settings().removesuffix('}')}, catalog: {self.catalog}}}"
+
+    def fill(self, count):
+        sources = [path.read_bytes() for path in sorted(FIXTURES.glob("size-*.jpg"))]
+        for number in range(count):
+            place = self.pictures / f"Gallery/{2000 + number % 20}/{number}.jpg"
+            place.parent.mkdir(exist_ok=True)
+            place.write_bytes(numbered(sources[number % len(sources)], number))
+
+    def lose_state(self):
+        shutil.rmtree(self.folder / "state")
+
+    def report(self, command):
+        told = json.loads(self.ask(command, "--json"))
+        if command == "sync":
+            return f"{told['uploaded']} photos stored"
+        return f"{told['fromCatalog']} names, {told['recovered']} photos without"
+
+    @classmethod
+    def words(cls, requests):
+        """`949 PUT, 3 LIST: 0.52 cents`."""
+        cents = sum(number * cls.PRICES[name] / 10 for name, number in requests.items())
+        return ", ".join(f"{number:,} {name.upper()}" for name, number in sorted(requests.items())) + f": {cents:.4f} cents"
+
+
 class Life:
     """One life. `files` is what the person has: {path below Pictures: (MD5, time)}; `gone` what was deleted after a pass."""
 

@@ -4,22 +4,36 @@ import SyncEngine
 import SyncLedger
 
 extension Workspace {
-    /// What keeps this machine's catalogue. Only who has the agent's lock runs it.
+    private static let catalogLooks = 50
+
+    /// What keeps this machine's catalogue.
     /// - Parameter store: with retries.
     func catalogWriter(_ store: any ObjectStore) async throws -> CatalogWriter {
         CatalogWriter(
             store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
-            name: installation.machineName, spool: installation.catalogSpool, pool: threads.disk, time: time,
-            logger: logger)
+            name: installation.machineName, spool: installation.catalogSpool,
+            hold: { [installation, time] in
+                // Another process writes a few changes, or a whole library: the first is waited for.
+                for _ in 0..<Self.catalogLooks {
+                    do {
+                        return try installation.takeCatalogLock()
+                    } catch is AgentLock.Held {
+                        try await time.sleep(.milliseconds(200))
+                    }
+                }
+                return try installation.takeCatalogLock()
+            }, pool: threads.disk, time: time, logger: logger)
     }
 
-    /// Brings the store's catalogue up to what a command has just changed, of shares above all: should this disk be gone
-    /// tomorrow, another machine has to know them. An agent that is running does so itself, within a minute. What the store
-    /// has against it is in the log; the next pass makes up for it.
+    /// Brings the store's catalogue up to what a command has just changed, of shares above all: other machines are to know it,
+    /// and should this disk be gone tomorrow, another one has to. What the store has against it is in the log; the next pass
+    /// makes up for it.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func updateCatalog(_ store: any ObjectStore) async throws {
-        guard settings.catalog == .on, let lock = try await takeLockIfFree() else { return }
-        defer { withExtendedLifetime(lock) {} }
+        guard settings.catalog == .on else { return }
+        // A rebuild that is under way does not have all names yet.
+        let isRebuilding = try await ledger.callAsFunction { try $0.catalogStanding().rebuildOf != nil }
+        if isRebuilding, try installation.agentRuns() { return }
         try await catalogWriter(store).run()
     }
 }

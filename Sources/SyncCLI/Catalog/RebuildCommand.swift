@@ -41,6 +41,7 @@ struct RebuildCommand: WorkspaceCommand {
         let aside = try await Self.setDamagedLedgerAside(workspace)
         try await workspace.takeLock()
         let result = try await Self.rebuild(workspace, inPlaceOf: machine)
+        if result.fromCatalog > 0 { try await Self.makeEmptyFolders(workspace) }
         return Answer(RebuildReport(result, setAside: aside, store: workspace.settings.catalog))
     }
 
@@ -71,6 +72,17 @@ struct RebuildCommand: WorkspaceCommand {
             throw CommandFailure(
                 .failed,
                 "\(installation.rebuildSpool): \(FileFault(error, or: "check the state folder").message)")
+        }
+    }
+
+    /// On a new disk no restore makes a watched folder that had no photos, and each pass would ask for its drive. Only what is in
+    /// the home folder is on no other drive.
+    private static func makeEmptyFolders(_ workspace: Workspace) async throws {
+        guard let home = workspace.installation.location.home else { return }
+        let folders = try await workspace.ledger { try $0.overview().folders }
+        for folder in folders where folder.record.path.starts(with: home) {
+            guard PhotoState.allCases.allSatisfy({ folder.tallies[$0].files == 0 }) else { continue }
+            try FolderMaker().makeFolder(folder.record.path, permissions: FolderMaker.watched)
         }
     }
 

@@ -90,8 +90,7 @@ struct InitCommand: AsyncParsableCommand {
             var lines = [table.row("configuration", location.file.string)]
             var folders: [(path: FilePath, permissions: FilePermissions)] = []
             for folder in settings.watch {
-                folders.append(
-                    (folder.path, .ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute])))
+                folders.append((folder.path, FolderMaker.watched))
                 lines.append(table.row(folder.kind.rawValue, folder.path.string))
             }
             if case .directory(let directory) = settings.store {

@@ -107,7 +107,9 @@ struct MoveStoreCommand: WorkspaceCommand {
                 no: "nothing was changed")
         }
         try await workspace.takeLock()
-        try await ledger {
+        try await ledger { [now = workspace.time.now()] in
+            // Whatever ends this between the two, the next run finds them again.
+            try $0.forgetAgain(finding.forgotten, at: now)
             try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
         }
         if finding.kinship != .same {
@@ -150,8 +152,8 @@ struct MoveStoreCommand: WorkspaceCommand {
         let shares = try await ledger { try $0.unendedShares() }
         let copy = StoreCopy(
             from: old, to: new, prefixes: keys.ownPrefixes + shares.filter(\.state.isOpen).map(\.keys.folder),
-            folder: installation.location.stateFolder, isDamaged: isDamaged(workspace.settings.store, ledger),
-            pool: workspace.threads.disk, time: workspace.time)
+            leaving: [try keys.storeOrigin()], folder: installation.location.stateFolder,
+            isDamaged: isDamaged(workspace.settings.store, ledger), pool: workspace.threads.disk, time: workspace.time)
         var report = MoveReport(from: old.identity.location, to: new.identity.location, dryRun: dryRun)
         report.note(try await copy.survey(isFounded: isFounded))
         if dryRun { return Answer(report) }
@@ -226,9 +228,10 @@ struct MoveStoreCommand: WorkspaceCommand {
         _ report: inout MoveReport, _ shares: [ShareID], _ workspace: Workspace
     ) async throws {
         let ledger = try await workspace.ledger
-        try await workspace.recognition(old).makeKnown()
+        let left = try await workspace.recognition(old)
+        try await left.makeKnown()
         let recognition = try await workspace.recognition(new)
-        if let id = try await ledger({ try $0.storeID() }) { try await recognition.noteOrigin(id) }
+        if let id = try await ledger({ try $0.storeID() }) { try await recognition.noteOrigin(id, left) }
         let id = try await recognition.found()
         guard let text = edit.text else {
             report.section = edit.section
@@ -238,22 +241,22 @@ struct MoveStoreCommand: WorkspaceCommand {
         // their ends there any more.
         try await ledger { ledger in for id in shares { try ledger.noteShareOverwritten(id) } }
         report.note(left: try await copy.removeOld(shares))
+        let finding = try await recognition.look()
         try write(text, edit.mode, workspace.installation)
         let place = workspace.installation.placeName(new)
         do {
-            try await ledger { try $0.adopt(store: place, id: id, isCopy: true) }
+            try await ledger { [now = workspace.time.now()] in
+                try $0.forgetAgain(finding.forgotten, at: now)
+                try $0.adopt(store: place, id: id, isCopy: true)
+            }
         } catch let error as LedgerError {
             throw CommandFailure(
                 ExitStatus(error),
                 "\(error). The configuration names the new store already; the same command again goes on")
         }
         report.switched = true
-        do {
-            let finding = try await recognition.look()
-            report.lost = finding.known - finding.found
-        } catch is StoreError {
-            // All is moved. What is missing is found by the next listing.
-        }
+        report.lost = finding.known - finding.found
+        report.forgotten = finding.forgotten.count
         report.shares = shares.count
     }
 

@@ -3,6 +3,9 @@ import SystemPackage
 
 /// Makes the folders and the file that `init` promises. It never changes what is there.
 struct FolderMaker {
+    /// Of a watched folder.
+    static let watched = FilePermissions.ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute])
+
     /// What stands in the way of a folder: the first thing on the way to it that is there and is no folder.
     func obstacle(to path: FilePath) -> FilePath? {
         var place = path

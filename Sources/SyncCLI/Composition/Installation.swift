@@ -60,7 +60,7 @@ struct Installation: Sendable {
     var claimsLockFile: FilePath { location.stateFolder.appending("shares.lock") }
     var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
 
-    /// Of the lock holder: a segment of the catalogue while it is made or read.
+    /// Of the catalogue's lock holder: a segment while it is made or read.
     var catalogSpool: FilePath { location.stateFolder.appending("catalog.part") }
 
     /// Of this process: a segment while it is read.
@@ -97,6 +97,12 @@ struct Installation: Sendable {
 
     /// One process at a time deletes what was forgotten. It throws as ``takeLock()`` does.
     func takeDeletionLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("forget.lock")) }
+
+    /// One process at a time writes the catalogue.
+    /// - Throws: ``AgentLock/Held``; `Errno` when the file cannot be made.
+    func takeCatalogLock() throws -> AgentLock {
+        try AgentLock(at: location.stateFolder.appending("catalog.lock"), pid: getpid(), now: time.now())
+    }
 
     private func takeLock(at file: FilePath) throws -> AgentLock {
         do {

@@ -37,6 +37,8 @@ struct MoveReport: Report {
     var left: [Problem] = []
     /// Objects that this machine knows and neither store has.
     var lost = 0
+    /// Objects of the new store that were forgotten for good before, and are deleted there, too.
+    var forgotten = 0
     /// Shares that get new links.
     var shares = 0
     /// Whether the configuration names the new store.
@@ -51,7 +53,7 @@ struct MoveReport: Report {
 
     private enum CodingKeys: CodingKey {
         case from, to, objects, bytes, copied, copiedBytes, present, archived, archivedBytes, missing, classes, problems
-        case damaged, lost, shares, left, switched, dryRun, section
+        case damaged, lost, forgotten, shares, left, switched, dryRun, section
     }
 
     init(from: String, to: String, dryRun: Bool) {
@@ -105,6 +107,12 @@ struct MoveReport: Report {
             + "it, and tells the price first. Then run this command again."
     }
 
+    /// Of what a store has kept from before.
+    static func line(ofForgotten count: Int) -> String {
+        "\(Quantities.counted(count, "object")) there \(count == 1 ? "was" : "were") forgotten for good since: the next sync-agent "
+            + "sync deletes \(count == 1 ? "it" : "them") there, too, where no other machine needs \(count == 1 ? "it" : "them")."
+    }
+
     func lines(on terminal: Terminal) -> [String] {
         if dryRun { return preview }
         func told(_ what: String, _ problems: [Problem], of count: Int, advice: String = "") -> [String] {
@@ -141,6 +149,7 @@ struct MoveReport: Report {
             return lines + ["The configuration still names \(from.escapingControls). Run the command again to go on."]
         }
         lines.append("The configuration names \(to.escapingControls) now; the old store keeps what it has.")
+        if forgotten > 0 { lines.append(Self.line(ofForgotten: forgotten)) }
         if shares > 0 {
             lines.append(
                 "\(Quantities.counted(shares, "share gets a new link", plural: "shares get new links")): sync-agent sync makes "
@@ -161,6 +170,8 @@ struct AdoptReport: Report {
     /// Objects that this machine knows, and how many of them the store has.
     var known: Int
     var found: Int
+    /// Objects that were forgotten for good, and are deleted there, too.
+    var forgotten: Int
     var adopted: Bool
 
     init(_ finding: StoreRecognition.Finding, store: String, adopted: Bool) {
@@ -168,6 +179,7 @@ struct AdoptReport: Report {
         self.adopted = adopted
         known = finding.known
         found = finding.found
+        forgotten = finding.forgotten.count
         kinship =
             switch finding.kinship {
             case .same: "same"
@@ -190,8 +202,10 @@ struct AdoptReport: Report {
             "\(store.escapingControls) \(what) (\(bound.escapingControls)).",
             "It has \(Quantities.count(found)) of the \(Quantities.counted(known, "object")) that are known here"
                 + (found < known ? "; what is missing is stored again where its file is still here." : "."),
-        ]
+        ] + forgottenLines
     }
+
+    private var forgottenLines: [String] { forgotten > 0 ? [MoveReport.line(ofForgotten: forgotten)] : [] }
 
     /// What it lacks may be in the store that this machine has left.
     var status: ExitStatus { adopted && found < known ? .partlyDone : .done }
@@ -207,7 +221,7 @@ struct AdoptReport: Report {
 
     func lines(on terminal: Terminal) -> [String] {
         adopted
-            ? lack + ["This machine goes on with \(store.escapingControls). Next: sync-agent sync"]
+            ? lack + forgottenLines + ["This machine goes on with \(store.escapingControls). Next: sync-agent sync"]
             : [
                 "\(store.escapingControls) has \(Quantities.count(found)) of the \(Quantities.counted(known, "object")) that "
                     + "are known here; nothing was changed"

@@ -63,7 +63,7 @@ struct ShareSession {
     private func mend(_ id: ShareID, _ proposal: ShareProposal) async throws -> Outcome {
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        terminal.writeLine("Something of it is missing in the store, and is stored again.")
+        terminal.writeLine("Something of it is missing in the store, or has other bytes there, and is stored again.")
         try await noteRecipient(of: id)
         let costUSD = try await send(id, proposal, progress)
         return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)

@@ -76,6 +76,8 @@ final class CatalogFileWriter {
 struct CatalogFileReader {
     private static let longestLine = 64 << 20
 
+    private let segment: CatalogSegment
+    private let user: String
     private let coding: CatalogCoding
     private let gzip: GzipReader
     private var line: [UInt8] = []
@@ -86,8 +88,13 @@ struct CatalogFileReader {
     /// Lines that are none.
     private(set) var badLines = 0
 
-    init(coding: CatalogCoding) throws {
-        self.coding = coding
+    /// - Parameters:
+    ///   - segment: what it is by its key. One that says otherwise is not read: it would name photos of somebody else.
+    ///   - keys: of its user.
+    init(of segment: CatalogSegment, _ keys: KeyLayout) throws {
+        self.segment = segment
+        user = keys.user
+        coding = CatalogCoding(keys: keys)
         gzip = try GzipReader()
     }
 
@@ -136,6 +143,9 @@ struct CatalogFileReader {
                 throw CatalogError.damaged("it does not begin with the header of a catalogue")
             }
             guard first.catalog <= CatalogHeader.currentVersion else { throw CatalogError.newer(first.catalog) }
+            guard first.user == user, first.machine == segment.machine, first.from == segment.from,
+                first.to == segment.to
+            else { throw CatalogError.damaged("it is another one than its name says") }
             header = first
             return
         }

@@ -11,7 +11,7 @@ extension CatalogReader {
     func lines(of segment: CatalogSegment, _ take: @escaping @Sendable (CatalogLine) throws -> Void) async throws {
         if let damage = try await fetch(segment) { throw damage }
         try await pool.runChecking { [self] flag in
-            var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+            var reader = try CatalogFileReader(of: segment, keys)
             let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
             defer { try? file.close() }
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 16)

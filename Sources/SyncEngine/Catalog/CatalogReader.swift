@@ -47,16 +47,13 @@ struct CatalogReader: Sendable {
         } catch let error as StoreError where error.code == .invalidRange {
             throw CatalogError.damaged("it is empty")
         }
-        var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+        var reader = try CatalogFileReader(of: segment, keys)
         do {
             try bytes.withLock { $0 }.withUnsafeBytes { try reader.read($0) { _ in } }
         } catch CatalogError.damaged where reader.header != nil {
             // What follows is cut.
         }
         guard let header = reader.header else { throw CatalogError.damaged("its first line cannot be read") }
-        guard header.user == keys.user, header.machine == segment.machine else {
-            throw CatalogError.damaged("it is of another user or machine than its name says")
-        }
         return header
     }
 
@@ -67,7 +64,7 @@ struct CatalogReader: Sendable {
     /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same.
     /// - Throws: ``CatalogError/newer(_:)``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno` of the disk.
     func read(
-        _ segment: CatalogSegment, state: CatalogState,
+        _ segment: CatalogSegment, of machine: String? = nil, state: CatalogState,
         places: @escaping @Sendable ([CatalogFolder]) throws -> [Int64: FolderID],
         onLines: @escaping @Sendable (Int) -> Void
     ) async throws -> (state: CatalogState, folders: [Int64: FolderID], damage: CatalogError?) {
@@ -78,7 +75,7 @@ struct CatalogReader: Sendable {
             var named: [CatalogFolder] = []
             var photos: [CatalogPhoto] = []
             var gone: [CatalogPlace] = []
-            var reader = try CatalogFileReader(coding: CatalogCoding(keys: keys))
+            var reader = try CatalogFileReader(of: segment, keys)
             var damage = cut
             do {
                 let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
@@ -101,7 +98,7 @@ struct CatalogReader: Sendable {
                         }
                     }
                     if photos.count >= Self.batch {
-                        try ledger.ledger.noteCatalog(photos, in: folders, at: now)
+                        try ledger.ledger.noteCatalog(photos, in: folders, of: machine, at: now)
                         onLines(photos.count)
                         photos.removeAll(keepingCapacity: true)
                     }
@@ -112,9 +109,9 @@ struct CatalogReader: Sendable {
                 if case .newer = error { throw error }
                 damage = damage ?? error
             }
-            try ledger.ledger.noteCatalog(photos, in: folders, at: now)
+            try ledger.ledger.noteCatalog(photos, in: folders, of: machine, at: now)
             onLines(photos.count)
-            try ledger.ledger.noteCatalogGone(gone, in: folders)
+            try ledger.ledger.noteCatalogGone(gone, in: folders, of: machine)
             return (state, folders, damage)
         }
     }

@@ -30,6 +30,7 @@ package struct CatalogWriter: Sendable {
     private let keys: KeyLayout
     private let name: String
     private let spool: FilePath
+    private let hold: @Sendable () async throws -> AgentLock?
     private let pool: BlockingPool
     private let time: TimeSource
     private let logger: Logger
@@ -37,16 +38,19 @@ package struct CatalogWriter: Sendable {
     /// - Parameters:
     ///   - name: what people call this machine.
     ///   - spool: a file of the lock holder's, for the segment while it is made.
+    ///   - hold: takes the lock of the catalogue: commands write beside an agent.
     ///   - pool: for what waits for the disk.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, spool: FilePath, pool: BlockingPool,
-        time: TimeSource, logger: Logger
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, spool: FilePath,
+        hold: @escaping @Sendable () async throws -> AgentLock? = { nil }, pool: BlockingPool, time: TimeSource,
+        logger: Logger
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.name = name
         self.spool = spool
+        self.hold = hold
         self.pool = pool
         self.time = time
         self.logger = logger
@@ -57,6 +61,10 @@ package struct CatalogWriter: Sendable {
     @discardableResult
     package func run() async throws -> Outcome {
         try await telling {
+            if try await !isDue() { return .unchanged }
+            let lock = try await hold()
+            defer { withExtendedLifetime(lock) {} }
+            // Whoever had it may have written what was new.
             if try await !isDue() { return .unchanged }
             try await reconcile()
             do {
@@ -76,6 +84,8 @@ package struct CatalogWriter: Sendable {
         try await telling {
             let standing = try await ledger { try $0.catalogStanding() }
             guard standing.isTracking || standing.problem != nil else { return .unchanged }
+            let lock = try await hold()
+            defer { withExtendedLifetime(lock) {} }
             let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
             try await delete(found)
             try await ledger { try $0.endCatalog() }
@@ -102,6 +112,8 @@ package struct CatalogWriter: Sendable {
         } catch let error as StoreError {
             reason = error.description
         } catch let error as CatalogError {
+            reason = error.description
+        } catch let error as AgentLock.Held {
             reason = error.description
         } catch let error as Errno {
             reason = "\(spool.string.escapingControls): \(FileFault(error, or: "check the state folder").message)"

@@ -313,14 +313,16 @@ package struct LedgerRebuild: Sendable {
                 """)
         }
         let places = FolderPlaces(entry.machine, folders, ledger.ledger)
+        let machine = entry.machine.role == .other ? nil : entry.machine.name
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]
         let count = Mutex(0)
         for segment in entry.chain.segments {
             do {
                 let before = count.withLock { $0 }
-                let read = try await reader.read(segment, state: state, places: { try places.places(of: $0) }) {
-                    lines in
+                let read = try await reader.read(
+                    segment, of: machine, state: state, places: { try places.places(of: $0) }
+                ) { lines in
                     count.withLock { $0 += lines }
                     onLines(lines)
                 }

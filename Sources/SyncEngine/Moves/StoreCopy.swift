@@ -65,6 +65,7 @@ package struct StoreCopy: Sendable {
     private let source: any ObjectStore
     private let target: any ObjectStore
     private let prefixes: [String]
+    private let own: Set<ObjectKey>
     private let folder: FilePath
     private let isDamaged: @Sendable (ObjectKey) async throws -> Bool
     private let pool: BlockingPool
@@ -72,17 +73,20 @@ package struct StoreCopy: Sendable {
 
     /// - Parameters:
     ///   - prefixes: of the keys that are copied, none of them within another one.
+    ///   - own: keys of what each store tells of itself, which is not copied.
     ///   - folder: for objects on their way.
     ///   - isDamaged: of an object whose bytes arrive as others than were stored: whether the old store itself has others. Else it
     ///     may be the network's fault, and the object has to come.
     package init(
-        from source: any ObjectStore, to target: any ObjectStore, prefixes: [String], folder: FilePath,
+        from source: any ObjectStore, to target: any ObjectStore, prefixes: [String], leaving own: Set<ObjectKey> = [],
+        folder: FilePath,
         isDamaged: @escaping @Sendable (ObjectKey) async throws -> Bool = { _ in false }, pool: BlockingPool,
         time: TimeSource
     ) {
         self.source = source
         self.target = target
         self.prefixes = prefixes
+        self.own = own
         self.folder = folder
         self.isDamaged = isDamaged
         self.pool = pool
@@ -151,7 +155,7 @@ package struct StoreCopy: Sendable {
             var others = ObjectCursor(target.listing(prefix: prefix))
             for try await page in source.listing(prefix: prefix) {
                 for problem in page.problems { summary.problems.note(problem) }
-                for object in page.objects {
+                for object in page.objects where !own.contains(object.key) {
                     summary.total.note(object)
                     let there = isFounded ? try await others.object(at: object.key) : nil
                     try await visit(object, there, &summary)
@@ -233,6 +237,8 @@ package struct StoreCopy: Sendable {
             switch Self.judge(info, other) {
             case .same: return .present
             case .older: condition = .overwrite
+            // A machine that is there already has written it again since.
+            case .other where Self.isNote(key): return .present
             case .other:
                 throw StoreError(
                     .conflict, operation: "put", key: key.rawValue,
@@ -264,6 +270,12 @@ package struct StoreCopy: Sendable {
             try? await pool.run { try part.remove() }
             throw error
         }
+    }
+
+    /// What machines tell of themselves, of their trips and of the day's work: the last word counts, and each store has its own.
+    private static func isNote(_ key: ObjectKey) -> Bool {
+        let parts = key.rawValue.split(separator: "/")
+        return parts.count > 3 && parts[0] == "users" && ["machines", "jobs", "vacations"].contains(parts[2])
     }
 
     private static func fileName(_ number: Int) -> String { "move-\(number)" }

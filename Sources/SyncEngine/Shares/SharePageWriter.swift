@@ -11,6 +11,8 @@ package struct SharePageWriter: Sendable {
         let link: ShareLink
         /// When the first of the links inside them ends; `nil` when they have no end of their own.
         let linksEndAt: Date?
+        /// Page and manifest.
+        let objects: [ShareObject]
     }
 
     private static let pageType = "text/html; charset=utf-8"
@@ -36,12 +38,12 @@ package struct SharePageWriter: Sendable {
         switch links.kind {
         case .open(let base):
             let page = links.open(share.keys.page, below: base)
-            try await put(page: Self.page(of: checked, share, reference: page), manifest, share)
-            return Written(link: ShareLink(url: page, endsAt: share.expiresAt), linksEndAt: nil)
+            let objects = try await put(page: Self.page(of: checked, share, reference: page), manifest, share)
+            return Written(link: ShareLink(url: page, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .byID:
             let link = ShareLinks.byID(share.id)
-            try await put(page: Self.page(of: checked, share, reference: link), manifest, share)
-            return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil)
+            let objects = try await put(page: Self.page(of: checked, share, reference: link), manifest, share)
+            return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .signed:
             return try await writeSigned(checked, manifest, share)
         }
@@ -72,18 +74,23 @@ package struct SharePageWriter: Sendable {
             page.photos[index].link = url(keys.photo(page.photos[index].orderIndex))
             page.photos[index].thumbnailLink = url(keys.thumbnail(page.photos[index].orderIndex))
         }
-        try await put(page: page, manifest, share)
+        let objects = try await put(page: page, manifest, share)
         guard let link = try await links.signed([keys.page], until: share.expiresAt)[keys.page] else {
             preconditionFailure("a link for each key")
         }
         return Written(
             link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit, isEndKnown: link.isEndKnown),
-            linksEndAt: signed.values.map(\.endsAt).min())
+            linksEndAt: signed.values.map(\.endsAt).min(), objects: objects)
     }
 
-    private func put(page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord) async throws {
-        try await storage.put(text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
-        try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest)
+    private func put(
+        page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord
+    ) async throws -> [ShareObject] {
+        let page = try await storage.put(
+            text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
+        return [
+            page, try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest),
+        ]
     }
 
     private static func manifest(

@@ -31,7 +31,7 @@ struct SharePhotoSender: Sendable {
         switch try await copies(of: photo, share) {
         case .archived(let key): return .archived(key)
         case .unfit(let reason, let isFinal): return .outcome(.failed(reason, isFinal: isFinal))
-        case .made(let copies): return .outcome(try await put(copies, photo, share.keys))
+        case .made(let copies): return .outcome(try await put(copies, photo, share))
         }
     }
 
@@ -130,24 +130,26 @@ struct SharePhotoSender: Sendable {
 
     // MARK: The store
 
-    private func put(_ copies: Copies, _ photo: SharePhoto, _ keys: ShareKeys) async throws -> SharePhotoOutcome {
+    private func put(_ copies: Copies, _ photo: SharePhoto, _ share: ShareRecord) async throws -> SharePhotoOutcome {
         let (copy, body) = (copies.photo.copy, copies.photo.body)
         guard let width = copy.width, let height = copy.height else {
             return .failed("its width and height cannot be read", isFinal: true)
         }
         let storage = ShareStorage(store: store)
-        try await storage.put(
-            copies.thumbnail.body, at: keys.thumbnail(photo.slot), Self.attributes(of: copies.thumbnail.copy))
-        let key = keys.photo(photo.slot)
+        let thumbnail = try await storage.put(
+            copies.thumbnail.body, at: share.keys.thumbnail(photo.slot), Self.attributes(of: copies.thumbnail.copy))
+        let key = share.keys.photo(photo.slot)
         let source = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) } }
-        var isThere = false
+        var object: ShareObject?
         // A copy takes the stored photo's metadata along: the digest of the original is to be that of these bytes.
         if let source, source.sha256 == copy.digest.sha256, photo.md5 == copy.digest.md5,
             !source.storageClass.isArchive, source.problem == nil
         {
-            isThere = try await storage.copy(source.key, to: key, body)
+            object = try await storage.copy(source.key, to: key, body)
         }
-        if !isThere { try await storage.put(body, at: key, Self.attributes(of: copy)) }
+        if object == nil { object = try await storage.put(body, at: key, Self.attributes(of: copy)) }
+        let objects = [thumbnail, object].compactMap(\.self)
+        try await ledger.finish { try $0.noteShareObjects(objects, of: share.id) }
         return .stored(
             SharePhoto.Copy(sha256: copy.digest.sha256, size: body.size, width: width, height: height),
             takenAt: copy.takenAt)

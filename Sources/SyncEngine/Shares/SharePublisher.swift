@@ -76,8 +76,8 @@ package struct SharePublisher: Sendable {
         }
     }
 
-    /// Holds what the store lists of a live share against what was stored of it, and reads its manifest. What is missing, or of
-    /// another length, is stored again by ``run(_:onProgress:)``. What nothing tells of is removed: nobody sees it, and everybody
+    /// Holds what the store lists of a live share against what was stored of it, and reads its manifest. What is missing, or has
+    /// other bytes, is stored again by ``run(_:onProgress:)``. What nothing tells of is removed: nobody sees it, and everybody
     /// who guesses its name can have it.
     /// - Returns: whether there is something to store again.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
@@ -87,19 +87,18 @@ package struct SharePublisher: Sendable {
     }
 
     private func examine(_ share: ShareRecord) async throws -> Bool {
-        var sizes: [ObjectKey: Int64] = [:]
+        var listed: [ObjectKey: ObjectInfo] = [:]
         for try await objects in store.pages(prefix: share.keys.folder) {
-            for object in objects { sizes[object.key] = object.size }
+            for object in objects { listed[object.key] = object }
         }
-        try await removeStrays(Array(sizes.keys), of: share)
-        let lost = try await photos(of: share).filter { photo in
-            guard let copy = photo.copy else { return false }
-            return sizes[share.keys.photo(photo.slot)] != copy.size || sizes[share.keys.thumbnail(photo.slot)] == nil
-        }
+        let keys = share.keys
+        try await removeStrays(Array(listed.keys), of: share)
+        let photos = try await photos(of: share).filter { $0.copy != nil }
+        let wrong = try await ShareObjectCheck(store: store, ledger: ledger, share: share.id).wrong(photos, listed)
+        let lost = photos.filter { wrong.contains(keys.photo($0.slot)) || wrong.contains(keys.thumbnail($0.slot)) }
         if lost.isEmpty {
             if share.state != .live { return false }
-            let isThere = sizes[share.keys.page] != nil && sizes[share.keys.manifest] != nil
-            if isThere, try await isTold(share) { return false }
+            if wrong.isDisjoint(with: [keys.page, keys.manifest]), try await isTold(share) { return false }
         }
         try await ledger.finish { try $0.noteShareLost(share.id, slots: lost.map(\.slot)) }
         return true
@@ -275,6 +274,7 @@ package struct SharePublisher: Sendable {
         }
         try await lease.requireHeld(id)
         let written = try await writer.write(share, photos.filter { $0.copy != nil }, updatedAt: updatedAt)
+        try await ledger.finish { try $0.noteShareObjects(written.objects, of: id) }
         if let fate = try await notes.follow(id) {
             // Whoever has taken it back on another machine may have listed the store before our last put.
             if case .revoked = fate { _ = try await store.delete([share.keys.manifest, share.keys.page]) }

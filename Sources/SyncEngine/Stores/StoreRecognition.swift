@@ -21,6 +21,8 @@ package struct StoreRecognition: Sendable {
         /// Objects that the ledger knows, and how many of them the store has.
         package var known = 0
         package var found = 0
+        /// What is there, and was forgotten for good since the store was left, or copied.
+        package var forgotten: [ObjectInfo] = []
     }
 
     private let store: any ObjectStore
@@ -102,7 +104,11 @@ package struct StoreRecognition: Sendable {
         var seen = 0
         for prefix in keys.ownPrefixes {
             for try await objects in store.pages(prefix: prefix) {
-                finding.found += try await ledger { try $0.known(among: objects) }
+                let (found, forgotten) = try await ledger {
+                    (try $0.known(among: objects), try $0.forgotten(among: objects))
+                }
+                finding.found += found
+                finding.forgotten += forgotten
                 seen += objects.count
                 onPage(seen)
             }
@@ -112,12 +118,14 @@ package struct StoreRecognition: Sendable {
         return finding
     }
 
-    /// Notes that a store was made from another one.
+    /// Notes that a store was made from another one, and from what that one was made from.
+    /// - Parameter id: of the other one.
     /// - Throws: ``StoreError``, `CancellationError`.
-    package func noteOrigin(_ id: String) async throws {
-        var origin = try await origin()
-        if origin.continues.contains(id) { return }
-        origin.note(id)
+    package func noteOrigin(_ id: String, _ other: StoreRecognition) async throws {
+        let (known, own) = (try await origin(), try await self.id())
+        var origin = known
+        for id in try await other.origin().continues + [id] where id != own { origin.note(id) }
+        if origin == known { return }
         try await ShareStorage(store: store).put(
             text: origin.encoded(), type: MediaType.json.name, at: try keys.storeOrigin())
     }

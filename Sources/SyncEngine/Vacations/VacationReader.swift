@@ -63,10 +63,11 @@ struct VacationReader: Sendable {
 }
 
 extension VacationContent {
-    /// Whether a photo that is gone from the disk belonged to the vacation when it was stored last.
+    /// Whether a photo that is gone from the disk belonged to the vacation when it was stored last. A ledger that was rebuilt does
+    /// not know which did: then each of them.
     func holds(_ photo: VacationPhoto) -> Bool {
         guard !photo.state.isOnDisk else { return false }
-        return record.stored == nil || photo.md5.map(storedPhotos.contains) ?? false
+        return record.stored == nil || storedPhotos.isEmpty || photo.md5.map(storedPhotos.contains) ?? false
     }
 }
 

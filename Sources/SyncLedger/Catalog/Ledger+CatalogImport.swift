@@ -59,9 +59,12 @@ extension Ledger {
     }
 
     /// What a catalogue says of photos. What is known to be on the disk stays as it is: the disk is right.
-    /// - Parameter folders: those of the ledger, by the numbers of the segment. What is in others is left out.
+    /// - Parameters:
+    ///   - folders: those of the ledger, by the numbers of the segment. What is in others is left out.
+    ///   - machine: what people call the one whose place is taken. Where another photo of this disk has the name of one of its
+    ///     photos, that one is told apart by it; `nil`: it gets no name.
     package func noteCatalog(
-        _ photos: [CatalogPhoto], in folders: [Int64: FolderID], at time: Date
+        _ photos: [CatalogPhoto], in folders: [Int64: FolderID], of machine: String? = nil, at time: Date
     ) throws(LedgerError) {
         try write("note what the catalogue tells") { db in
             var last: (folder: FolderID, path: FilePath, id: DirectoryID)?
@@ -80,27 +83,29 @@ extension Ledger {
                 }
                 // It has that name only where its file of events is gone.
                 if photo.file == nil, try db.isOfEventsHere(object.id, in: directory) { continue }
-                try db.note(photo, object: object, named: name, in: directory, of: folder, at: time)
+                let free = try db.freeName(name, for: object.id, in: directory, of: machine)
+                try db.note(photo, object: object, named: free, in: directory, of: folder, at: time)
             }
         }
     }
 
     /// What a catalogue no longer knows. It stays where the store has it, and it has no other name here.
     package func noteCatalogGone(
-        _ places: [CatalogPlace], in folders: [Int64: FolderID]
+        _ places: [CatalogPlace], in folders: [Int64: FolderID], of machine: String? = nil
     ) throws(LedgerError) {
         try write("note what the catalogue no longer tells") { db in
             for place in places {
                 guard let folder = folders[place.folder], let name = place.path.lastComponent,
                     let directory = try DirectoryTable(db).find(place.path.removingLastComponent(), in: folder)
                 else { continue }
+                let other = machine.flatMap { name.toldApart(by: $0) } ?? name
                 let removed = try db.run(
                     """
-                    DELETE FROM photos WHERE directory_id = ? AND name = ? AND state IN ('missing', 'lost')
+                    DELETE FROM photos WHERE directory_id = ? AND name IN (?, ?) AND state IN ('missing', 'lost')
                     AND (EXISTS (SELECT 1 FROM photos AS others
                             WHERE others.object_id = photos.object_id AND others.id <> photos.id)
                         OR EXISTS (SELECT 1 FROM objects WHERE id = photos.object_id AND problem IS NOT NULL))
-                    """, [directory.rawValue, Data(name.bytes)])
+                    """, [directory.rawValue, Data(name.bytes), Data(other.bytes)])
                 if removed > 0 { try DirectoryTable(db).removeIfEmpty(directory) }
             }
         }
@@ -206,6 +211,18 @@ extension Database {
             """, [object, directory.rawValue]) != nil
     }
 
+    /// The name under which a photo of a catalogue is noted: its own, but where the disk has another photo under that.
+    fileprivate func freeName(
+        _ name: FilePath.Component, for object: Int64, in directory: DirectoryID, of machine: String?
+    ) throws -> FilePath.Component {
+        let photos = PhotoTable(self)
+        guard let machine, let row = try photos.row(in: directory, named: name), row.isOnDisk,
+            let known = row.objectID, known != object, let other = name.toldApart(by: machine)
+        else { return name }
+        if let row = try photos.row(in: directory, named: other), row.objectID != object { return name }
+        return other
+    }
+
     /// The object of a photo, with what its catalogue tells of it. One that the listing does not have is known as missing.
     fileprivate func object(of photo: CatalogPhoto, at time: Date) throws -> (
         id: Int64, problem: String?, storedAt: Int64
@@ -300,5 +317,15 @@ extension FileStamp {
     /// Whether the file may be the one that a catalogue tells of. Its content was not read: who looks at it later does that.
     func isAs(catalogued other: FileStamp) -> Bool {
         other.isOfCatalog && size == other.size && modified == other.modified
+    }
+}
+
+extension FilePath.Component {
+    /// `a.jpg` as `a (laptop).jpg`.
+    fileprivate func toldApart(by machine: String) -> FilePath.Component? {
+        let mark = " (\(machine.escapingControls.replacing("/", with: "_")))"
+        // As FilePath has it: a dot at the beginning begins no ending.
+        let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.endIndex
+        return FilePath.Component(bytes: Array(bytes[..<dot]) + Array(mark.utf8) + Array(bytes[dot...]))
     }
 }

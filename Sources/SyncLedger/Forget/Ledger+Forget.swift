@@ -95,6 +95,7 @@ extension Ledger {
                     ON CONFLICT DO UPDATE SET size = excluded.size, storage_class = excluded.storage_class,
                         begun_at = excluded.begun_at, sent_at = NULL, gone_at = NULL, last_attempt = NULL
                     """, [record.key.rawValue, record.size, record.storageClass.rawValue, time.milliseconds])
+                try db.run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [record.key.rawValue])
             }
             return forgotten
         }
@@ -154,6 +155,35 @@ extension Ledger {
                         ? "DELETE FROM object_deletions WHERE key = ? AND gone_at IS NULL"
                         : "UPDATE object_deletions SET sent_at = NULL WHERE key = ? AND gone_at IS NULL",
                     [key.rawValue])
+                if isOver { try db.run("DELETE FROM forgotten_keys WHERE key = ?", [key.rawValue]) }
+            }
+        }
+    }
+
+    /// Those that were forgotten for good, and that nothing here has needed since: of a listing of another store, which was
+    /// used before, or is a copy of what this one was.
+    package func forgotten(among objects: [ObjectInfo]) throws(LedgerError) -> [ObjectInfo] {
+        try read("look up what was forgotten") { db in
+            try objects.filter { object in
+                try db.number(
+                    """
+                    SELECT 1 FROM forgotten_keys WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM objects WHERE key = ?1)
+                    """, [object.key.rawValue]) != nil
+            }
+        }
+    }
+
+    /// Notes objects that were forgotten before, and are there again, as such that are to be deleted.
+    package func forgetAgain(_ objects: [ObjectInfo], at time: Date) throws(LedgerError) {
+        try write("forget for good once more", isDurable: true) { db in
+            for object in objects {
+                try db.run(
+                    """
+                    INSERT INTO object_deletions (key, size, storage_class, begun_at) VALUES (?1, ?2, ?3, ?4)
+                    ON CONFLICT DO UPDATE SET size = ?2, storage_class = ?3, begun_at = ?4, sent_at = NULL, gone_at = NULL,
+                        last_attempt = NULL
+                    """,
+                    [object.key.rawValue, object.size, object.storageClass.rawValue, time.milliseconds])
             }
         }
     }

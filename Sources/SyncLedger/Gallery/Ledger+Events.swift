@@ -57,6 +57,7 @@ extension Ledger {
                         problem = NULL
                     WHERE id = ? AND (photo_state <> 'stored' OR ?)
                     """, [md5.blob, id, event.id, isEdited ?? false]) > 0
+            if let claim { try db.forgetCatalogName(of: id, in: claim) }
             // It was deleted for good while it was looked at: the file is read again, and the photo stored anew.
             if try !db.mayCount(object.key, attempt: claim?.attemptID ?? 0) {
                 var count = BrokenCount()
@@ -232,5 +233,18 @@ extension Ledger {
                 """, [old.rawValue])
             return
         }
+    }
+}
+
+extension Database {
+    /// A catalogue names the photos of events as files, for when the file of events is gone. It is here.
+    fileprivate func forgetCatalogName(of object: Int64, in claim: Claim) throws {
+        let stem = EventPhotoName.stem(of: claim.relativePath)
+        try run(
+            """
+            DELETE FROM photos WHERE object_id = ?1 AND state IN ('missing', 'lost') AND device = 0 AND inode = 0
+            AND object_generation = -1 AND substr(name, 1, ?2) = ?3
+            AND directory_id = (SELECT directory_id FROM photos WHERE id = ?4)
+            """, [object, stem.count, Data(stem), claim.photoID])
     }
 }

@@ -47,6 +47,8 @@ enum Schema {
         (ShareOwnerSchema.name, running(ShareOwnerSchema.all)),
         (CatalogWriteSchema.name, running(CatalogWriteSchema.all)),
         (RebuildSchema.name, running(RebuildSchema.all)),
+        (ShareObjectSchema.name, running(ShareObjectSchema.all)),
+        (ForgottenSchema.name, running(ForgottenSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

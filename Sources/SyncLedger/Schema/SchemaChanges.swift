@@ -255,3 +255,33 @@ enum RebuildSchema {
         "ALTER TABLE agent ADD COLUMN rebuild_of TEXT"
     ]
 }
+
+/// A migration: what was put into the store for shares. It has shipped when you read this: see ``Schema``.
+enum ShareObjectSchema {
+    static let name = "objects of shares"
+
+    // Photos, thumbnails, page and manifest, each as it was put there last. What was put by an earlier version is not here.
+    static let all = [
+        """
+        CREATE TABLE share_objects (
+            share INTEGER NOT NULL REFERENCES shares (number) ON DELETE CASCADE,
+            key TEXT NOT NULL,
+            sha256 BLOB NOT NULL,
+            etag TEXT,                                         -- as the store gave it
+            PRIMARY KEY (share, key)
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+}
+
+/// A migration: what was deleted for good, which another store may still have. It has shipped when you read this: see
+/// ``Schema``.
+enum ForgottenSchema {
+    static let name = "keys that were forgotten"
+    static let all = [
+        """
+        CREATE TABLE forgotten_keys (key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        INSERT INTO forgotten_keys SELECT key FROM object_deletions;
+        """
+    ]
+}

@@ -163,13 +163,17 @@ extension Ledger {
     /// - Returns: `false` when it does not end, or is in the hands of another.
     package func noteShareEnded(_ id: ShareID, by owner: String, at time: Date) throws(LedgerError) -> Bool {
         try write("note the end of a share") { db in
-            try db.run(
+            let ended = try db.run(
                 """
                 UPDATE shares SET state = IIF(state = 'revoking', 'revoked', 'expired'), ended_at = ?, step = 'done',
                     problem = NULL, link = NULL, link_ends_at = NULL, link_limit = NULL, links_end_at = NULL,
                     recipient = NULL, claimed_by = NULL, claimed_until = NULL
                 WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
-                """, [time.milliseconds, id.description, owner]) > 0
+                """, [time.milliseconds, id.description, owner])
+            guard ended > 0 else { return false }
+            try db.run(
+                "DELETE FROM share_objects WHERE share = (SELECT number FROM shares WHERE id = ?)", [id.description])
+            return true
         }
     }
 }

@@ -176,6 +176,37 @@ struct LedgerRebuildTests {
             try Set(machine.ledger.namelessPhotos(below: bench.keys.photos, after: nil, limit: 10).map(\.key)) == [])
     }
 
+    @Test(arguments: ["user": "eve", "machine": "0123456789abcdef", "to": "7", "from": "0"])
+    func `a segment that is another one than its name says names no photo`(field: String, value: String) async throws {
+        let old = try bench.machine("laptop")
+        var files = Dictionary(uniqueKeysWithValues: (0..<40).map { ("\($0).jpg", "\($0)") })
+        try await old.see(files)
+        _ = try await old.write()
+        files["later.jpg"] = "later"
+        try await old.see(files)
+        _ = try await old.write()
+        try #require(try await bench.keysOfSegments().count == 2)
+        // The header of the last one is read by itself, before all of them are.
+        let key = try #require(try await bench.keysOfSegments().first)
+        var text: [UInt8] = []
+        let bytes = try await bench.memory.bytes(of: key)
+        try bytes.withUnsafeBytes { try GzipReader().read($0) { text += $0 } }
+        let lines = String(decoding: text, as: UTF8.self)
+        let place = try #require(lines.firstRange(of: "\"\(field)\":"))
+        let end = try #require(lines[place.upperBound...].firstIndex { $0 == "," || $0 == "}" })
+        let isNumber = lines[place.upperBound] != "\""
+        var changed = lines
+        changed.replaceSubrange(place.upperBound..<end, with: isNumber ? value : "\"\(value)\"")
+        var packed: [UInt8] = []
+        try GzipWriter().write(Array(changed.utf8), isLast: true) { packed += $0 }
+        try await replace(key, packed)
+        let machine = try bench.machine("new")
+        let summary = try await machine.rebuild()
+        let problems = summary.problems
+        #expect(problems.count == 1 && problems[0].contains("than its name says"), "\(problems)")
+        #expect(summary.fromCatalog == 1 && summary.recovered == 40 && summary.lost == 0)
+    }
+
     @Test func `an empty segment of one machine is told, and the others are read`() async throws {
         _ = try await lost()
         let other = try bench.machine("tower", folder: "/other/Gallery")
@@ -246,6 +277,42 @@ struct LedgerRebuildTests {
         #expect(later.machines.map(\.role.rawValue).sorted() == ["other", "replaced", "takenOver"])
         #expect(try third.known().contains("/pictures/Gallery/a.jpg missing"))
         #expect(try third.known().count { $0.hasPrefix("/machines/laptop/") } == 4)
+    }
+
+    @Test func `a photo of whose name the disk has another one is told apart by its machine`() async throws {
+        _ = try await lost()
+        let machine = try bench.machine("new")
+        try await machine.see(["a.jpg": "other", "b.jpg": "b"])
+        let summary = try await machine.rebuild()
+        #expect([summary.photos, summary.recovered, summary.lost] == [5, 0, 0])
+        let known: Set<String> = [
+            "/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/a (laptop).jpg missing",
+            "/pictures/Gallery/b.jpg uploaded", "/pictures/Gallery/2019/rome/c.jpg missing",
+            "/pictures/Gallery/2019/rome/twice.jpg missing",
+        ]
+        #expect(try machine.known() == known)
+        let again = try await machine.rebuild()
+        #expect(again.photos == 5 && again.recovered == 0)
+        #expect(try machine.known() == known)
+        // It is in this machine's own catalogue from now on.
+        _ = try await machine.write()
+        let third = try bench.machine("third")
+        #expect(try await third.rebuild(inPlaceOf: "new").recovered == 0)
+        #expect(try third.known().contains("/pictures/Gallery/a (laptop).jpg missing"))
+    }
+
+    @Test func `a photo that was told apart and has another name by now has that alone`() async throws {
+        let old = try await lost()
+        try old.ledger.markGone(old.folder.id, path: old.folder.path.appending("b.jpg"), at: bench.time.now)
+        try await old.see(["moved.jpg": "b"], in: "later", moves: true)
+        _ = try await old.write()
+        let machine = try bench.machine("new")
+        try await machine.see(["b.jpg": "other"])
+        let summary = try await machine.rebuild()
+        #expect(summary.recovered == 0)
+        #expect(
+            try machine.known().filter { $0.contains("b (") || $0.contains("moved") }
+                == ["/pictures/Gallery/later/moved.jpg missing"])
     }
 
     @Test func `a machine that was taken over and lives on is a machine of its own again`() async throws {

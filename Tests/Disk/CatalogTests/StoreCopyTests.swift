@@ -53,6 +53,19 @@ struct StoreCopyTests {
         try await put("another's", at: "users/ben/photos/1.dat", in: old)
     }
 
+    @Test(arguments: [
+        "machines/m.json": true, "jobs/2026-01-01.json": true, "vacations/Rome.json": true, "projects/p.jpg": false,
+    ])
+    func `what machines tell of themselves is newer there, and holds nothing up`(name: String, isNote: Bool)
+        async throws
+    {
+        let key = try await put("before", at: "users/ana/\(name)", in: old)
+        try await put("after", at: "users/ana/\(name)", in: new)
+        let summary = try await copy().run()
+        #expect(summary.isWhole == isNote && summary.present.objects == (isNote ? 1 : 0))
+        #expect(try await text(key, in: new) == "after")
+    }
+
     @Test func `everything of the user is there with its type and metadata, and a second time nothing is sent`()
         async throws
     {
@@ -196,11 +209,21 @@ struct StoreRecognitionTests {
         #expect(try await recognition(machine, of: other).look().kinship == .other)
         try await marked(other, id: "two")
         #expect(try await recognition(machine, of: other).look().kinship == .other)
-        try await recognition(machine, of: other).noteOrigin("one")
+        let first = recognition(machine, of: bench.memory)
+        try await recognition(machine, of: other).noteOrigin("one", first)
         let copy = try await recognition(machine, of: other).look()
         #expect(copy.kinship == .copy && copy.found == 0 && copy.id == "two")
-        try await recognition(machine, of: other).noteOrigin("zero")
+        try await recognition(machine, of: other).noteOrigin("zero", first)
         #expect(try await recognition(machine, of: other).kinship().kinship == .copy)
+
+        // What it was made from goes along; nothing is made from itself.
+        let third = InMemoryStore()
+        try await marked(third, id: "three")
+        try await recognition(machine, of: third).noteOrigin("two", recognition(machine, of: other))
+        #expect(try await recognition(machine, of: third).kinship().kinship == .copy)
+        try await first.noteOrigin("three", recognition(machine, of: third))
+        let origin = String(decoding: try await bench.memory.bytes(of: bench.keys.storeOrigin()), as: UTF8.self)
+        #expect(origin.contains("three") && origin.contains("two") && !origin.contains("\"one\""))
 
         try await bench.memory.delete(try ObjectKey(StoreMarker.name))
         #expect(try await recognition(machine, of: bench.memory).look().kinship == .alike)

@@ -213,6 +213,26 @@ import Testing
         #expect(left == [])
     }
 
+    @Test func `two machines go to another store and back, each whenever it is on`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let second = try AgentHome(store: "{type: directory, path: \(home.store.root)}")
+        try await second.takeTrip(photos: 2)
+        _ = try await second.pass()
+        let (old, new) = (home.store.root, home.tree.path("new"))
+        for (round, place) in [new, old, new].enumerated() {
+            for machine in [home, second] {
+                let moved = try await answer(machine, "move-store", "--yes", place.string, "--json")
+                #expect(moved["switched"] as? Bool == true, "\(round)")
+                // What it tells of itself is newer there than what the other one brings along.
+                let number = 40 + 2 * round + (machine === home ? 0 : 1)
+                try machine.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number))
+                _ = try await machine.pass()
+            }
+        }
+        for machine in [home, second] { #expect(try await machine.run("verify", "--all").code == 0) }
+    }
+
     @Test func `what was taken back after a move that was ended is not seen in the new store either`() async throws {
         let home = try AgentHome()
         try await fill(home)
@@ -236,6 +256,46 @@ import Testing
         let left = try StoreFolder(root: new).files(below: "objects").filter { $0.string.contains("shares/\(share)/") }
         #expect(left == [])
         #expect(try await home.run("mirror", share, home.tree.path("mirror").string).code != 0)
+    }
+
+    @Test(arguments: [false, true])
+    func `what was forgotten goes from a store that is used again, and nothing else`(isCopied: Bool) async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let old = home.store.root
+        let new = home.tree.path("new")
+        if isCopied {
+            try FileManager.default.copyItem(atPath: old.string, toPath: new.string)
+        } else {
+            #expect(try await home.run("move-store", "--yes", new.string).code == 0)
+        }
+        for number in 0..<3 {
+            try FileManager.default.removeItem(atPath: home.gallery.appending("\(number).jpg").string)
+        }
+        _ = try await home.pass()
+        let gone = try await home.photos(at: home.gallery).filter { $0.state == "missing" }.compactMap(\.key)
+        #expect(gone.count == 3)
+        #expect(try await home.run("forget", "--missing", "--yes").code == 0)
+        // One of them is taken again meanwhile.
+        try home.gallery.appending("back.jpg").create(SamplePhoto.unique(2))
+        _ = try await home.pass()
+
+        let answer: Fields
+        if isCopied {
+            try replace("path: \(old)", by: "path: \(new)", in: home)
+            answer = try await self.answer(home, "move-store", "--adopt", "--yes", "--json")
+        } else {
+            answer = try await self.answer(home, "move-store", "--yes", old.string, "--json")
+        }
+        #expect(answer["forgotten"] as? Int == 2)
+        let place = isCopied ? new : old
+        let objects = { try FileManager.default.subpathsOfDirectory(atPath: place.string).joined(separator: " ") }
+        #expect(try gone.allSatisfy { try objects().contains($0) })
+        _ = try await home.pass()
+        let back = try #require(try await home.photo(home.gallery.appending("back.jpg"))?.key)
+        let left = try objects()
+        #expect(gone.filter { left.contains("objects/\($0)") } == [back])
+        #expect(try await home.run("verify", "--all").code == 0)
     }
 
     @Test func `a share of a machine that has moved on is not called gone where nothing of it was`() async throws {

@@ -122,6 +122,38 @@ import Testing
         #expect(states.count == 7 && Set(states) == ["uploaded"])
     }
 
+    @Test func `a watched folder that had no photos is there again, and the pass after it is whole`() async throws {
+        let home = try AgentHome()
+        for number in 0..<2 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        _ = try await home.pass()
+        for folder in [home.tree.path("state"), home.gallery, home.vacations] {
+            try FileManager.default.removeItem(atPath: folder.string)
+        }
+        _ = try await answer(home, "rebuild", "--json")
+        #expect(!FileManager.default.fileExists(atPath: home.gallery.string), "its drive may be away")
+        let output = home.gallery.removingLastComponent().string
+        #expect(try await home.run("restore", "--all", "--yes", "--output", output).code == 0)
+        #expect(try await home.run("sync").code == 0)
+    }
+
+    @Test func `a pass after a rebuild, with no photo on the disk yet, leaves the manifests of trips`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let manifests = { try home.store.objects().map(\.key).filter { $0.contains("/vacations/") } }
+        let before = try manifests()
+        try #require(before.count == 1)
+        try loseDisk(home)
+        _ = try await answer(home, "rebuild", "--json")
+        for _ in 0..<2 { _ = try await home.pass() }
+        #expect(try manifests() == before)
+        // Back again, it is the same trip.
+        let output = home.gallery.removingLastComponent().string
+        #expect(try await home.run("restore", "--all", "--yes", "--output", output).code == 0)
+        _ = try await home.pass()
+        #expect(try manifests().count == 1)
+    }
+
     @Test func `what a killed rebuild has left in the state folder goes with the next pass`() async throws {
         let home = try AgentHome()
         _ = try await home.pass()

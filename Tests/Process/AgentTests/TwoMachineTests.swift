@@ -194,6 +194,20 @@ import Testing
         }
     }
 
+    @Test func `what is shared, or revoked, beside an agent is known to the others at once`() async throws {
+        try await TwoMachines.run(at: .folder) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: 2)
+            let agent = try await sharer.startAgent()
+            let id = try #require(try await sharer.share().shareId)
+            #expect(try await friend.shares().map(\.state) == ["live"])
+            #expect(try await sharer.run("shares", "--revoke", id, "--yes").code == 0)
+            #expect(try await friend.shares().map(\.state) == ["revoked"])
+            agent.send(SIGTERM)
+            #expect(try await agent.finished().code == 0)
+        }
+    }
+
     @Test func `without the store a machine lists what it shares, and says that others could not be asked`()
         async throws
     {

@@ -31,13 +31,14 @@ final class ShareBench: Sendable {
 
     init(
         givesLinks: Bool = false, publicBase: String? = nil, maximumPhotos: Int = 50,
-        lifecycle: StoreCapabilities.Lifecycle = .byAgent
+        lifecycle: StoreCapabilities.Lifecycle = .byAgent, listedDigests: InMemoryStore.ListedDigests = .all
     ) throws {
         let clock = ManualTime()
         time = clock
         disk = FakeDisk()
         maker = FakeCopyMaker(disk: disk)
-        memory = InMemoryStore(now: { clock.now }, restoreDuration: .seconds(3_600), lifecycle: lifecycle)
+        memory = InMemoryStore(
+            now: { clock.now }, restoreDuration: .seconds(3_600), lifecycle: lifecycle, listedDigests: listedDigests)
         links = LinkingStore(memory, givesLinks: givesLinks, now: { clock.now })
         store = FaultyStore(links)
         ledger = try Ledger.inMemory()

@@ -74,6 +74,24 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test(arguments: ["june/events-1.jpg": false, "june/other.jpg": true, "events-1.jpg": true])
+    func `the catalogue's name for a photo of an event goes when its file turns up`(name: String, stays: Bool) throws {
+        let (claim, object) = (try claim(), try object(1))
+        try world.ledger.noteCatalog(
+            [
+                CatalogPhoto(
+                    place: CatalogPlace(folder: 1, path: FilePath(name)), file: nil, md5: object.md5, key: object.key,
+                    sha256: object.sha256, size: object.size, contentType: object.contentType)
+            ], in: [1: claim.folder.id], at: world.now)
+        let event = try #require(try world.ledger.noteEvents([event("e1")], of: claim)["e1"])
+        try world.ledger.noteEventPhoto(event, md5: try #require(object.md5), object: object, in: claim)
+        var names: [FilePath] = []
+        try world.ledger.photos(at: "/pictures/gallery") { names.append($0.path) }
+        #expect(names.contains(FilePath("/pictures/gallery/\(name)")) == stays)
+        #expect(names.contains(Self.file))
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `an event with an id that another one has is an event of its own`() throws {
         let first = try claim()
         try store(try world.ledger.noteEvents([event("e1")], of: first)["e1"])

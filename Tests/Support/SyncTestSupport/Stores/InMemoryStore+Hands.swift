@@ -38,6 +38,11 @@ extension InMemoryStore {
         }
     }
 
+    /// The object gets another mark, as a copy in another store has.
+    package func remark(_ key: ObjectKey, as etag: String) {
+        entries.withLock { $0[key]?.info.etag = etag }
+    }
+
     /// What is known of the object cannot be read any more: listings have it as a problem.
     package func makeUnreadable(_ key: ObjectKey) {
         entries.withLock { $0[key]?.isUnreadable = true }

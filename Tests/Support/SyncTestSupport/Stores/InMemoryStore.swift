@@ -24,11 +24,21 @@ package final class InMemoryStore: ObjectStore {
         var isUnreadable = false
     }
 
+    /// What listings tell of an object's bytes besides their length.
+    package enum ListedDigests: Sendable {
+        case all
+        /// ETags, which are no digests.
+        case marks
+        /// As the embedded store does of a file that somebody has touched.
+        case none
+    }
+
     let entries = Mutex<[ObjectKey: Entry]>([:])
     let rules: Mutex<LifecycleConfiguration?>
     let now: @Sendable () -> Date
     let restoreDuration: Duration
     private let restoresInLists: Bool
+    private let listedDigests: ListedDigests
     private let tellsDuration: Bool
     private let pool = BlockingPool(name: "memory-store", threads: 1)
 
@@ -40,11 +50,12 @@ package final class InMemoryStore: ObjectStore {
     package init(
         now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_767_225_600) },
         restoreDuration: Duration = .seconds(12 * 3_600), lifecycle: StoreCapabilities.Lifecycle = .byAgent,
-        restoresInLists: Bool = true, tellsDuration: Bool = true
+        restoresInLists: Bool = true, tellsDuration: Bool = true, listedDigests: ListedDigests = .all
     ) {
         self.now = now
         self.restoreDuration = restoreDuration
         self.restoresInLists = restoresInLists
+        self.listedDigests = listedDigests
         self.tellsDuration = tellsDuration
         rules = Mutex(lifecycle == .byRules ? LifecycleConfiguration() : nil)
     }
@@ -131,6 +142,8 @@ package final class InMemoryStore: ObjectStore {
             info.contentType = nil
             info.metadata = [:]
             if !restoresInLists { info.restore = .none }
+            if listedDigests != .all { (info.md5, info.sha256) = (nil, nil) }
+            if listedDigests == .none { info.etag = nil }
             return info
         }
         let problems = page.filter { unreadable.contains($0.key) }
