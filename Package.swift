@@ -98,6 +98,7 @@ let package = Package(
         shim("CSyncArchive", links: ["archive"]),
         shim("CSyncLinux", links: []),
         shim("CSyncZlib", links: ["z"]),
+        shim("CSyncDecoder", links: []),
 
         // Floor 1: values, decisions, ports.
         module("SyncCore", [systemPackage]),
@@ -107,7 +108,7 @@ let package = Package(
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
-        module("SyncPhotos", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", systemPackage]),
+        module("SyncPhotos", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", "CSyncDecoder", systemPackage]),
         module("SyncLocalStore", ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]),
         module("SyncS3", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncCurl", systemPackage]),
         .target(
