@@ -1,9 +1,13 @@
 import CSyncDecoder
+import Glibc
 import SyncSystem
 import SystemPackage
 
 /// One process that decodes pictures, one after the other. It is ended with this value.
 final class PictureWorker: Sendable {
+    /// Two seconds in all.
+    private static let (mostLooks, pause) = (400, useconds_t(5_000))
+
     private let program: StartedProgram
     private let socket: MessageSocket
     private let status = Mutex<StartedProgram.Status?>(nil)
@@ -41,9 +45,17 @@ final class PictureWorker: Sendable {
     var processorTime: Duration { program.processorTime ?? .zero }
 
     /// Ends it, if it has not ended by itself, and waits for that.
-    @discardableResult
-    func end() -> StartedProgram.Status {
+    func end() {
+        status.withLock { $0 = $0 ?? program.kill() }
+    }
+
+    /// How it ended that has closed its socket: that comes a moment before its end.
+    func ending() -> StartedProgram.Status {
         status.withLock { status in
+            for _ in 0..<Self.mostLooks where status == nil {
+                status = program.status()
+                if status == nil { usleep(Self.pause) }
+            }
             let known = status ?? program.kill()
             status = known
             return known

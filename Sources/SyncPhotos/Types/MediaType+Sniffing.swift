@@ -2,12 +2,6 @@ import SyncCore
 import SystemPackage
 
 extension MediaType {
-    /// Of cameras: what the sensor saw, and pictures of it.
-    static let rawNames = Set(FileName.rawTypes.values).union([
-        "image/x-canon-crw", "image/x-canon-cr2", "image/x-canon-cr3", "image/x-olympus-orf", "image/x-panasonic-rw2",
-        "image/x-fuji-raf", "image/x-sigma-x3f", "image/x-minolta-mrw",
-    ])
-
     /// What a file's first bytes (4 KiB are enough) say that it is; `nil` when they are no photo or video.
     init?(sniffing head: [UInt8]) {
         guard let type = Self.photo(head) ?? Self.container(head) ?? Self.video(head) else { return nil }
@@ -165,7 +159,7 @@ struct FileName {
         "mp4", "m4v", "mov", "avi", "mkv", "webm", "mts", "m2ts", "mpg", "mpeg", "3gp", "3g2", "wmv",
     ]
 
-    fileprivate static let rawTypes = [
+    static let rawTypes = [
         "dng": "image/x-adobe-dng", "nef": "image/x-nikon-nef", "nrw": "image/x-nikon-nrw", "arw": "image/x-sony-arw",
         "srf": "image/x-sony-srf", "sr2": "image/x-sony-sr2", "pef": "image/x-pentax-pef", "srw": "image/x-samsung-srw",
         "3fr": "image/x-hasselblad-3fr", "fff": "image/x-hasselblad-fff", "iiq": "image/x-phaseone-iiq",
