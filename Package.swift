@@ -164,7 +164,9 @@ let package = Package(
         .executableTarget(
             name: "sync-agent-decoder", dependencies: ["CSyncDecoder"],
             cSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
-            linkerSettings: ["heif", "de265", "dav1d", "png", "m"].map { .linkedLibrary($0) } + [boundAtStart]
+            linkerSettings: ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "m"].map {
+                .linkedLibrary($0)
+            } + [boundAtStart]
         ),
 
         .target(

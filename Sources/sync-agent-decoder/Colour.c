@@ -48,12 +48,19 @@ bool write_as_ycbcr(Job *job, int32_t row, const uint8_t *rgb, int rows) {
     return write_row(job, 1, chroma_row, cb) && write_row(job, 2, chroma_row, cr);
 }
 
-void to_full_range(uint8_t *samples, size_t count) {
-    for (size_t index = 0; index < count; index += 1) {
-        int value = ((samples[index] - 16) * 255 + 109) / 219;
-        samples[index] = (uint8_t)(samples[index] < 16 ? 0 : value > 255 ? 255 : value);
+static void replace(uint8_t *samples, size_t count, int zero, int range, int middle) {
+    uint8_t table[256];
+    for (int level = 0; level < 256; level += 1) {
+        int distance = (level - zero) * 255;
+        int value = middle + (distance + (distance < 0 ? -range / 2 : range / 2)) / range;
+        table[level] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
     }
+    for (size_t index = 0; index < count; index += 1) samples[index] = table[samples[index]];
 }
+
+void to_full_range(uint8_t *samples, size_t count) { replace(samples, count, 16, 219, 0); }
+
+void chroma_to_full_range(uint8_t *samples, size_t count) { replace(samples, count, 128, 224, 128); }
 
 // MARK: Profiles (ICC.1:2022)
 
@@ -146,7 +153,7 @@ typedef struct Primaries {
 static const Primaries wide[] = {
     {12, "Display P3", {0.515102, 0.241182, -0.001050}, {0.291965, 0.692236, 0.041885}, {0.157153, 0.066582, 0.784378}},
     {9, "BT.2020", {0.673459, 0.279033, -0.001935}, {0.165661, 0.675338, 0.029989}, {0.125100, 0.045629, 0.797162}},
-    {1, "sRGB primaries", {0.436075, 0.222504, 0.013932}, {0.385065, 0.716879, 0.097105}, {0.143080, 0.060617, 0.714173}},
+    {1, "sRGB", {0.436075, 0.222504, 0.013932}, {0.385065, 0.716879, 0.097105}, {0.143080, 0.060617, 0.714173}},
 };
 
 static double gamma_of(int transfer) {

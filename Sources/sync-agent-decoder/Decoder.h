@@ -37,6 +37,12 @@ typedef struct Job {
 // Decoders: each reads the primary picture to its end, and writes samples and blocks. False when the job has failed.
 bool decode_heif(Job *job);
 bool decode_png(Job *job);
+bool decode_webp(Job *job);
+bool decode_tiff(Job *job);
+bool decode_gif(Job *job);
+bool decode_bmp(Job *job);
+/// The preview, as it is.
+bool decode_raw(Job *job);
 
 // Samples.c
 
@@ -93,6 +99,8 @@ bool write_as_ycbcr(Job *job, int32_t row, const uint8_t *rgb, int rows);
 
 /// Levels from 16 to 235 become 0 to 255.
 void to_full_range(uint8_t *samples, size_t count);
+/// The same for chroma, from 16 to 240.
+void chroma_to_full_range(uint8_t *samples, size_t count);
 
 /// Writes a profile for colours that are not sRGB and are only numbered (ITU-T H.273).
 bool write_profile_of(Job *job, int primaries, int transfer);

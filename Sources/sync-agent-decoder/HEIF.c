@@ -86,7 +86,17 @@ static enum heif_reader_grow_status wait_for_size(int64_t size, void *state) {
     return heif_reader_grow_status_size_beyond_eof;
 }
 
+/// Without the name of the kind, which says nothing where a decoder of ours has failed.
+static const char *words_of(struct heif_error error) {
+    static const char kind[] = "Unspecified: ";
+    const char *words = strstr(error.message, kind);
+    return words == NULL ? error.message : words + sizeof kind - 1;
+}
+
 static bool heif_fails(Job *job, struct heif_error error) {
+    // libheif asks for more than the file has also where it looks for what a damaged one does not have.
+    bool is_in_codec = error.code == heif_error_Decoder_plugin_error && job->read_error == 0;
+    if (is_in_codec) job->reached_end = false;
     switch (error.code) {
     case heif_error_Ok:
         return false;
@@ -100,7 +110,7 @@ static bool heif_fails(Job *job, struct heif_error error) {
         fail(job, CSYNC_DECODER_UNSUPPORTED, "%s", error.message);
         return true;
     default:
-        fail_by_library(job, error.message);
+        fail_by_library(job, words_of(error));
         return true;
     }
 }
@@ -155,7 +165,8 @@ static void note_others(Job *job, struct heif_context *context, const struct hei
 }
 
 /// The colour that nclx tells; `icc` of the file counts before it.
-static bool write_colour(Job *job, const struct heif_image_handle *handle, const struct heif_color_profile_nclx *colour) {
+static bool write_colour(
+    Job *job, const struct heif_image_handle *handle, const struct heif_color_profile_nclx *colour) {
     if (colour != NULL) {
         int transfer = (int)colour->transfer_characteristics;
         if (transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_PQ
@@ -259,7 +270,8 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
     for (int plane = 0; plane < 4; plane += 1) {
         enum heif_channel channel = is_gray && plane < 3 ? heif_channel_Y : channels[plane];
         if (!heif_image_has_channel(image, channel)) continue;
-        bool is_whole = heif_image_get_width(image, channel) == width && heif_image_get_height(image, channel) == height;
+        bool is_whole =
+            heif_image_get_width(image, channel) == width && heif_image_get_height(image, channel) == height;
         if (!is_whole) return fail(job, CSYNC_DECODER_UNSUPPORTED, "planes of different size");
         planes.samples[plane] = heif_image_get_plane_readonly(image, channel, &planes.strides[plane]);
         planes.bits[plane] = heif_image_get_bits_per_pixel_range(image, channel);

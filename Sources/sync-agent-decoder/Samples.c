@@ -15,6 +15,8 @@ bool fail(Job *job, CSyncDecoder_Status status, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(job->reply.message, sizeof job->reply.message, format, arguments);
     va_end(arguments);
+    // Some libraries end theirs with a new line.
+    job->reply.message[strcspn(job->reply.message, "\n")] = 0;
     return false;
 }
 

@@ -26,6 +26,11 @@ static bool decode(Job *job) {
     switch (job->request.format) {
     case CSYNC_DECODER_HEIF: return decode_heif(job);
     case CSYNC_DECODER_PNG: return decode_png(job);
+    case CSYNC_DECODER_WEBP: return decode_webp(job);
+    case CSYNC_DECODER_TIFF: return decode_tiff(job);
+    case CSYNC_DECODER_GIF: return decode_gif(job);
+    case CSYNC_DECODER_BMP: return decode_bmp(job);
+    case CSYNC_DECODER_RAW: return decode_raw(job);
     default: return fail(job, CSYNC_DECODER_UNSUPPORTED, "no decoder of kind %u", job->request.format);
     }
 }
@@ -100,13 +105,14 @@ static int work(void) {
 
 int main(int count, char **arguments) {
     const char *command = count > 1 ? arguments[1] : "";
-    bool is_known = count == 1 || (count == 2 && (strcmp(command, "--check") == 0 || strcmp(command, "--self-test") == 0));
-    if (!is_known) {
+    bool is_check = strcmp(command, "--check") == 0;
+    bool is_trial = strcmp(command, "--self-test") == 0;
+    if (count > 2 || (count == 2 && !is_check && !is_trial)) {
         fprintf(stderr, "sync-agent-decoder: it is started by sync-agent; else: --check, --self-test\n");
         return USAGE;
     }
     prepare_libraries();
-    int code = count == 1 ? work() : strcmp(command, "--check") == 0 ? check() : try_sandbox() > 0;
+    int code = is_check ? check() : is_trial ? try_sandbox() > 0 : work();
     // Not exit(3): there is nothing to put in order.
     fflush(stdout);
     _exit(code);
