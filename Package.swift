@@ -34,15 +34,19 @@ let mustache = Target.Dependency.product(name: "Mustache", package: "swift-musta
 /// What a shim does wrong with a stranger's file ends the process, and does not go on: canaries on the stack, and the
 /// checked forms of memcpy(3) and its like.
 func shim(_ name: String, links libraries: [String]) -> Target {
-    let warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter"] + (warningsAreErrors ? ["-Werror"] : [])
-    let hardening = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
-    return .target(
+    .target(
         name: name,
-        cSettings: [.unsafeFlags(warnings + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
-        cxxSettings: [.unsafeFlags(warnings + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
+        cSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
+        cxxSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
         linkerSettings: libraries.map { .linkedLibrary($0) }
     )
 }
+
+let warningsInC = ["-Wall", "-Wextra", "-Wno-unused-parameter"] + (warningsAreErrors ? ["-Werror"] : [])
+let hardening = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
+/// All symbols are bound at the start, and the table of them is read-only from then on (ld(1), `-z now`).
+let boundAtStart = LinkerSetting.unsafeFlags(
+    ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -75,7 +79,10 @@ let trials: [Target] =
 
 let package = Package(
     name: "sync-agent",
-    products: [.executable(name: "sync-agent", targets: ["sync-agent"])],
+    products: [
+        .executable(name: "sync-agent", targets: ["sync-agent"]),
+        .executable(name: "sync-agent-decoder", targets: ["sync-agent-decoder"]),
+    ],
     // Exact versions, in place of a lock file: see CONTRIBUTING.md.
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
@@ -108,7 +115,9 @@ let package = Package(
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
-        module("SyncPhotos", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", "CSyncDecoder", systemPackage]),
+        module(
+            "SyncPhotos",
+            ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", "CSyncDecoder", systemPackage]),
         module("SyncLocalStore", ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]),
         module("SyncS3", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncCurl", systemPackage]),
         .target(
@@ -149,10 +158,15 @@ let package = Package(
         ),
         .executableTarget(
             name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict,
-            // All symbols are bound at the start, and the table of them is read-only from then on (ld(1), `-z now`).
-            linkerSettings: [
-                .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])
-            ]
+            linkerSettings: [boundAtStart]
+        ),
+        // In C throughout, as the libraries are; what is wrong in them is in this process, and not in the agent.
+        .executableTarget(
+            name: "sync-agent-decoder", dependencies: ["CSyncDecoder"],
+            cSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
+            linkerSettings: ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "m"].map {
+                .linkedLibrary($0)
+            } + [boundAtStart]
         ),
 
         .target(
