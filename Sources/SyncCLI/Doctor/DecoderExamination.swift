@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SyncEngine
 import SyncPhotos
 import SyncSystem
 import SystemPackage

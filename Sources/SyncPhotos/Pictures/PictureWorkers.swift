@@ -1,4 +1,5 @@
 import CSyncDecoder
+import Glibc
 import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -128,7 +129,7 @@ package final class PictureWorkers: Sendable {
             throw error
         case .nonsense(let reason):
             worker.end()
-            throw PhotoError(.corrupt, "its decoder answered nonsense (\(reason)); the picture may be made to do so")
+            throw PhotoError.nonsense(reason)
         }
     }
 
@@ -143,16 +144,18 @@ package final class PictureWorkers: Sendable {
         do throws(Errno) {
             return try worker.receive()
         } catch {
-            switch (error, worker.end()) {
-            case (.brokenPipe, .signalled(9)):
+            guard error == .brokenPipe else {
+                worker.end()
+                throw PhotoError.nonsense("no reply")
+            }
+            switch worker.ending() {
+            case .signalled(SIGKILL):
                 throw PhotoError(.outOfResources, "its decoder was killed; the machine may be out of memory")
-            case (.brokenPipe, .signalled(let signal)):
+            case .signalled(let signal):
                 throw PhotoError(
                     .corrupt, "its decoder died of it (signal \(signal)); the picture's data may be damaged")
-            case (.brokenPipe, .exited(let code)):
+            case .exited(let code):
                 throw PhotoError(.corrupt, "its decoder gave up (exit code \(code)); the picture's data may be damaged")
-            default:
-                throw PhotoError(.corrupt, "its decoder answered nonsense (no reply); the picture may be made to do so")
             }
         }
     }
@@ -190,6 +193,10 @@ package final class PictureWorkers: Sendable {
 }
 
 extension PhotoError {
+    fileprivate static func nonsense(_ reason: String) -> PhotoError {
+        PhotoError(.corrupt, "its decoder answered nonsense (\(reason)); the picture may be made to do so")
+    }
+
     /// `.unsupported`: there is nothing that could look into it.
     static let noDecoder = PhotoError(
         .unsupported,

@@ -99,7 +99,7 @@ import Testing
 
     @Test func `a worker has nothing of ours but its socket`() throws {
         let error = #expect(throws: PhotoError.self) { try decode(ScriptedWorker.told(["tells": "surroundings"])) }
-        #expect(error?.message == "3 descriptors, [], leads True")
+        #expect(error?.message == "3 descriptors, 0 bytes, leads True")
         pictures.close()
     }
 

@@ -61,7 +61,7 @@ struct ScriptedWorker {
             if order.get("tells") == "surroundings":
                 mine = set(os.listdir("/proc/self/fd")) - {str(file) for file in files}
                 # The last one is that of the listing.
-                status, message = 3, f"{len(mine) - 1} descriptors, {sorted(os.environ)}, leads {os.getpgrp() == os.getpid()}"
+                status, message = 3, f"{len(mine) - 1} descriptors, {len(open('/proc/self/environ').read())} bytes, leads {os.getpgrp() == os.getpid()}"
             if order.get("needs", 0) > memory:
                 status, message = 4, "more"
             os.ftruncate(files[1], order.get("memory", 0))
