@@ -12,6 +12,11 @@ struct heif_error heif_failure(const char *words) {
     return (struct heif_error){heif_error_Decoder_plugin_error, heif_suberror_Unspecified, words};
 }
 
+struct heif_error heif_memory_failure(void) {
+    return (struct heif_error){
+        heif_error_Memory_allocation_error, heif_suberror_Unspecified, "decoding needs more than the limit of memory"};
+}
+
 // MARK: What our decoders give libheif
 
 /// How the picture's chroma was coded; libheif has RGB by the time it tells. An alpha plane comes later, and has none.
@@ -101,9 +106,7 @@ static bool heif_fails(Job *job, struct heif_error error) {
     case heif_error_Ok:
         return false;
     case heif_error_Memory_allocation_error:
-        fail(
-            job, error.subcode == heif_suberror_Security_limit_exceeded ? CSYNC_DECODER_OVER_LIMIT
-                : CSYNC_DECODER_OUT_OF_MEMORY, "%s", error.message);
+        fail(job, CSYNC_DECODER_OVER_LIMIT, "%s", error.message);
         return true;
     case heif_error_Unsupported_feature:
     case heif_error_Unsupported_filetype:
@@ -162,6 +165,18 @@ static void note_others(Job *job, struct heif_context *context, const struct hei
         heif_image_handle_free_auxiliary_types(other, &type);
         heif_image_handle_release(other);
     }
+}
+
+/// The nclx of the file, or of the coded picture; NULL without one. libheif hands over memory also when it fails.
+static struct heif_color_profile_nclx *numbered_colour(
+    const struct heif_image_handle *handle, const struct heif_image *image) {
+    struct heif_color_profile_nclx *colour = NULL;
+    if (heif_image_handle_get_nclx_color_profile(handle, &colour).code == heif_error_Ok) return colour;
+    heif_nclx_color_profile_free(colour);
+    colour = NULL;
+    if (heif_image_get_nclx_color_profile(image, &colour).code == heif_error_Ok) return colour;
+    heif_nclx_color_profile_free(colour);
+    return NULL;
 }
 
 /// The colour that nclx tells; `icc` of the file counts before it.
@@ -311,11 +326,7 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     heif_decoding_options_free(options);
     if (heif_fails(job, error)) return false;
 
-    struct heif_color_profile_nclx *colour = NULL;
-    if (heif_image_handle_get_nclx_color_profile(handle, &colour).code != heif_error_Ok) {
-        colour = NULL;
-        if (heif_image_get_nclx_color_profile(image, &colour).code != heif_error_Ok) colour = NULL;
-    }
+    struct heif_color_profile_nclx *colour = numbered_colour(handle, image);
     struct heif_error warning;
     bool is_done = true;
     if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) is_done = fail_by_library(job, warning.message);

@@ -39,7 +39,7 @@ bool fits_in_memory(Job *job, int64_t bytes) {
 void *take_memory(Job *job, int64_t bytes) {
     if (!fits_in_memory(job, bytes)) return NULL;
     void *memory = malloc(bytes > 0 ? (size_t)bytes : 1);
-    if (memory == NULL) fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no %lld bytes of memory left", (long long)bytes);
+    if (memory == NULL) fail(job, CSYNC_DECODER_OVER_LIMIT, "decoding needs more than the limit of memory");
     return memory;
 }
 
