@@ -259,7 +259,6 @@ static bool write_planes(Job *job, const Planes *planes, int width, int height, 
         if (colour == YCBCR) {
             is_done = write_as_ycbcr(job, y, rows, count);
         } else if (colour == GRAY) {
-            // libheif leaves the levels of gray as they are coded.
             if (is_limited) to_full_range(rows, width);
             is_done = write_row(job, 0, y, rows);
         } else {
@@ -296,7 +295,8 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
         return fail(job, CSYNC_DECODER_UNSUPPORTED, "libheif gives neither RGB nor gray");
     }
     if (planes.samples[3] != NULL) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
-    return write_planes(job, &planes, width, height, is_limited);
+    // libheif leaves the levels of gray as they are coded, but for those that it has made RGB of.
+    return write_planes(job, &planes, width, height, is_limited && is_gray);
 }
 
 /// What libheif takes at most: the planes, once more while it turns them, and its tile.
