@@ -123,6 +123,11 @@ void prepare_libraries(void);
 /// Names and versions, as members of a JSON object.
 void print_libraries(void);
 
+// Turns.c
+
+/// Tells how the primary picture of a HEIF file is to be turned once it is decoded. False when that is left to libheif.
+bool heif_orientation(Job *job, int *orientation);
+
 // Sandbox.c
 
 typedef struct Sandbox {

@@ -1,4 +1,4 @@
-// HEIC, HEIF and AVIF by libheif, which applies rotation, mirroring and clean aperture.
+// HEIC, HEIF and AVIF by libheif, which applies the clean aperture; turns are told in the reply (Turns.c).
 
 #include "HEIF.h"
 #include "Decoder.h"
@@ -299,21 +299,26 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
     return write_planes(job, &planes, width, height, is_limited && is_gray);
 }
 
-/// What libheif takes at most: the planes, once more while it turns them, and its tile.
-static bool memory_suffices(Job *job, const struct heif_image_handle *handle) {
+/// What libheif takes: the planes, and once more while it turns them.
+static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bool is_turned) {
     int64_t width = heif_image_handle_get_width(handle);
     int64_t height = heif_image_handle_get_height(handle);
     if (!check_size(job, width, height)) return false;
     int64_t bytes = width * height * 3 * (heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? 2 : 1);
-    bool is_turned = heif_image_handle_get_ispe_width(handle) != width;
     return fits_in_memory(job, is_turned ? 2 * bytes : bytes);
 }
 
 static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
-    if (!memory_suffices(job, handle)) return false;
+    // An alpha plane is turned by libheif in any case.
+    int orientation = 1;
+    bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
+    bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
+    if (!memory_suffices(job, handle, is_turned)) return false;
     struct heif_decoding_options *options = heif_decoding_options_alloc();
     if (options == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
     options->strict_decoding = 1;
+    options->ignore_transformations = is_told;
+    if (is_told) job->reply.orientation = orientation;
     struct heif_image *image = NULL;
     coded_chroma = heif_chroma_undefined;
     struct heif_error error =
