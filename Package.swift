@@ -61,17 +61,37 @@ func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]
     )
 }
 
-/// Set by scripts/fuzz only, which builds them with a sanitizer that brings a `main` of its own. The reader of a stranger's
-/// bytes is in a library; the executable is what libFuzzer calls, in C.
+/// Set by scripts/fuzz only, whose sanitizer brings a `main` of its own.
+let isFuzzing = Context.environment["SYNC_AGENT_FUZZ"] != nil
+
+/// In C throughout, as the libraries are; what is wrong in them is in this process, and not in the agent. For the trials it is
+/// a library, since its decoders are tried without the sandbox.
+let decoder: Target = {
+    let flags: [CSetting] = [
+        .unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+    ]
+    let flagsOfCXX: [CXXSetting] = [.unsafeFlags(warningsInC + hardening)]
+    let libraries = ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "m"]
+    let links = libraries.map { LinkerSetting.linkedLibrary($0) }
+    return isFuzzing
+        ? .target(
+            name: "sync-agent-decoder", dependencies: ["CSyncDecoder"], exclude: ["main.c"], publicHeadersPath: ".",
+            cSettings: flags, cxxSettings: flagsOfCXX, linkerSettings: links)
+        : .executableTarget(
+            name: "sync-agent-decoder", dependencies: ["CSyncDecoder"], cSettings: flags,
+            cxxSettings: flagsOfCXX, linkerSettings: links + [boundAtStart])
+}()
+
+/// The reader of a stranger's bytes is in a library; the executable is what libFuzzer calls, in C.
 let trials: [Target] =
-    Context.environment["SYNC_AGENT_FUZZ"] == nil
+    !isFuzzing
     ? []
     : [
         .target(
             name: "FuzzTargets",
             dependencies: [
                 "SyncCore", "SyncDigest", "SyncPhotos", "SyncS3", "SyncConfig", "SyncPages", "CSyncJPEG", "CSyncExif",
-                systemPackage,
+                "CSyncDecoder", "sync-agent-decoder", systemPackage,
             ],
             path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),
         .executableTarget(name: "sync-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/sync-fuzz"),
@@ -80,9 +100,8 @@ let trials: [Target] =
 let package = Package(
     name: "sync-agent",
     products: [
-        .executable(name: "sync-agent", targets: ["sync-agent"]),
-        .executable(name: "sync-agent-decoder", targets: ["sync-agent-decoder"]),
-    ],
+        .executable(name: "sync-agent", targets: ["sync-agent"])
+    ] + (isFuzzing ? [] : [.executable(name: "sync-agent-decoder", targets: ["sync-agent-decoder"])]),
     // Exact versions, in place of a lock file: see CONTRIBUTING.md.
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
@@ -160,14 +179,7 @@ let package = Package(
             name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict,
             linkerSettings: [boundAtStart]
         ),
-        // In C throughout, as the libraries are; what is wrong in them is in this process, and not in the agent.
-        .executableTarget(
-            name: "sync-agent-decoder", dependencies: ["CSyncDecoder"],
-            cSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
-            linkerSettings: ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "m"].map {
-                .linkedLibrary($0)
-            } + [boundAtStart]
-        ),
+        decoder,
 
         .target(
             name: "SyncTestSupport",

@@ -26,7 +26,7 @@ static void release(void *state) {
 
 static struct heif_error make(void **state) {
     Decoder *decoder = calloc(1, sizeof *decoder);
-    if (decoder == NULL) return heif_failure("no memory left");
+    if (decoder == NULL) return heif_memory_failure();
     Dav1dSettings settings;
     dav1d_default_settings(&settings);
     settings.n_threads = 1;
@@ -46,9 +46,13 @@ static struct heif_error push(void *state, const void *bytes, size_t count) {
     Decoder *decoder = state;
     if (decoder->data.sz > 0 || count == 0) return heif_failure("an AV1 picture without data");
     uint8_t *copy = dav1d_data_create(&decoder->data, count);
-    if (copy == NULL) return heif_failure("no memory left");
+    if (copy == NULL) return heif_memory_failure();
     memcpy(copy, bytes, count);
     return heif_done;
+}
+
+static struct heif_error av1_failure(int result) {
+    return result == DAV1D_ERR(ENOMEM) ? heif_memory_failure() : heif_failure("the AV1 stream is damaged");
 }
 
 static struct heif_error decode(void *state, struct heif_image **image) {
@@ -57,14 +61,14 @@ static struct heif_error decode(void *state, struct heif_image **image) {
     for (int result = DAV1D_ERR(EAGAIN), rests = 0; result != 0;) {
         if (decoder->data.sz > 0) {
             result = dav1d_send_data(decoder->context, &decoder->data);
-            if (result != 0 && result != DAV1D_ERR(EAGAIN)) return heif_failure("the AV1 stream is damaged");
+            if (result != 0 && result != DAV1D_ERR(EAGAIN)) return av1_failure(result);
         } else {
             // Once for what is decoded, once for what is left; then nothing comes any more.
             rests += 1;
             if (rests > 2) return heif_failure("the AV1 stream ends before its picture does");
         }
         result = dav1d_get_picture(decoder->context, &frame);
-        if (result != 0 && result != DAV1D_ERR(EAGAIN)) return heif_failure("the AV1 stream is damaged");
+        if (result != 0 && result != DAV1D_ERR(EAGAIN)) return av1_failure(result);
     }
     static const enum heif_chroma chroma[] = {
         [DAV1D_PIXEL_LAYOUT_I400] = heif_chroma_monochrome, [DAV1D_PIXEL_LAYOUT_I420] = heif_chroma_420,

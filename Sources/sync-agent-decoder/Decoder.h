@@ -34,6 +34,11 @@ typedef struct Job {
     uint8_t *row;
 } Job;
 
+// Decode.c
+
+/// Decodes one picture from one descriptor into the other. Of one that failed, the reply tells nothing but why.
+CSyncDecoder_Reply decode_picture(const CSyncDecoder_Request *request, int picture, int memory);
+
 // Decoders: each reads the primary picture to its end, and writes samples and blocks. False when the job has failed.
 bool decode_heif(Job *job);
 bool decode_png(Job *job);
@@ -105,6 +110,11 @@ void chroma_to_full_range(uint8_t *samples, size_t count);
 /// Writes a profile for colours that are not sRGB and are only numbered (ITU-T H.273).
 bool write_profile_of(Job *job, int primaries, int transfer);
 
+// NewHandler.cc
+
+/// `handler` is called where C++ has no memory left, and does not return.
+void call_without_memory(void (*handler)(void));
+
 // Libraries.c
 
 /// Loads what would be loaded with the first picture.
@@ -112,6 +122,11 @@ void prepare_libraries(void);
 
 /// Names and versions, as members of a JSON object.
 void print_libraries(void);
+
+// Turns.c
+
+/// Tells how the primary picture of a HEIF file is to be turned once it is decoded. False when that is left to libheif.
+bool heif_orientation(Job *job, int *orientation);
 
 // Sandbox.c
 

@@ -1,4 +1,4 @@
-// HEIC, HEIF and AVIF by libheif, which applies rotation, mirroring and clean aperture.
+// HEIC, HEIF and AVIF by libheif, which applies the clean aperture; turns are told in the reply (Turns.c).
 
 #include "HEIF.h"
 #include "Decoder.h"
@@ -10,6 +10,11 @@ const struct heif_error heif_done = {heif_error_Ok, heif_suberror_Unspecified, "
 
 struct heif_error heif_failure(const char *words) {
     return (struct heif_error){heif_error_Decoder_plugin_error, heif_suberror_Unspecified, words};
+}
+
+struct heif_error heif_memory_failure(void) {
+    return (struct heif_error){
+        heif_error_Memory_allocation_error, heif_suberror_Unspecified, "decoding needs more than the limit of memory"};
 }
 
 // MARK: What our decoders give libheif
@@ -101,9 +106,7 @@ static bool heif_fails(Job *job, struct heif_error error) {
     case heif_error_Ok:
         return false;
     case heif_error_Memory_allocation_error:
-        fail(
-            job, error.subcode == heif_suberror_Security_limit_exceeded ? CSYNC_DECODER_OVER_LIMIT
-                : CSYNC_DECODER_OUT_OF_MEMORY, "%s", error.message);
+        fail(job, CSYNC_DECODER_OVER_LIMIT, "%s", error.message);
         return true;
     case heif_error_Unsupported_feature:
     case heif_error_Unsupported_filetype:
@@ -162,6 +165,18 @@ static void note_others(Job *job, struct heif_context *context, const struct hei
         heif_image_handle_free_auxiliary_types(other, &type);
         heif_image_handle_release(other);
     }
+}
+
+/// The nclx of the file, or of the coded picture; NULL without one. libheif hands over memory also when it fails.
+static struct heif_color_profile_nclx *numbered_colour(
+    const struct heif_image_handle *handle, const struct heif_image *image) {
+    struct heif_color_profile_nclx *colour = NULL;
+    if (heif_image_handle_get_nclx_color_profile(handle, &colour).code == heif_error_Ok) return colour;
+    heif_nclx_color_profile_free(colour);
+    colour = NULL;
+    if (heif_image_get_nclx_color_profile(image, &colour).code == heif_error_Ok) return colour;
+    heif_nclx_color_profile_free(colour);
+    return NULL;
 }
 
 /// The colour that nclx tells; `icc` of the file counts before it.
@@ -244,7 +259,6 @@ static bool write_planes(Job *job, const Planes *planes, int width, int height, 
         if (colour == YCBCR) {
             is_done = write_as_ycbcr(job, y, rows, count);
         } else if (colour == GRAY) {
-            // libheif leaves the levels of gray as they are coded.
             if (is_limited) to_full_range(rows, width);
             is_done = write_row(job, 0, y, rows);
         } else {
@@ -281,24 +295,30 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
         return fail(job, CSYNC_DECODER_UNSUPPORTED, "libheif gives neither RGB nor gray");
     }
     if (planes.samples[3] != NULL) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
-    return write_planes(job, &planes, width, height, is_limited);
+    // libheif leaves the levels of gray as they are coded, but for those that it has made RGB of.
+    return write_planes(job, &planes, width, height, is_limited && is_gray);
 }
 
-/// What libheif takes at most: the planes, once more while it turns them, and its tile.
-static bool memory_suffices(Job *job, const struct heif_image_handle *handle) {
+/// What libheif takes: the planes, and once more while it turns them.
+static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bool is_turned) {
     int64_t width = heif_image_handle_get_width(handle);
     int64_t height = heif_image_handle_get_height(handle);
     if (!check_size(job, width, height)) return false;
     int64_t bytes = width * height * 3 * (heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? 2 : 1);
-    bool is_turned = heif_image_handle_get_ispe_width(handle) != width;
     return fits_in_memory(job, is_turned ? 2 * bytes : bytes);
 }
 
 static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
-    if (!memory_suffices(job, handle)) return false;
+    // An alpha plane is turned by libheif in any case.
+    int orientation = 1;
+    bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
+    bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
+    if (!memory_suffices(job, handle, is_turned)) return false;
     struct heif_decoding_options *options = heif_decoding_options_alloc();
     if (options == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
     options->strict_decoding = 1;
+    options->ignore_transformations = is_told;
+    if (is_told) job->reply.orientation = orientation;
     struct heif_image *image = NULL;
     coded_chroma = heif_chroma_undefined;
     struct heif_error error =
@@ -311,11 +331,7 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     heif_decoding_options_free(options);
     if (heif_fails(job, error)) return false;
 
-    struct heif_color_profile_nclx *colour = NULL;
-    if (heif_image_handle_get_nclx_color_profile(handle, &colour).code != heif_error_Ok) {
-        colour = NULL;
-        if (heif_image_get_nclx_color_profile(image, &colour).code != heif_error_Ok) colour = NULL;
-    }
+    struct heif_color_profile_nclx *colour = numbered_colour(handle, image);
     struct heif_error warning;
     bool is_done = true;
     if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) is_done = fail_by_library(job, warning.message);

@@ -29,6 +29,7 @@ extern const struct heif_error heif_done;
 
 /// `words` live on.
 struct heif_error heif_failure(const char *words);
+struct heif_error heif_memory_failure(void);
 
 // Decoders without threads, which tell what is damaged; libheif's own do neither.
 extern const struct heif_decoder_plugin hevc_decoder;

@@ -37,6 +37,11 @@ static struct heif_error push(void *decoder, const void *data, size_t count) {
     return heif_done;
 }
 
+static struct heif_error hevc_failure(de265_error state) {
+    bool is_memory = state == DE265_ERROR_OUT_OF_MEMORY || state == DE265_WARNING_CANNOT_APPLY_SAO_OUT_OF_MEMORY;
+    return is_memory ? heif_memory_failure() : heif_failure(de265_get_error_text(state));
+}
+
 /// What libde265 only warns of, and goes on, is damage; but for what tells of itself or of blocks beside the picture.
 static bool is_harmless(de265_error warning) {
     switch (warning) {
@@ -79,9 +84,9 @@ static struct heif_error decode(void *decoder, struct heif_image **image) {
         if (de265_peek_next_picture(decoder) != NULL) failure = hand_over(decoder, image);
     }
     for (de265_error warning; failure.code == heif_error_Ok && (warning = de265_get_warning(decoder)) != DE265_OK;) {
-        if (!is_harmless(warning)) failure = heif_failure(de265_get_error_text(warning));
+        if (!is_harmless(warning)) failure = hevc_failure(warning);
     }
-    if (failure.code == heif_error_Ok && state != DE265_OK) failure = heif_failure(de265_get_error_text(state));
+    if (failure.code == heif_error_Ok && state != DE265_OK) failure = hevc_failure(state);
     if (failure.code == heif_error_Ok && *image == NULL) failure = heif_failure("the picture is damaged");
     if (failure.code != heif_error_Ok && *image != NULL) {
         heif_image_release(*image);

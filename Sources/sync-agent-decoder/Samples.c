@@ -39,7 +39,7 @@ bool fits_in_memory(Job *job, int64_t bytes) {
 void *take_memory(Job *job, int64_t bytes) {
     if (!fits_in_memory(job, bytes)) return NULL;
     void *memory = malloc(bytes > 0 ? (size_t)bytes : 1);
-    if (memory == NULL) fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no %lld bytes of memory left", (long long)bytes);
+    if (memory == NULL) fail(job, CSYNC_DECODER_OVER_LIMIT, "decoding needs more than the limit of memory");
     return memory;
 }
 
@@ -181,21 +181,22 @@ bool write_icc(Job *job, const void *block, size_t count) {
     return append(job, block, count, &job->reply.icc_offset, &job->reply.icc_bytes);
 }
 
-bool write_exif(Job *job, const uint8_t *block, size_t count) {
-    if (count >= 6 && memcmp(block, "Exif\0\0", 6) == 0) {
-        block += 6;
-        count -= 6;
+/// Moves `block` behind "Exif\0\0". Returns whether it is a TIFF block.
+static bool find_block(const uint8_t **block, size_t *count) {
+    if (*count >= 6 && memcmp(*block, "Exif\0\0", 6) == 0) {
+        *block += 6;
+        *count -= 6;
     }
-    if (count < 8 || (memcmp(block, "II*\0", 4) != 0 && memcmp(block, "MM\0*", 4) != 0)) return true;
+    return *count >= 8 && (memcmp(*block, "II*\0", 4) == 0 || memcmp(*block, "MM\0*", 4) == 0);
+}
+
+bool write_exif(Job *job, const uint8_t *block, size_t count) {
+    if (!find_block(&block, &count)) return true;
     return append(job, block, count, &job->reply.exif_offset, &job->reply.exif_bytes);
 }
 
 int exif_orientation(const uint8_t *block, size_t count) {
-    if (count >= 6 && memcmp(block, "Exif\0\0", 6) == 0) {
-        block += 6;
-        count -= 6;
-    }
-    if (count < 8) return 1;
+    if (!find_block(&block, &count)) return 1;
     bool is_big = block[0] == 'M';
     int high = is_big ? 0 : 1;
     int low = is_big ? 1 : 0;

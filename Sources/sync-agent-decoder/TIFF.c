@@ -57,6 +57,8 @@ static bool tiff_fails(File *file, TIFF *tiff) {
     return fail_by_library(file->job, file->words);
 }
 
+enum { UNTOLD = 0xffff };
+
 typedef struct Page {
     uint32_t width;
     uint32_t height;
@@ -78,7 +80,8 @@ static Page read_page(TIFF *tiff) {
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &page.samples);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &page.planar);
     TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &page.format);
-    TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &page.photometric);
+    // libtiff guesses what is not told.
+    if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &page.photometric)) page.photometric = UNTOLD;
     uint16_t *kinds;
     if (TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &page.extra, &kinds) && page.extra > 0) {
         page.has_alpha = kinds[0] != EXTRASAMPLE_UNSPECIFIED;

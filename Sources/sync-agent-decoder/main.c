@@ -19,36 +19,14 @@
 
 enum { SOCKET = STDIN_FILENO, IDLE_MILLISECONDS = 30000, USAGE = 64 };
 
-static bool decode(Job *job) {
-    if (!limit_memory(job->request.memory_bytes)) {
-        return fail(job, CSYNC_DECODER_INTERNAL, "the limit of memory cannot be set");
-    }
-    switch (job->request.format) {
-    case CSYNC_DECODER_HEIF: return decode_heif(job);
-    case CSYNC_DECODER_PNG: return decode_png(job);
-    case CSYNC_DECODER_WEBP: return decode_webp(job);
-    case CSYNC_DECODER_TIFF: return decode_tiff(job);
-    case CSYNC_DECODER_GIF: return decode_gif(job);
-    case CSYNC_DECODER_BMP: return decode_bmp(job);
-    case CSYNC_DECODER_RAW: return decode_raw(job);
-    default: return fail(job, CSYNC_DECODER_UNSUPPORTED, "no decoder of kind %u", job->request.format);
-    }
-}
-
-/// Decodes one picture. Of one that failed, the reply tells nothing but why.
-static CSyncDecoder_Reply reply_to(const CSyncDecoder_Request *request, int picture, int memory) {
-    Job job = {.picture = picture, .memory = memory, .request = *request};
-    job.reply.orientation = 1;
-    job.reply.pictures = 1;
-    bool is_done = decode(&job);
-    if (!is_done) fail(&job, CSYNC_DECODER_INTERNAL, "the decoder gives no reason");
-    free(job.row);
-    malloc_trim(0);
-    if (job.reply.pictures > 1) job.reply.dropped |= CSYNC_DECODER_DROPPED_PICTURES;
-    if (is_done) return job.reply;
-    CSyncDecoder_Reply failure = {.status = job.reply.status, .error_number = job.reply.error_number};
-    memcpy(failure.message, job.reply.message, sizeof failure.message);
-    return failure;
+/// The limit of memory is reached in a library that would end the process: the request is answered instead, and then the
+/// process ends. No request is taken any more.
+static void give_up(void) {
+    static const CSyncDecoder_Reply reply = {
+        .status = CSYNC_DECODER_OVER_LIMIT, .message = "decoding needs more than the limit of memory"};
+    shutdown(SOCKET, SHUT_RD);
+    CSyncDecoder_SendReply(SOCKET, &reply);
+    _exit(EXIT_SUCCESS);
 }
 
 /// Answers requests until the other end is closed, or none has come for a while.
@@ -71,7 +49,10 @@ static int serve(void) {
         int32_t failure = CSyncDecoder_ReceiveRequest(SOCKET, &request, &picture, &memory);
         if (failure == EPIPE) return EXIT_SUCCESS;
         if (failure != 0) return EXIT_FAILURE;
-        CSyncDecoder_Reply reply = reply_to(&request, picture, memory);
+        CSyncDecoder_Reply reply = limit_memory(request.memory_bytes)
+            ? decode_picture(&request, picture, memory)
+            : (CSyncDecoder_Reply){.status = CSYNC_DECODER_INTERNAL, .message = "the limit of memory cannot be set"};
+        malloc_trim(0);
         close(picture);
         close(memory);
         if (CSyncDecoder_SendReply(SOCKET, &reply) != 0) return EXIT_SUCCESS;
@@ -98,6 +79,7 @@ static int work(void) {
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_FAILURE;
     Sandbox sandbox = {0};
     int failure = enter_sandbox(&sandbox);
+    call_without_memory(give_up);
     if (failure == 0) return serve();
     fprintf(stderr, "sync-agent-decoder: no sandbox: %s\n", strerror(failure));
     return EXIT_FAILURE;

@@ -43,7 +43,7 @@ typedef struct CSyncDecoder_Reply {
     int32_t error_number;          // of READ_FAILED
     char message[240];             // NUL-terminated, for people; the library's own words where the reason is its
     int32_t width, height;         // of the samples as they lie
-    int32_t orientation;           // EXIF 1..8 that is still to be applied (1 for HEIF: irot/imir are applied by libheif)
+    int32_t orientation;           // EXIF 1..8 that is still to be applied; of HEIF what irot and imir say, and not EXIF
     uint32_t colour;               // 1 gray, 2 YCbCr, 3 RGB; 0 with RAW: the memfd holds a JPEG of `samples_bytes` bytes
     int32_t horizontal, vertical;  // chroma subsampling of YCbCr: 1 or 2
     uint64_t samples_offset, samples_bytes;
