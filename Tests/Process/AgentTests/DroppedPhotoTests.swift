@@ -171,7 +171,9 @@ import Testing
         arguments: [
             ("IMG.jxl", SamplePhoto.jxl, "image/jxl"), ("drawing.psd", SamplePhoto.psd, "image/vnd.adobe.photoshop"),
         ])
-    func `an image that nothing decodes is stored byte for byte`(name: String, bytes: [UInt8], type: String) async throws {
+    func `an image that nothing decodes is stored byte for byte`(name: String, bytes: [UInt8], type: String)
+        async throws
+    {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending(name)
         try photo.create(bytes)
