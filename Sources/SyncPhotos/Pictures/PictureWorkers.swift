@@ -73,6 +73,16 @@ package final class PictureWorkers: Sendable {
         }
     }
 
+    /// Takes workers that have ended by themselves off the process table. Whoever decodes now and then need not ask for it.
+    package func removeEnded() {
+        let ended = state.withLock { state in
+            let ended = state.idle.filter { $0.hasAnswered(within: .zero) }
+            state.idle.removeAll { worker in ended.contains { $0 === worker } }
+            return ended
+        }
+        for worker in ended { worker.end() }
+    }
+
     // MARK: Decoding
 
     /// Hands out a decoded picture. Its memory is set aside until `body` has ended (``DecodingMemory``).

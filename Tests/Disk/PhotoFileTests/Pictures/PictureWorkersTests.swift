@@ -97,6 +97,16 @@ import Testing
         pictures.close()
     }
 
+    @Test func `a worker that has ended by itself can be taken off the process table before the next picture`() throws {
+        let first = try process()
+        pictures.removeEnded()
+        #expect(isThere(first))
+        #expect(try decode(ScriptedWorker.reply(["leaves": true])) == PixelSize(width: 4, height: 2))
+        while try !String(contentsOfFile: "/proc/\(first)/stat", encoding: .utf8).contains(") Z ") { sched_yield() }
+        pictures.removeEnded()
+        #expect(!isThere(first))
+    }
+
     @Test func `a worker has nothing of ours but its socket`() throws {
         let error = #expect(throws: PhotoError.self) { try decode(ScriptedWorker.told(["tells": "surroundings"])) }
         #expect(error?.message == "3 descriptors, 0 bytes, leads True")
