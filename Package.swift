@@ -34,15 +34,19 @@ let mustache = Target.Dependency.product(name: "Mustache", package: "swift-musta
 /// What a shim does wrong with a stranger's file ends the process, and does not go on: canaries on the stack, and the
 /// checked forms of memcpy(3) and its like.
 func shim(_ name: String, links libraries: [String]) -> Target {
-    let warnings = ["-Wall", "-Wextra", "-Wno-unused-parameter"] + (warningsAreErrors ? ["-Werror"] : [])
-    let hardening = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
-    return .target(
+    .target(
         name: name,
-        cSettings: [.unsafeFlags(warnings + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
-        cxxSettings: [.unsafeFlags(warnings + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
+        cSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
+        cxxSettings: [.unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug))],
         linkerSettings: libraries.map { .linkedLibrary($0) }
     )
 }
+
+let warningsInC = ["-Wall", "-Wextra", "-Wno-unused-parameter"] + (warningsAreErrors ? ["-Werror"] : [])
+let hardening = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
+/// All symbols are bound at the start, and the table of them is read-only from then on (ld(1), `-z now`).
+let boundAtStart = LinkerSetting.unsafeFlags(
+    ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
@@ -57,17 +61,37 @@ func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]
     )
 }
 
-/// Set by scripts/fuzz only, which builds them with a sanitizer that brings a `main` of its own. The reader of a stranger's
-/// bytes is in a library; the executable is what libFuzzer calls, in C.
+/// Set by scripts/fuzz only, whose sanitizer brings a `main` of its own.
+let isFuzzing = Context.environment["SYNC_AGENT_FUZZ"] != nil
+
+/// In C throughout, as the libraries are; what is wrong in them is in this process, and not in the agent. For the trials it is
+/// a library, since its decoders are tried without the sandbox.
+let decoder: Target = {
+    let flags: [CSetting] = [
+        .unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+    ]
+    let flagsOfCXX: [CXXSetting] = [.unsafeFlags(warningsInC + hardening)]
+    let libraries = ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "m"]
+    let links = libraries.map { LinkerSetting.linkedLibrary($0) }
+    return isFuzzing
+        ? .target(
+            name: "sync-agent-decoder", dependencies: ["CSyncDecoder"], exclude: ["main.c"], publicHeadersPath: ".",
+            cSettings: flags, cxxSettings: flagsOfCXX, linkerSettings: links)
+        : .executableTarget(
+            name: "sync-agent-decoder", dependencies: ["CSyncDecoder"], cSettings: flags,
+            cxxSettings: flagsOfCXX, linkerSettings: links + [boundAtStart])
+}()
+
+/// The reader of a stranger's bytes is in a library; the executable is what libFuzzer calls, in C.
 let trials: [Target] =
-    Context.environment["SYNC_AGENT_FUZZ"] == nil
+    !isFuzzing
     ? []
     : [
         .target(
             name: "FuzzTargets",
             dependencies: [
                 "SyncCore", "SyncDigest", "SyncPhotos", "SyncS3", "SyncConfig", "SyncPages", "CSyncJPEG", "CSyncExif",
-                systemPackage,
+                "CSyncDecoder", "sync-agent-decoder", systemPackage,
             ],
             path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),
         .executableTarget(name: "sync-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/sync-fuzz"),
@@ -75,7 +99,9 @@ let trials: [Target] =
 
 let package = Package(
     name: "sync-agent",
-    products: [.executable(name: "sync-agent", targets: ["sync-agent"])],
+    products: [
+        .executable(name: "sync-agent", targets: ["sync-agent"])
+    ] + (isFuzzing ? [] : [.executable(name: "sync-agent-decoder", targets: ["sync-agent-decoder"])]),
     // Exact versions, in place of a lock file: see CONTRIBUTING.md.
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
@@ -98,6 +124,7 @@ let package = Package(
         shim("CSyncArchive", links: ["archive"]),
         shim("CSyncLinux", links: []),
         shim("CSyncZlib", links: ["z"]),
+        shim("CSyncDecoder", links: []),
 
         // Floor 1: values, decisions, ports.
         module("SyncCore", [systemPackage]),
@@ -107,7 +134,9 @@ let package = Package(
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
-        module("SyncPhotos", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", systemPackage]),
+        module(
+            "SyncPhotos",
+            ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", "CSyncDecoder", systemPackage]),
         module("SyncLocalStore", ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]),
         module("SyncS3", ["SyncCore", "SyncDigest", "SyncSystem", "CSyncCurl", systemPackage]),
         .target(
@@ -148,11 +177,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict,
-            // All symbols are bound at the start, and the table of them is read-only from then on (ld(1), `-z now`).
-            linkerSettings: [
-                .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])
-            ]
+            linkerSettings: [boundAtStart]
         ),
+        decoder,
 
         .target(
             name: "SyncTestSupport",

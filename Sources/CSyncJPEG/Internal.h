@@ -86,6 +86,24 @@ typedef struct Markers {
     size_t iptc_count;
 } Markers;
 
+enum { PLANES_MAX = 4 };
+
+/// Rows that are taken from each plane of samples at once, in rows of the picture: even, for chroma may have half of them.
+enum { BAND_ROWS = 16 };
+
+/// The samples of a picture that somebody else has decoded.
+typedef struct Samples {
+    int descriptor;
+    bool is_rgb;
+    int planes;
+    int width[PLANES_MAX], height[PLANES_MAX];
+    /// Pixels that a sample covers on each axis.
+    int across[PLANES_MAX], down[PLANES_MAX];
+    off_t offset[PLANES_MAX];
+    /// A band of each plane.
+    uint8_t *band[PLANES_MAX];
+} Samples;
+
 struct CSyncJPEG_Reader {
     Guard guard;
     struct jpeg_decompress_struct decoder;
@@ -95,10 +113,19 @@ struct CSyncJPEG_Reader {
     Arena arena;
     CSyncJPEG_Limits limits;
     CSyncJPEG_Info info;
+    /// Of a reader of samples, whose decoder is none: it tells the colours and that there were no markers.
+    Samples samples;
+    bool has_samples;
     bool used;
 };
 
+CSJ_LOCAL void csj_samples_init(CSyncJPEG_Reader *reader, int descriptor, const CSyncJPEG_Samples *samples);
+/// Reads the band of all planes that begins at this row of the picture, as YCbCr or gray.
+CSJ_LOCAL void csj_samples_read(CSyncJPEG_Reader *reader, int row);
+
 CSJ_LOCAL void csj_markers_install(j_decompress_ptr cinfo);
+/// Keeps a profile as if it had been read from segments.
+CSJ_LOCAL void csj_markers_keep_icc(CSyncJPEG_Reader *reader, const uint8_t *icc, size_t count);
 CSJ_LOCAL void csj_markers_write(
     const Markers *markers, j_compress_ptr cinfo, const uint8_t *exif, size_t exif_count, bool keep_iptc);
 
@@ -136,8 +163,6 @@ CSJ_LOCAL void csj_plane_push(Plane *plane, const uint8_t *row);
 CSJ_LOCAL bool csj_plane_pull(Plane *plane, uint8_t *row);
 
 // MARK: Writer
-
-enum { PLANES_MAX = 4 };
 
 typedef struct WriterPlane {
     /// Samples, before turning.

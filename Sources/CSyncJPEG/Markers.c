@@ -145,6 +145,23 @@ void csj_markers_install(j_decompress_ptr cinfo) {
     jpeg_set_marker_processor(cinfo, JPEG_APP0 + 13, read_app13);
 }
 
+void csj_markers_keep_icc(CSyncJPEG_Reader *reader, const uint8_t *icc, size_t count) {
+    enum { CHUNK_MAX = SEGMENT_MAX - ICC_CHUNK_HEADER };
+    Markers *markers = &reader->markers;
+    size_t chunks = (count + CHUNK_MAX - 1) / CHUNK_MAX;
+    if (chunks == 0 || chunks > sizeof markers->icc / sizeof *markers->icc) {
+        return;
+    }
+    uint8_t *profile = csj_arena_alloc(&reader->arena, &reader->guard, count, 1);
+    memcpy(profile, icc, count);
+    markers->icc_total = (int)chunks;
+    for (size_t i = 0; i < chunks; i++) {
+        size_t rest = count - i * CHUNK_MAX;
+        markers->icc[i] = profile + i * CHUNK_MAX;
+        markers->icc_count[i] = (uint16_t)(rest < CHUNK_MAX ? rest : CHUNK_MAX);
+    }
+}
+
 // MARK: Writing
 
 static void write_bytes(j_compress_ptr cinfo, const void *bytes, size_t count) {

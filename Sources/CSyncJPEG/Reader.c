@@ -121,8 +121,7 @@ static void read_header(CSyncJPEG_Reader *reader) {
     check_limits(reader);
 }
 
-static CSyncJPEG_Reader *open_source(
-    int descriptor, const uint8_t *bytes, size_t count, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
+static CSyncJPEG_Reader *new_reader(const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
     memset(failure, 0, sizeof *failure);
     CSyncJPEG_Reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL) {
@@ -132,10 +131,19 @@ static CSyncJPEG_Reader *open_source(
     }
     reader->limits = *limits;
     csj_guard_init(&reader->guard, limits->memory_bytes);
-    csj_source_init(&reader->source, descriptor, bytes, count);
     reader->guard.failure = failure;
     reader->decoder.err = &reader->guard.base;
     reader->guard.memory_held = reader->guard.memory_peak = sizeof *reader;
+    return reader;
+}
+
+static CSyncJPEG_Reader *open_source(
+    int descriptor, const uint8_t *bytes, size_t count, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
+    CSyncJPEG_Reader *reader = new_reader(limits, failure);
+    if (reader == NULL) {
+        return NULL;
+    }
+    csj_source_init(&reader->source, descriptor, bytes, count);
     if (setjmp(reader->guard.jump) != 0) {
         CSyncJPEG_close(reader);
         return NULL;
@@ -151,6 +159,21 @@ CSyncJPEG_Reader *CSyncJPEG_open(int descriptor, const CSyncJPEG_Limits *limits,
 CSyncJPEG_Reader *CSyncJPEG_openBytes(
     const uint8_t *bytes, size_t count, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
     return open_source(-1, bytes, count, limits, failure);
+}
+
+CSyncJPEG_Reader *CSyncJPEG_openSamples(
+    int descriptor, const CSyncJPEG_Samples *samples, const CSyncJPEG_Limits *limits, CSyncJPEG_Failure *failure) {
+    CSyncJPEG_Reader *reader = new_reader(limits, failure);
+    if (reader == NULL) {
+        return NULL;
+    }
+    if (setjmp(reader->guard.jump) != 0) {
+        CSyncJPEG_close(reader);
+        return NULL;
+    }
+    csj_samples_init(reader, descriptor, samples);
+    check_limits(reader);
+    return reader;
 }
 
 void CSyncJPEG_close(CSyncJPEG_Reader *reader) {

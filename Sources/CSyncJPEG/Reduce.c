@@ -90,18 +90,54 @@ static void init_component(Reduction *reduction, int index) {
     }
 }
 
-/// Moves the decoded rows of one component through its filter into the writer.
+/// Moves a row of one component through its filter into the writer; below the picture's end there is none.
+static void take_row(Reduction *reduction, int index, const uint8_t *row) {
+    Plane *plane = &reduction->planes[index];
+    if (plane->rows_in == plane->in_height) {
+        return;
+    }
+    csj_plane_push(plane, row);
+    while (plane->rows_out < plane->out_height && csj_plane_pull(plane, csj_writer_row(&reduction->writer, index))) {
+        csj_writer_commit(&reduction->writer, index);
+    }
+}
+
+/// Moves the decoded rows of one component on.
 static void pass_on(Reduction *reduction, int index) {
     const jpeg_component_info *component = &reduction->reader->decoder.comp_info[index];
-    Plane *plane = &reduction->planes[index];
     int rows = component->v_samp_factor * component->DCT_scaled_size;
-    for (int y = 0; y < rows && plane->rows_in < plane->in_height; y++) {
-        csj_plane_push(plane, reduction->rows[index][y]);
-        while (plane->rows_out < plane->out_height
-               && csj_plane_pull(plane, csj_writer_row(&reduction->writer, index))) {
-            csj_writer_commit(&reduction->writer, index);
+    for (int y = 0; y < rows; y++) {
+        take_row(reduction, index, reduction->rows[index][y]);
+    }
+}
+
+/// The same for samples that are there already.
+static void reduce_samples(Reduction *reduction) {
+    CSyncJPEG_Reader *reader = reduction->reader;
+    const Samples *samples = &reader->samples;
+
+    csj_writer_init(&reduction->writer, reader, reduction->width, reduction->height, reduction->options);
+    for (int i = 0; i < samples->planes; i++) {
+        const WriterPlane *target = &reduction->writer.planes[i];
+        Span across = span(
+            samples->width[i], 1.0 / samples->across[i], reader->info.width, reduction->width, target->width,
+            target->pixels_across, reduction->writer.flip_x);
+        Span down = span(
+            samples->height[i], 1.0 / samples->down[i], reader->info.height, reduction->height, target->height,
+            target->pixels_down, reduction->writer.flip_y);
+        csj_plane_init(&reduction->planes[i], &reader->guard, &reader->arena, across, down);
+    }
+    csj_writer_start(
+        &reduction->writer, reader, reduction->exif, reduction->exif_count, reduction->options->keep_iptc);
+    for (int row = 0; row < reader->info.height; row += BAND_ROWS) {
+        csj_samples_read(reader, row);
+        for (int i = 0; i < samples->planes; i++) {
+            for (int y = 0; y < BAND_ROWS / samples->down[i]; y++) {
+                take_row(reduction, i, samples->band[i] + (size_t)y * (size_t)samples->width[i]);
+            }
         }
     }
+    csj_writer_finish(&reduction->writer);
 }
 
 static void reduce(Reduction *reduction) {
@@ -116,6 +152,10 @@ static void reduce(Reduction *reduction) {
     CSyncJPEG_reducedSize(reader->info.width, reader->info.height, &upright, &width, &height);
     reduction->width = width;
     reduction->height = height;
+    if (reader->has_samples) {
+        reduce_samples(reduction);
+        return;
+    }
 
     bool wide = reader->info.width > reader->info.height;
     decoder->scale_num =

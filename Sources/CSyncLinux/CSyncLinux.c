@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -69,6 +70,11 @@ int32_t CSyncLinux_AreBytesLocked(int32_t descriptor, int64_t start, int64_t len
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return errno;
     *isLocked = lock.l_type != F_UNLCK;
     return 0;
+}
+
+int32_t CSyncLinux_MemoryFile(const char *name) {
+    int descriptor = memfd_create(name, MFD_CLOEXEC);
+    return descriptor >= 0 ? descriptor : -errno;
 }
 
 void CSyncLinux_NameThread(const char *name) {

@@ -4,16 +4,21 @@ import SyncDigest
 import SyncSystem
 package import SystemPackage
 
-/// The `PhotoReducer` for files on a disk: types by bytes, JPEG by libjpeg-turbo, EXIF by libexif.
+/// The `PhotoReducer` for files on a disk: types by bytes, JPEG by libjpeg-turbo, EXIF by libexif, other pictures by
+/// workers.
 ///
-/// Holds no state: one value serves any number of threads. A call holds 256 KiB while it examines a file; while it
+/// One value serves any number of threads. A call holds 256 KiB while it examines a file; while it
 /// reduces one, a few MiB for a baseline JPEG of any size, and up to `PhotoLimits.memory` for a progressive one; where it
 /// takes a place out of another image, the image twice (`PlaceCut.largest`).
 package struct PhotoFileReducer: PhotoReducer {
+    let pictures: PictureWorkers
     let now: @Sendable () -> Date
 
-    /// - Parameter now: a capture time that is still to come is none.
-    package init(now: @escaping @Sendable () -> Date = { Date() }) {
+    /// - Parameters:
+    ///   - pictures: decode what is no JPEG. They stay the caller's.
+    ///   - now: a capture time that is still to come is none.
+    package init(pictures: PictureWorkers = .none, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.pictures = pictures
         self.now = now
     }
 
@@ -74,7 +79,13 @@ package struct PhotoFileReducer: PhotoReducer {
                 }
             }
         } else {
-            copy = try Self.copy(of: file, size: examined.stamp.size, unchanged, policy: policy)
+            let size = examined.stamp.size
+            let picture = PictureCopy(
+                workers: pictures, photo: .file(file.descriptor, size: size), unchanged: unchanged, policy: policy,
+                now: now())
+            copy = try picture.make { () throws(PhotoError) in
+                try Self.copy(of: file, size: size, unchanged, policy: policy)
+            }
         }
         try file.require(examined.stamp)
         return copy
@@ -107,7 +118,13 @@ extension PhotoFileReducer {
             try CaptureTimeReader(bytes: MetadataBytes(photo)).captureTime(at: now())
         }
         let original = unchanged
-        guard type.kind == .jpeg else { return try Self.copy(of: photo, original, policy: policy) }
+        guard type.kind == .jpeg else {
+            let picture = PictureCopy(
+                workers: pictures, photo: .bytes(photo), unchanged: original, policy: policy, now: now())
+            return try picture.make { () throws(PhotoError) in
+                try Self.copy(of: photo, original, policy: policy)
+            }
+        }
         return try PooledWork.step { () throws(PhotoError) in
             // The array is borrowed for as long as the reader lives.
             try photo.borrowed { (buffer) throws(PhotoError) in

@@ -1,4 +1,5 @@
 // A photo as a smaller JPEG, decoded, resampled and encoded as one stream. Over the libjpeg API of libjpeg-turbo.
+// What another decoder has decoded is resampled and encoded in the same way.
 //
 // Every call blocks. A reader may move between threads and is used by one at a time; two readers share nothing.
 // libjpeg leaves its functions by longjmp: that jump begins and ends inside these functions, there are no callbacks.
@@ -105,6 +106,30 @@ CSyncJPEG_Reader *_Nullable CSyncJPEG_open(
 /// The same for a file that is in memory. The bytes stay the caller's, and as they are for as long as the reader.
 CSyncJPEG_Reader *_Nullable CSyncJPEG_openBytes(
     const uint8_t *_Nullable bytes, size_t count, const CSyncJPEG_Limits *_Nonnull limits,
+    CSyncJPEG_Failure *_Nonnull failure);
+
+/// A picture that another decoder has decoded. A sample has 8 bits; planes lie one behind the other, rows without padding.
+typedef struct CSyncJPEG_Samples {
+    /// GRAY: one plane. YCBCR as JFIF has it (BT.601, full range): three, the chroma of it subsampled. RGB: three.
+    CSyncJPEG_Colour colour;
+    int32_t width;
+    int32_t height;
+    /// Pixels that a chroma sample covers on each axis, 1 or 2; its planes are rounded up. Of the others: 1.
+    int32_t across;
+    int32_t down;
+    /// Where the first plane begins in the descriptor.
+    int64_t offset;
+    /// The ICC profile, which is copied. NULL when there is none.
+    const uint8_t *_Nullable icc;
+    size_t icc_count;
+} CSyncJPEG_Samples;
+
+/// A reader of samples, to be encoded as the picture of a JPEG would be; RGB becomes YCbCr.
+///
+/// The descriptor is read as that of `CSyncJPEG_open`, by bands of a few rows. It may hold anything, and may end too early:
+/// then `CSyncJPEG_reduce` answers CSYNC_JPEG_TRUNCATED. Of the limits, pixels and memory count.
+CSyncJPEG_Reader *_Nullable CSyncJPEG_openSamples(
+    int descriptor, const CSyncJPEG_Samples *_Nonnull samples, const CSyncJPEG_Limits *_Nonnull limits,
     CSyncJPEG_Failure *_Nonnull failure);
 
 void CSyncJPEG_close(CSyncJPEG_Reader *_Nullable reader);

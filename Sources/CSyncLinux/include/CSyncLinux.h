@@ -76,6 +76,11 @@ int32_t CSyncLinux_LockBytes(int32_t descriptor, int64_t start, int64_t length);
 /// Returns 0, or an errno; then `isLocked` is as it was.
 int32_t CSyncLinux_AreBytesLocked(int32_t descriptor, int64_t start, int64_t length, bool *_Nonnull isLocked);
 
+/// A file in memory without a name, closed by execve(2): memfd_create(2).
+///
+/// Returns its descriptor, which is the caller's, or a negative errno.
+int32_t CSyncLinux_MemoryFile(const char *_Nonnull name);
+
 /// Names the calling thread; the kernel keeps 15 bytes: prctl(2), PR_SET_NAME.
 void CSyncLinux_NameThread(const char *_Nonnull name);
 

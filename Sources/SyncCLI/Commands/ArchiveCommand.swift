@@ -86,7 +86,8 @@ struct ArchiveListCommand: WorkspaceCommand {
     ) async throws -> Int {
         let errors = workspace.console.errors
         let sheet = ArchiveSheet(
-            store: parts.store, maker: SharedPhotoMaker(), pool: workspace.threads.photos, time: workspace.time)
+            store: parts.store, maker: SharedPhotoMaker(pictures: workspace.pictures), pool: workspace.threads.photos,
+            time: workspace.time)
         let progress = ProgressLine(errors, time: workspace.time)
         defer { progress.finish() }
         let result = try await sheet.make(title: title(parts), of: page.photos, profiles: parts.book.names) {

@@ -193,7 +193,8 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         }
         defer { withExtendedLifetime(lock) {} }
         return try await OrphanRemover(
-            ledger: queue, store: store, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            ledger: queue, store: store, scanner: FileTreeScanner(),
+            reducer: PhotoFileReducer(pictures: workspace.pictures),
             pool: workspace.threads.disk
         ).run(orphans)
     }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Logging
 import ServiceLifecycle
+import SyncCore
 import SyncEngine
+import SyncPhotos
 import SyncWatch
 
 struct RunCommand: AsyncParsableCommand {
@@ -44,10 +46,32 @@ struct RunCommand: AsyncParsableCommand {
             UpkeepService(parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
             parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
             parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
+            DecoderRest(pictures: workspace.pictures, time: installation.time),
         ]
         try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)
         logger.notice("stopped")
         return Answer()
+    }
+
+    /// Decoders that had nothing to do have ended: none is left as a zombie for long.
+    private struct DecoderRest: Service {
+        private static let interval = Duration.seconds(60)
+
+        let pictures: PictureWorkers
+        let time: TimeSource
+
+        func run() async throws {
+            do {
+                try await cancelWhenGracefulShutdown {
+                    while true {
+                        try await time.sleep(Self.interval)
+                        pictures.removeEnded()
+                    }
+                }
+            } catch is CancellationError {
+                // Told to stop.
+            }
+        }
     }
 
     /// Tells at the moment the agent is asked to stop, and not when it has.

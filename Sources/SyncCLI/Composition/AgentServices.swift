@@ -58,7 +58,8 @@ struct AgentServices: Sendable {
         retention = try await RetentionServices(
             workspace, store: retrying,
             intake: EventIntake(
-                pass: galleries, ledger: queue, scanner: scanner, reducer: PhotoFileReducer(), pool: threads.intake,
+                pass: galleries, ledger: queue, scanner: scanner,
+                reducer: PhotoFileReducer(pictures: workspace.pictures), pool: threads.intake,
                 work: work))
         upkeep = StoreUpkeep(
             store: retrying, ledger: queue, keys: keys, policy: try workspace.installation.tierPolicy(),
@@ -67,7 +68,7 @@ struct AgentServices: Sendable {
                 maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
                 cost: VerificationCost(prices: try workspace.installation.pricesThatCount())),
             captureTimes: CaptureTimeMender(
-                ledger: queue, source: PhotoFileReducer(),
+                ledger: queue, source: PhotoFileReducer(pictures: workspace.pictures),
                 pool: threads.disk, logger: logger),
             deletions: try await ForgetServices.deletions(workspace, store: retrying),
             time: time, logger: logger)
@@ -85,7 +86,7 @@ struct AgentServices: Sendable {
             work: done, patience: restores.patience, time: time, logger: logger)
         projects = try await ProjectServices(workspace)
         let preparer = Preparer(
-            ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
+            ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(pictures: workspace.pictures),
             planner: UploadPlanner(keys: keys), projects: projects.gate, policy: settings.photos.reduce,
             settle: settings.upload.settle, now: time.now)
         pipeline = PhotoPipeline(
@@ -209,7 +210,8 @@ struct RetentionServices: Sendable {
             hour: settings.retention.at.hour, minute: settings.retention.at.minute, in: settings.retention.timeZone)
         retention = RetentionPass(
             folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
-            scanner: FileTreeScanner(), reducer: PhotoFileReducer(), phones: LibPhoneNumbers(),
+            scanner: FileTreeScanner(), reducer: PhotoFileReducer(pictures: workspace.pictures),
+            phones: LibPhoneNumbers(),
             rules: RetentionPass.Rules(
                 keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
                 batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
@@ -233,7 +235,8 @@ struct RetentionServices: Sendable {
         try await self.init(
             workspace, store: store,
             intake: EventIntake(
-                pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+                pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(),
+                reducer: PhotoFileReducer(pictures: workspace.pictures),
                 pool: pool))
     }
 

@@ -24,6 +24,13 @@ enum ProcessEnvironment {
             .map { RawText.text(of: Array($0)) }
     }
 
+    /// The file of this program (proc(5), `/proc/pid/exe`).
+    static var executable: FilePath {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        return count > 0 ? FilePath(platformString: buffer) : "/"
+    }
+
     static var current: [String: String] { ProcessInfo.processInfo.environment }
 
     static var workingFolder: FilePath {

@@ -31,7 +31,7 @@ struct ShareServices: Sendable {
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
         let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
-        let reducer = PhotoFileReducer()
+        let reducer = PhotoFileReducer(pictures: workspace.pictures)
         let keys = try KeyLayout(user: settings.user)
         notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
         takeOver = ShareTakeOver(ledger: ledger, notes: notes, watched: settings.watch)
@@ -45,7 +45,8 @@ struct ShareServices: Sendable {
             store: store, ledger: ledger, reducer: reducer, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
-            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer, maker: SharedPhotoMaker(),
+            store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
+            maker: SharedPhotoMaker(pictures: workspace.pictures),
             pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,

@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncPhotos
 import SyncSystem
 import SystemPackage
 
@@ -54,12 +55,15 @@ final class Workspace: Sendable {
     let installation: Installation
     let console: Console
     let threads: WorkThreads
+    /// Decode what is no JPEG. They are started when there is such a picture.
+    let pictures: PictureWorkers
     private let opened = Mutex(Opened())
 
     /// - Throws: `ConfigError`.
     init(_ global: GlobalOptions, _ console: Console) throws {
         self.console = console
         threads = WorkThreads()
+        pictures = PictureWorkers(besides: ProcessEnvironment.executable)
         installation = try Installation(global, environment: console.environment)
     }
 
@@ -67,6 +71,7 @@ final class Workspace: Sendable {
         installation = original.installation
         console = original.console
         threads = original.threads
+        pictures = original.pictures
         opened.withLock { $0.ledger = ledger }
     }
 
@@ -204,7 +209,7 @@ final class Workspace: Sendable {
         return value
     }
 
-    /// Waits until no thread of ours is left: first those that ask the others. The lock goes last: whoever gets it finds the
+    /// Waits until no thread and no process of ours is left: first those that ask the others. The lock goes last: whoever gets it finds the
     /// ledger closed. Twice is no error.
     func close() async throws {
         let last = opened.withLock { opened in
@@ -215,6 +220,7 @@ final class Workspace: Sendable {
         for copy in last.copies { try? await copy.close() }
         for store in last.stores { await store.close() }
         await threads.shutDown()
+        pictures.close()
         try await last.ledger?.close()
     }
 }

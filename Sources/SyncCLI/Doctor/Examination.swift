@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncPhotos
 import SyncS3
 import SyncSystem
 import SystemPackage
@@ -44,6 +45,8 @@ struct Examination: Sendable {
             }
             return (ledger, machine.lookAtAgent())
         }
+        let pictures = DecoderExamination(pictures: PictureWorkers(besides: ProcessEnvironment.executable))
+        checks.add(try await pool.runChecking { try pictures.finding($0) })
         let closeLedger: @Sendable () async -> Void = { await pool.finish { try? ledger?.close() } }
         try await closing(closeLedger) {
             if let installation {

@@ -3,7 +3,7 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Hashable, Sendable {
         /// Reduced by the codec.
         case jpeg
-        /// Another image: stored unchanged.
+        /// Another image: reduced where there is a decoder for it (``isPicture(_:)``), else stored unchanged.
         case image
         /// Stored unchanged.
         case video
@@ -25,6 +25,22 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package static let unknown = MediaType(.other, "application/octet-stream")
 
     package var description: String { name }
+
+    /// Cameras' raw files, by their `Content-Type`: what the sensor saw, and pictures of it.
+    package static let rawNames: Set<String> = [
+        "image/x-canon-crw", "image/x-canon-cr2", "image/x-canon-cr3", "image/x-olympus-orf", "image/x-panasonic-rw2",
+        "image/x-fuji-raf", "image/x-sigma-x3f", "image/x-minolta-mrw", "image/x-adobe-dng", "image/x-nikon-nef",
+        "image/x-nikon-nrw", "image/x-sony-arw", "image/x-sony-srf", "image/x-sony-sr2", "image/x-pentax-pef",
+        "image/x-samsung-srw", "image/x-hasselblad-3fr", "image/x-hasselblad-fff", "image/x-phaseone-iiq",
+        "image/x-kodak-dcr", "image/x-kodak-kdc", "image/x-leica-rwl",
+    ]
+    private static let pictureNames: Set<String> = [
+        "image/jpeg", "image/heic", "image/heif", "image/avif", "image/png", "image/webp", "image/tiff", "image/gif",
+        "image/bmp",
+    ]
+
+    /// Whether pictures can be made of what has this `Content-Type`: smaller ones, and those that others get.
+    package static func isPicture(_ name: String) -> Bool { pictureNames.contains(name) || rawNames.contains(name) }
 
     private static let endings = [
         "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic", "image/heif": "heif",

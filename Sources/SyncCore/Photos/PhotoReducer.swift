@@ -9,9 +9,10 @@ package protocol PhotoReducer: Sendable {
 
     /// Makes the stored copy of a file that was examined.
     ///
-    /// A JPEG comes out with its longer side at most `policy.maximumDimension`, upright, never enlarged. It is decoded to
-    /// its end in any case, so that a damaged file never counts as safe. Other types are stored as they are, as is a JPEG
-    /// of a kind that cannot be decoded; the copy's note tells that.
+    /// A photo that can be decoded comes out with its longer side at most `policy.maximumDimension`, upright, never
+    /// enlarged; beyond that it becomes a JPEG, whatever it was. It is decoded to its end in any case, so that a damaged
+    /// file never counts as safe. Other types are stored as they are, as is a picture of a kind that cannot be decoded;
+    /// the copy's note tells that.
     ///
     /// With `policy.stripLocation` no copy of any type tells where it was taken, by its position, by a name or in words.
     /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this file; `.changed` when the file is no longer the one that was examined.
@@ -65,13 +66,13 @@ package struct ReducePolicy: Hashable, Sendable {
     }
 }
 
-/// What a JPEG may ask for. Checked before anything is decoded.
+/// What a photo may ask for. Checked before anything is decoded.
 package struct PhotoLimits: Hashable, Sendable {
     /// Bytes of the file.
     package var fileSize: Int64
     /// Width × height.
     package var pixels: Int64
-    /// Bytes that decoding may take. Only progressive and other multi-scan files need more than a few MiB.
+    /// Bytes that decoding may take. Of JPEGs, only progressive and other multi-scan files need more than a few MiB.
     package var memory: Int64
 
     package init(
@@ -126,13 +127,13 @@ package struct StoredCopy: Hashable, Sendable {
 /// comment is in it, and nothing behind the picture's end; colours (ICC profile, colour space), orientation and times are
 /// as they were. A copy was decoded to its end: a damaged photo is an error. The same photo gives the same bytes.
 package protocol SharedCopyMaker: Sendable {
-    /// The copy of a JPEG that is shared.
+    /// The copy of a photo that is shared. It is a JPEG, whatever the photo is.
     ///
     /// A photo beyond the policy's size gives the same bytes from its file and from its stored copy. A photo that is
     /// shared as it is stored, because it tells nothing and is small enough, gives the stored copy's bytes.
     /// - Returns: a copy whose content is `.reduced`, also when nothing had to be changed; width and height as it is seen.
-    /// - Throws: ``PhotoError``; `.notAPhoto` for other types, of which nothing could be left out; `.changed` when the
-    ///   file was written to meanwhile.
+    /// - Throws: ``PhotoError``; `.notAPhoto` for what is no photo, and `.unsupported` for one that cannot be decoded:
+    ///   nothing of them could be left out; `.changed` when the file was written to meanwhile.
     func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy
 
     /// A small upright JPEG for pages, without any metadata but its ICC profile. It is never enlarged.
@@ -152,7 +153,8 @@ package enum SharedSize: Hashable, Sendable {
     /// Reduced as ``ReducePolicy`` says. A JPEG that is within the limit, and that encoding anew would not make clearly
     /// smaller, keeps its picture's data.
     case reduced(ReducePolicy)
-    /// The picture's data byte for byte, with what must not leave cut out around it.
+    /// The data of a JPEG's picture byte for byte, with what must not leave cut out around it; of other photos the whole
+    /// picture as a JPEG.
     case full(PhotoLimits)
 }
 

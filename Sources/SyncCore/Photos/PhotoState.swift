@@ -49,10 +49,16 @@ package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
     case comment
     /// The brightness of an HDR picture.
     case gainMap
-    /// Another picture behind the first one: a depth map, the other eye, the picture before an effect.
+    /// Another picture beside the first one: a depth map, the other eye, the picture before an effect, a page.
     case secondPicture
-    /// A film behind the picture.
+    /// A film behind the picture, or that the picture itself moves: of it the first frame is kept.
     case motion
+    /// What a picture lets through: it lies on white.
+    case alpha
+    /// More than 8 bits for each colour.
+    case depth
+    /// What a camera's sensor saw: of it the camera's own picture is kept.
+    case raw
     /// What cameras and programs write beside the picture, in segments or chunks of their own: signed credentials, edits,
     /// data of the lens.
     case applicationData
@@ -72,6 +78,9 @@ package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
         case .gainMap: "gain map"
         case .secondPicture: "second picture"
         case .motion: "motion"
+        case .alpha: "transparency"
+        case .depth: "more than 8 bits a colour"
+        case .raw: "raw data"
         case .applicationData: "application data"
         case .trailer: "data behind its end"
         case .position: "position"

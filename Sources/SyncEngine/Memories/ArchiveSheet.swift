@@ -80,7 +80,7 @@ package struct ArchiveSheet: Sendable {
     private func picture(of memory: ArchivedGalleryPhoto) async throws -> Picture {
         let badge = memory.standing == .readable ? nil : memory.standing.rawValue
         guard memory.isReadable else { return Picture(badge: badge) }
-        if let type = memory.contentType, type.hasPrefix("image/"), type != MediaType.jpeg.name { return .undrawn }
+        if let type = memory.contentType, type.hasPrefix("image/"), !MediaType.isPicture(type) { return .undrawn }
         do {
             let bytes = try await reader.read(memory.key)
             let copy = try await pool.run { [maker] in try maker.thumbnail(of: .bytes(bytes), side: Self.side) }

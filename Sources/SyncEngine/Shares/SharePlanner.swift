@@ -97,7 +97,7 @@ package struct SharePlanner: Sendable {
         }
         let chosen = photos.enumerated().filter { order.selection?.contains($0.offset) ?? true }
         // Known before anything is read: thousands of photos are not read to be refused.
-        let possible = chosen.count { $0.element.object.map(Self.isJPEG) ?? true }
+        let possible = chosen.count { $0.element.object.map(Self.isPicture) ?? true }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
         var items: [ShareProposal.Item] = []
         // They have no numbers, and whoever chooses by numbers has not chosen them.
@@ -109,7 +109,7 @@ package struct SharePlanner: Sendable {
         for (number, photo) in chosen {
             switch try await look(at: photo) {
             case .unfit(let reason): skipped.append(ShareProposal.Skipped(number: number, photo: photo, reason: reason))
-            case .jpeg(let md5):
+            case .picture(let md5):
                 if let other = seen.updateValue(photo.name, forKey: md5) {
                     skipped.append(
                         ShareProposal.Skipped(number: number, photo: photo, reason: "it is the same photo as \(other)"))
@@ -124,21 +124,21 @@ package struct SharePlanner: Sendable {
     }
 
     private enum Look {
-        case jpeg(MD5Digest)
+        case picture(MD5Digest)
         case unfit(String)
     }
 
     private func look(at photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
-            guard Self.isJPEG(object) else { return .unfit(Self.unfit(object.contentType)) }
-            if let md5 = photo.md5 ?? object.md5 { return .jpeg(md5) }
+            guard Self.isPicture(object) else { return .unfit(Self.unfit(object.contentType)) }
+            if let md5 = photo.md5 ?? object.md5 { return .picture(md5) }
         }
         if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }
-        guard photo.state != .missing else { return .unfit("it is not on this machine, and not known to be a JPEG") }
+        guard photo.state != .missing else { return .unfit("it is not on this machine, and not known to be a picture") }
         do {
             let examined = try await pool.run { [reducer] in try reducer.examine(photo.path) }
-            guard examined.type == .jpeg else { return .unfit(Self.unfit(examined.type.name)) }
-            return .jpeg(examined.digest.md5)
+            guard MediaType.isPicture(examined.type.name) else { return .unfit(Self.unfit(examined.type.name)) }
+            return .picture(examined.digest.md5)
         } catch let error as PhotoError {
             return .unfit("\(error)")
         }
@@ -155,10 +155,10 @@ package struct SharePlanner: Sendable {
         ]
     }
 
-    private static func isJPEG(_ object: ObjectRecord) -> Bool { object.contentType == MediaType.jpeg.name }
+    private static func isPicture(_ object: ObjectRecord) -> Bool { MediaType.isPicture(object.contentType) }
 
     private static func unfit(_ type: String) -> String {
-        "only JPEG photos are shared (this is \(type)): what others would tell of you cannot be taken out"
+        "only photos are shared (this is \(type)): what others would tell of you cannot be taken out"
     }
 
     /// As others may see it: one line, which no reader of manifests refuses.

@@ -60,7 +60,7 @@ package struct ShareReview: Sendable {
             switch try await picture(file) {
             case .none: continue
             case .unread: there[file.path] = MD5Digest?.none
-            case .jpeg(let md5): there[file.path] = md5
+            case .picture(let md5): there[file.path] = md5
             }
         }
         return Self.compare(shown, with: there, isSelection: share.selection != nil)
@@ -91,14 +91,14 @@ package struct ShareReview: Sendable {
         /// Nothing that would be shared.
         case none
         case unread
-        case jpeg(MD5Digest)
+        case picture(MD5Digest)
     }
 
     private func picture(_ file: FolderLook.File) async throws -> Picture {
         if let known = file.known {
             if known.state == .skipped || known.state == .failed { return .none }
             if let object = known.object, let md5 = known.md5 {
-                return object.contentType == MediaType.jpeg.name ? .jpeg(md5) : .none
+                return MediaType.isPicture(object.contentType) ? .picture(md5) : .none
             }
         }
         guard case .disk(_, let reducer, let pool) = place else {
@@ -106,7 +106,7 @@ package struct ShareReview: Sendable {
         }
         do {
             let examined = try await pool.run { try reducer.examine(file.path) }
-            return examined.type == .jpeg ? .jpeg(examined.digest.md5) : .none
+            return MediaType.isPicture(examined.type.name) ? .picture(examined.digest.md5) : .none
         } catch is PhotoError {
             return .none
         }

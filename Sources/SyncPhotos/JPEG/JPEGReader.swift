@@ -10,6 +10,10 @@ struct JPEGReader: ~Copyable {
     let size: PixelSize
     /// Bytes that decoding takes whatever comes of it: the coefficients of all scans, or nothing to speak of.
     private let coefficientBytes: Int64
+    /// What samples are read from.
+    private let samples: MemoryFile?
+    /// `nil` where memory is set aside already: one that waited for it while it has some would wait for ever.
+    private let memory: DecodingMemory?
 
     /// Bytes for rows on their way, and the encoder.
     private static let overhead: Int64 = 8 << 20
@@ -23,16 +27,42 @@ struct JPEGReader: ~Copyable {
         try self.init(CSyncJPEG_open(descriptor.rawValue, &limits, &failure), failure)
     }
 
-    /// - Parameter bytes: a whole file. They stay where they are for as long as the reader.
-    init(reading bytes: UnsafeBufferPointer<UInt8>, limits: PhotoLimits) throws(PhotoError) {
+    /// - Parameters:
+    ///   - bytes: a whole file. They stay where they are for as long as the reader.
+    ///   - memory: `nil` when it is set aside already.
+    init(
+        reading bytes: UnsafeBufferPointer<UInt8>, limits: PhotoLimits, memory: DecodingMemory? = .ofProcess
+    ) throws(PhotoError) {
         var limits = CSyncJPEG_Limits(limits)
         var failure = CSyncJPEG_Failure()
-        try self.init(CSyncJPEG_openBytes(bytes.baseAddress, bytes.count, &limits, &failure), failure)
+        try self.init(CSyncJPEG_openBytes(bytes.baseAddress, bytes.count, &limits, &failure), failure, memory: memory)
     }
 
-    private init(_ handle: OpaquePointer?, _ failure: CSyncJPEG_Failure) throws(PhotoError) {
+    /// - Parameters:
+    ///   - samples: of a picture that was decoded elsewhere, and for which memory is set aside.
+    ///   - profile: the ICC profile of it; empty when there is none.
+    init(
+        reading samples: CSyncJPEG_Samples, in file: MemoryFile, profile: [UInt8], limits: PhotoLimits
+    ) throws(PhotoError) {
+        var limits = CSyncJPEG_Limits(limits)
+        var failure = CSyncJPEG_Failure()
+        let handle = profile.withUnsafeBufferPointer { profile in
+            var samples = samples
+            samples.icc = profile.isEmpty ? nil : profile.baseAddress
+            samples.icc_count = profile.count
+            return CSyncJPEG_openSamples(file.descriptor.rawValue, &samples, &limits, &failure)
+        }
+        try self.init(handle, failure, samples: file, memory: nil)
+    }
+
+    private init(
+        _ handle: OpaquePointer?, _ failure: CSyncJPEG_Failure, samples: MemoryFile? = nil,
+        memory: DecodingMemory? = .ofProcess
+    ) throws(PhotoError) {
         guard let handle else { throw PhotoError(failure) }
         self.handle = handle
+        self.samples = samples
+        self.memory = memory
         let info = CSyncJPEG_info(handle)
         size = PixelSize(width: Int(info.width), height: Int(info.height))
         coefficientBytes = info.coefficient_bytes
@@ -74,17 +104,22 @@ struct JPEGReader: ~Copyable {
         var output = CSyncJPEG_Output()
         var failure = CSyncJPEG_Failure()
         let block = exif?.bytes ?? []
-        try DecodingMemory.ofProcess.with(memory(for: reducedSize(reduction))) { () throws(PhotoError) in
+        defer { CSyncJPEG_freeOutput(&output) }
+        func run() throws(PhotoError) {
             guard CSyncJPEG_reduce(handle, &options, block, block.count, &output, &failure) == CSYNC_JPEG_OK else {
                 throw PhotoError(failure)
             }
         }
-        defer { CSyncJPEG_freeOutput(&output) }
+        if let memory {
+            try memory.with(bytes(for: reducedSize(reduction)), run)
+        } else {
+            try run()
+        }
         let bytes = Array(UnsafeBufferPointer(start: output.bytes, count: output.count))
         return (bytes, PixelSize(width: Int(output.width), height: Int(output.height)))
     }
 
-    private func memory(for output: PixelSize) -> Int64 {
+    private func bytes(for output: PixelSize) -> Int64 {
         coefficientBytes + Self.overhead + Int64(output.width * output.height * Self.outputBytesPerPixel)
     }
 }

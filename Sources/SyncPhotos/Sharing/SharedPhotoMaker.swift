@@ -2,40 +2,55 @@ package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 import SyncSystem
+import SystemPackage
 
-/// The `SharedCopyMaker` for JPEGs: the codec of the stored copies, and one cut that every copy goes through.
+/// The `SharedCopyMaker`: the codec of the stored copies, and one cut that every copy goes through. Pictures that are no
+/// JPEG are decoded by workers, and become one.
 ///
-/// Holds no state: one value serves any number of threads. A call holds its copy in memory once, and what decoding takes
+/// One value serves any number of threads. A call holds its copy in memory once, and what decoding takes
 /// (`PhotoLimits.memory` at most).
 package struct SharedPhotoMaker: SharedCopyMaker {
     /// JPEG quality of thumbnails. At 320 pixels most photos take 10 to 20 KiB.
     private static let thumbnailQuality = 70
+    /// JPEG quality at full size of what was no JPEG: there are no data of a picture that could be kept.
+    private static let fullQuality = 90
+    /// The longest side that a JPEG of ours may have.
+    private static let fullDimension = 65_500
 
+    private let pictures: PictureWorkers
     private let now: @Sendable () -> Date
 
-    /// - Parameter now: a capture time that is still to come is none.
-    package init(now: @escaping @Sendable () -> Date = { Date() }) {
+    /// - Parameters:
+    ///   - pictures: decode what is no JPEG. They stay the caller's.
+    ///   - now: a capture time that is still to come is none.
+    package init(pictures: PictureWorkers = .none, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.pictures = pictures
         self.now = now
     }
 
     package func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy {
-        let takenAt = try photo.captureTime(at: now())
-        let picture = try photo.read(within: size.limits) { (reader, stream) throws(PhotoError) in
-            let summary = reader.exif?.summary.telling(takenAt) ?? ExifBlock.Summary().telling(takenAt)
-            switch size {
-            case .reduced(let policy) where !reader.isWithin(policy.maximumDimension):
-                return try SharedPicture(encoding: reader, policy, summary, takenAt)
-            case .reduced(let policy):
+        let told = try photo.captureTime(at: now())
+        let picture = try photo.read(within: size.limits, by: pictures) { (reader, photo) throws(PhotoError) in
+            let takenAt = told ?? CaptureTimeClues(exif: photo.summary).captureTime(at: now())
+            let summary = (photo.summary ?? ExifBlock.Summary()).telling(takenAt)
+            switch (size, photo.stream) {
+            case (.reduced(let policy), let stream?) where reader.isWithin(policy.maximumDimension):
                 let kept = try SharedPicture(keeping: stream, of: reader.size, summary, takenAt)
                 // Only a decoder that came to the end of what leaves can tell that it is whole.
                 let anew = try kept.bytes.decoded(within: policy.limits) { (reader) throws(PhotoError) in
                     try SharedPicture(encoding: reader, policy, summary, takenAt)
                 }
                 return Double(anew.bytes.count) < Double(kept.bytes.count) * JPEGCopy.worthwhile ? anew : kept
-            case .full(let limits):
+            case (.reduced(let policy), _):
+                return try SharedPicture(encoding: reader, policy, summary, takenAt)
+            case (.full(let limits), let stream?):
                 let kept = try SharedPicture(keeping: stream, of: reader.size, summary, takenAt)
                 try kept.bytes.decoded(within: limits) { (reader) throws(PhotoError) in try reader.requireWhole() }
                 return kept
+            case (.full(let limits), nil):
+                let policy = ReducePolicy(
+                    maximumDimension: Self.fullDimension, quality: Self.fullQuality, limits: limits)
+                return try SharedPicture(encoding: reader, policy, summary, takenAt)
             }
         }
         return picture.storedCopy
@@ -43,8 +58,8 @@ package struct SharedPhotoMaker: SharedCopyMaker {
 
     package func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy {
         let policy = ReducePolicy(maximumDimension: side, quality: Self.thumbnailQuality)
-        let picture = try photo.read(within: policy.limits) { (reader, _) throws(PhotoError) in
-            try SharedPicture(encoding: reader, policy, reader.exif?.summary, nil, tellsNothing: true)
+        let picture = try photo.read(within: policy.limits, by: pictures) { (reader, photo) throws(PhotoError) in
+            try SharedPicture(encoding: reader, policy, photo.summary, nil, tellsNothing: true)
         }
         return picture.storedCopy
     }
@@ -100,25 +115,36 @@ struct SharedPicture {
     }
 }
 
+/// What is known of a photo beside the reader of its picture.
+struct SourcePhoto {
+    /// The file of a JPEG; `nil` for other pictures, of which nothing can be kept.
+    var stream: ByteStream?
+    /// Its orientation is that of the reader's samples.
+    var summary: ExifBlock.Summary?
+}
+
 extension PhotoSource {
-    /// Hands out the photo as a JPEG whose header was read, and as bytes.
-    /// - Throws: what `body` throws; `.notAPhoto` when it is no JPEG; `.changed` when its file was written to meanwhile.
+    /// Hands out a reader of the photo's picture, and what else it tells.
+    /// - Throws: what `body` throws; `.notAPhoto` when it is no picture; `.unsupported` when there is no decoder for it;
+    ///   `.changed` when its file was written to meanwhile.
     func read<Result>(
-        within limits: PhotoLimits,
-        _ body: (borrowing JPEGReader, ByteStream) throws(PhotoError) -> Result
+        within limits: PhotoLimits, by pictures: PictureWorkers,
+        _ body: (borrowing JPEGReader, SourcePhoto) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
-        try PooledWork.step { () throws(PhotoError) in try readAsStep(within: limits, body) }
+        try PooledWork.step { () throws(PhotoError) in try readAsStep(within: limits, by: pictures, body) }
     }
 
     private func readAsStep<Result>(
-        within limits: PhotoLimits,
-        _ body: (borrowing JPEGReader, ByteStream) throws(PhotoError) -> Result
+        within limits: PhotoLimits, by pictures: PictureWorkers,
+        _ body: (borrowing JPEGReader, SourcePhoto) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
         switch self {
         case .bytes(let bytes):
-            try Self.requireJPEG(bytes[...])
+            if let format = try Self.format(of: bytes[...], named: nil) {
+                return try pictures.read(.bytes(bytes), as: format, within: limits, body)
+            }
             return try bytes.decoded(within: limits) { (reader) throws(PhotoError) in
-                try body(reader, ByteStream(bytes))
+                try body(reader, SourcePhoto(stream: ByteStream(bytes), summary: reader.exif?.summary))
             }
         case .file(let path):
             let file = try PhotoFile(opening: path)
@@ -126,9 +152,14 @@ extension PhotoSource {
             let result: Swift.Result<Result, PhotoError>
             do {
                 var stream = ByteStream(file.descriptor, size: stamp.size)
-                try Self.requireJPEG(try stream.peek())
-                let reader = try JPEGReader(reading: file.descriptor, limits: limits)
-                result = .success(try body(reader, stream))
+                if let format = try Self.format(of: try stream.peek(), named: path) {
+                    let source = PictureSource.file(file.descriptor, size: stamp.size)
+                    result = .success(try pictures.read(source, as: format, within: limits, body))
+                } else {
+                    let reader = try JPEGReader(reading: file.descriptor, limits: limits)
+                    let photo = SourcePhoto(stream: stream, summary: reader.exif?.summary)
+                    result = .success(try body(reader, photo))
+                }
             } catch {
                 result = .failure(error)
             }
@@ -138,12 +169,33 @@ extension PhotoSource {
         }
     }
 
-    private static func requireJPEG(_ head: ArraySlice<UInt8>) throws(PhotoError) {
+    /// - Returns: `nil` for a JPEG.
+    private static func format(
+        of head: ArraySlice<UInt8>, named path: FilePath?
+    ) throws(PhotoError) -> PictureFormat? {
         let head = Array(head.prefix(4_096))
         guard !head.isEmpty else { throw PhotoError(.truncated, "the file is empty") }
-        let type = MediaType(sniffing: head) ?? .unknown
-        guard type.kind == .jpeg else {
-            throw PhotoError(.notAPhoto, "only JPEG photos can be shared; this file is \(type), and may tell the place")
+        let sniffed = MediaType(sniffing: head) ?? .unknown
+        if sniffed.kind == .jpeg { return nil }
+        let type = path.map { FileName($0).refined(sniffed) } ?? sniffed
+        guard let format = PictureFormat(type) else {
+            throw PhotoError(.notAPhoto, "only photos can be shared; this file is \(type), and may tell the place")
+        }
+        return format
+    }
+}
+
+extension PictureWorkers {
+    fileprivate func read<Result>(
+        _ source: PictureSource, as format: PictureFormat, within limits: PhotoLimits,
+        _ body: (borrowing JPEGReader, SourcePhoto) throws(PhotoError) -> Result
+    ) throws(PhotoError) -> Result {
+        guard program != nil else { throw .noDecoder }
+        return try decoded(source, as: format, within: limits) { (picture) throws(PhotoError) -> Result in
+            var summary = picture.exif?.summary ?? ExifBlock.Summary()
+            summary.orientation = picture.orientation
+            let photo = SourcePhoto(stream: nil, summary: summary)
+            return try picture.read(within: limits) { (reader) throws(PhotoError) in try body(reader, photo) }
         }
     }
 }

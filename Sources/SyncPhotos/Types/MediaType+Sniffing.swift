@@ -159,7 +159,7 @@ struct FileName {
         "mp4", "m4v", "mov", "avi", "mkv", "webm", "mts", "m2ts", "mpg", "mpeg", "3gp", "3g2", "wmv",
     ]
 
-    private static let rawTypes = [
+    static let rawTypes = [
         "dng": "image/x-adobe-dng", "nef": "image/x-nikon-nef", "nrw": "image/x-nikon-nrw", "arw": "image/x-sony-arw",
         "srf": "image/x-sony-srf", "sr2": "image/x-sony-sr2", "pef": "image/x-pentax-pef", "srw": "image/x-samsung-srw",
         "3fr": "image/x-hasselblad-3fr", "fff": "image/x-hasselblad-fff", "iiq": "image/x-phaseone-iiq",

@@ -1,18 +1,11 @@
 import Glibc
 package import SystemPackage
 
-/// Runs a program to its end: posix_spawn(3), without a shell, bounded in output and time.
-///
-/// The program gets its own process group, and when it is given up the whole group is killed. No descriptor of ours and
-/// no signal mask reaches it.
+/// Runs a program to its end, bounded in output and time. When it is given up, its whole process group is killed
+/// (``StartedProgram``).
 package struct ChildProcess: Sendable {
-    package enum Status: Hashable, Sendable {
-        case exited(Int32)
-        case signalled(Int32)
-    }
-
     package struct Ending: Hashable, Sendable {
-        package var status: Status
+        package var status: StartedProgram.Status
         package var output: [UInt8] = []
         /// The last ``errorLimit`` bytes of stderr.
         package var errors: [UInt8] = []
@@ -27,8 +20,6 @@ package struct ChildProcess: Sendable {
     package static let errorLimit = 4_096
     /// How soon the end of a program is seen whose children keep its pipes, and a cancellation.
     private static let pollMilliseconds: Int32 = 50
-
-    private static let spareDescriptors: Int32 = 64
 
     private let words: [String]
     private let environment: [String: String]
@@ -56,22 +47,20 @@ package struct ChildProcess: Sendable {
         let source = try Pipe()
         let output = try Pipe()
         let errors = try Pipe()
-        let child = try spawn(input: source, output: output, errors: errors)
+        let child = try start(descriptors: [source.reader, output.writer, errors.writer])
         source.closeReader()
         output.closeWriter()
         errors.closeWriter()
         do {
             return try follow(child, input: source, output: output, errors: errors, flag)
         } catch {
-            kill(-child, SIGKILL)
-            var status: Int32 = 0
-            while waitpid(child, &status, 0) == -1, errno == EINTR {}
+            child.kill()
             throw error
         }
     }
 
     private func follow(
-        _ child: pid_t, input: Pipe, output: Pipe, errors: Pipe, _ flag: CancellationFlag
+        _ child: StartedProgram, input: Pipe, output: Pipe, errors: Pipe, _ flag: CancellationFlag
     ) throws -> Ending {
         let deadline = ContinuousClock.now + timeout
         var unsent = self.input[...]
@@ -96,7 +85,7 @@ package struct ChildProcess: Sendable {
             }
             if ending.output.count > outputLimit { throw Failure.tooMuch }
             if isLastLook, ready.isEmpty { return ending }
-            if !hasEnded, let status = Self.status(of: child) {
+            if !hasEnded, let status = child.status() {
                 ending.status = status
                 hasEnded = true
             }
@@ -105,65 +94,12 @@ package struct ChildProcess: Sendable {
         }
     }
 
-    /// `nil` while it runs.
-    private static func status(of child: pid_t) -> Status? {
-        var status: Int32 = 0
-        guard waitpid(child, &status, WNOHANG) == child else { return nil }
-        // WIFEXITED and its like (wait(2)) are macros.
-        return status & 0x7F == 0 ? .exited((status >> 8) & 0xFF) : .signalled(status & 0x7F)
-    }
-
-    // MARK: Starting
-
-    private func spawn(input: Pipe, output: Pipe, errors: Pipe) throws(Failure) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input.reader, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output.writer, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors.writer, STDERR_FILENO)
-        // libcurl opens its sockets without O_CLOEXEC, and may open more before the fork: new ones get the lowest free
-        // numbers. To close what is not open is no error.
-        for descriptor in (STDERR_FILENO + 1)...(Self.highestDescriptor() + Self.spareDescriptors) {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
+    private func start(descriptors: [Int32]) throws(Failure) -> StartedProgram {
+        do throws(Errno) {
+            return try StartedProgram(words: words, environment: environment, descriptors: descriptors)
+        } catch {
+            throw .notStarted(error)
         }
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // Our threads block all signals, and a child inherits the mask.
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setpgroup(&attributes, 0)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
-
-        var child = pid_t()
-        let code = Self.withTexts(words) { words in
-            Self.withTexts(environment.map { "\($0.key)=\($0.value)" }) { variables in
-                words[0].map { posix_spawnp(&child, $0, &actions, &attributes, words, variables) } ?? ENOENT
-            }
-        }
-        guard code == 0 else { throw .notStarted(Errno(rawValue: code)) }
-        return child
-    }
-
-    /// The highest that is open (proc(5)).
-    private static func highestDescriptor() -> Int32 {
-        let open = (try? Folder.names(in: "/proc/self/fd"))?.compactMap { Int32($0.string) } ?? []
-        return open.max().map { max($0, STDERR_FILENO) } ?? STDERR_FILENO
-    }
-
-    /// Hands out a NULL-terminated array of C strings.
-    private static func withTexts<Result>(
-        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
-    ) -> Result {
-        let copies = texts.map { strdup($0) }
-        defer { copies.forEach { free($0) } }
-        return body(copies + [nil])
     }
 }
 

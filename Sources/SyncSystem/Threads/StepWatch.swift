@@ -25,7 +25,7 @@ package final class StepWatch: Sendable {
     }
 
     package static let longestStep = Duration.seconds(60)
-    private static let leastProcessorTime = Duration.seconds(5)
+    package static let leastProcessorTime = Duration.seconds(5)
     /// Threads.
     package static let mostStuck = 8
     private static let interval: UInt32 = 1

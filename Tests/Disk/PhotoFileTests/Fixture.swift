@@ -21,7 +21,11 @@ enum Fixture {
 /// A folder with one photo in it, and the reducer at work on it.
 struct Workbench {
     let tree = try? TemporaryTree()
-    private let reducer = PhotoFileReducer()
+    private let reducer: PhotoFileReducer
+
+    init(pictures: PictureWorkers = .none) {
+        reducer = PhotoFileReducer(pictures: pictures)
+    }
 
     /// Examines and reduces bytes as the agent does.
     func copy(

@@ -168,8 +168,12 @@ import Testing
     }
 
     @Test(
-        arguments: [("IMG.HEIC", SamplePhoto.heif, "image/heic"), ("drawing.png", SamplePhoto.png, "image/png")])
-    func `an image of another type is stored byte for byte`(name: String, bytes: [UInt8], type: String) async throws {
+        arguments: [
+            ("IMG.jxl", SamplePhoto.jxl, "image/jxl"), ("drawing.psd", SamplePhoto.psd, "image/vnd.adobe.photoshop"),
+        ])
+    func `an image that nothing decodes is stored byte for byte`(name: String, bytes: [UInt8], type: String)
+        async throws
+    {
         let agent = try await home.startAgent()
         let photo = home.gallery.appending(name)
         try photo.create(bytes)

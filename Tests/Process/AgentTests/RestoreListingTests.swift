@@ -11,8 +11,8 @@ import Testing
             for pass in 0..<25 {
                 for number in 0..<100 {
                     // Stored as it is: nothing has to be decoded.
-                    let photo = SamplePhoto.heif + Array("\(pass) \(number)".utf8)
-                    try home.vacations.pushing(FilePath("Rome/\(pass) \(number).heic")).create(photo)
+                    let photo = SamplePhoto.jxl + Array("\(pass) \(number)".utf8)
+                    try home.vacations.pushing(FilePath("Rome/\(pass) \(number).jxl")).create(photo)
                 }
                 #expect(try await home.run("sync").code == 0)
             }

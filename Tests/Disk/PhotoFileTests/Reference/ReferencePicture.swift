@@ -14,10 +14,16 @@ struct ReferencePicture {
         bytes = file.suffix(width * height * 3)
     }
 
+    /// Red, green, blue.
+    func pixel(_ x: Int, _ y: Int) -> (Int, Int, Int) {
+        let at = bytes.startIndex + (y * width + x) * 3
+        return (Int(bytes[at]), Int(bytes[at + 1]), Int(bytes[at + 2]))
+    }
+
     /// Y, Cb, Cr of a pixel (JFIF 1.02).
     private func colour(_ x: Int, _ y: Int) -> [Double] {
-        let at = bytes.startIndex + (y * width + x) * 3
-        let (r, g, b) = (Double(bytes[at]), Double(bytes[at + 1]), Double(bytes[at + 2]))
+        let pixel = pixel(x, y)
+        let (r, g, b) = (Double(pixel.0), Double(pixel.1), Double(pixel.2))
         return [
             0.299 * r + 0.587 * g + 0.114 * b,
             128 - 0.168736 * r - 0.331264 * g + 0.5 * b,

@@ -60,6 +60,7 @@ struct PhotoEntry: Decodable, Sendable {
     var note: String?
     var uploadedAt: String?
     var takenAt: String?
+    var dropped: [String]
 }
 
 /// `sync --json`

@@ -33,7 +33,11 @@ enum SamplePhoto {
 
     /// The first bytes of a HEIF or PNG file, and noise.
     static let heif = Array("\0\0\0\u{18}ftypheic\0\0\0\0mif1heic".utf8) + [UInt8](repeating: 0xA5, count: 5_000)
-    static let png = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0x5A, count: 3_000)
+    static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [UInt8](repeating: 0x5A, count: 3_000)
+
+    /// The first bytes of a JPEG XL or Photoshop file, and noise. Nothing here decodes such a file.
+    static let jxl: [UInt8] = [0xFF, 0x0A] + [UInt8](repeating: 0xA5, count: 5_000)
+    static let psd = Array("8BPS".utf8) + [UInt8](repeating: 0x5A, count: 3_000)
 
     /// Puts a comment segment (ITU-T T.81, B.2.4.5) behind the start marker.
     private static func commented(_ photo: [UInt8], _ number: Int) -> [UInt8] {

@@ -21,8 +21,9 @@ import Testing
 
     @Test func `a photo of which no picture can be made has an empty frame, and is no failure`() async throws {
         let bench = try ArchiveBench()
-        try await bench.put("png", "2025-03-10T08:00:00Z", contentType: "image/png")
-        try await bench.put("heic", "2025-03-11T08:00:00Z", contentType: "image/heic")
+        try await bench.put("jxl", "2025-03-10T08:00:00Z", contentType: "image/jxl")
+        try await bench.put("psd", "2025-03-11T08:00:00Z", contentType: "image/vnd.adobe.photoshop")
+        try await bench.put("heic", "2025-03-13T08:00:00Z", contentType: "image/heic")
         try await bench.put("jpg", "2025-03-12T08:00:00Z")
         let memories = try await bench.list.page(ArchiveFilter(), limit: nil).photos
         let sheet = ArchiveSheet(
@@ -31,6 +32,6 @@ import Testing
         let result = try await sheet.make(title: "Memories", of: memories, profiles: [:], progress: { _ in })
         #expect(result.failures.isEmpty)
         #expect(result.undrawn == 2)
-        #expect(bench.store.count(.get) == 1)
+        #expect(bench.store.count(.get) == 2)
     }
 }

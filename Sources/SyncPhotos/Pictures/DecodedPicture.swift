@@ -1,0 +1,186 @@
+import CSyncDecoder
+import CSyncJPEG
+import SyncCore
+import SyncSystem
+import SystemPackage
+
+/// A picture that a worker has decoded: its samples in memory that both share, and what its file tells beside them.
+struct DecodedPicture {
+    /// What a worker's reply comes to, held against what it may say.
+    enum Answer {
+        case picture(DecodedPicture)
+        case failure(PhotoError)
+        /// No decoder of ours answers so.
+        case nonsense(String)
+    }
+
+    private enum Content {
+        /// Of the profile, nothing is filled in.
+        case samples(CSyncJPEG_Samples, in: MemoryFile)
+        /// The preview of a camera's raw file.
+        case jpeg([UInt8])
+    }
+
+    private let content: Content
+    /// Of the samples as they lie, or of the raw picture.
+    let size: PixelSize
+    /// Of EXIF, 1 to 8: by which the samples are still to be turned.
+    let orientation: Int
+    private let profile: [UInt8]
+    let exif: ExifBlock?
+    /// What the file has, and samples have not.
+    let beside: Set<DroppedPart>
+
+    /// Hands out a reader of the picture, from which a JPEG can be made.
+    func read<Result>(
+        within limits: PhotoLimits, _ body: (borrowing JPEGReader) throws(PhotoError) -> Result
+    ) throws(PhotoError) -> Result {
+        switch content {
+        case .jpeg(let bytes):
+            return try bytes.borrowed { (buffer) throws(PhotoError) in
+                try body(try JPEGReader(reading: buffer, limits: limits, memory: nil))
+            }
+        case .samples(let samples, let memory):
+            let reader = try JPEGReader(reading: samples, in: memory, profile: profile, limits: limits)
+            return try body(reader)
+        }
+    }
+
+    var isPreview: Bool {
+        if case .jpeg = content { true } else { false }
+    }
+}
+
+extension DecodedPicture.Answer {
+    /// Bytes; larger profiles and blocks are no use in a JPEG.
+    private static let mostProfile: UInt64 = 4 << 20
+    private static let mostExif: UInt64 = 1 << 20
+    fileprivate static let mostPreview: UInt64 = 128 << 20
+
+    /// - Parameters:
+    ///   - samples: what the worker was given to fill. It may still write to it.
+    ///   - pixels: that it was allowed.
+    init(_ reply: CSyncDecoder_Reply, samples: MemoryFile, format: PictureFormat, pixels: Int64) {
+        if let failure = Self.failure(reply) {
+            self = failure
+            return
+        }
+        guard let size = try? samples.size() else {
+            self = .failure(PhotoError(.outOfResources, "its samples cannot be read"))
+            return
+        }
+        let (width, height) = (Int64(reply.width), Int64(reply.height))
+        guard width > 0, height > 0, width * height <= pixels else {
+            self = .nonsense("a picture of \(width) × \(height) pixels")
+            return
+        }
+        guard (1...8).contains(reply.orientation) else {
+            self = .nonsense("orientation \(reply.orientation)")
+            return
+        }
+        for (offset, count) in [
+            (reply.samples_offset, reply.samples_bytes), (reply.icc_offset, reply.icc_bytes),
+            (reply.exif_offset, reply.exif_bytes),
+        ] {
+            let (end, isOver) = offset.addingReportingOverflow(count)
+            guard !isOver, end <= UInt64(max(size, 0)) else {
+                self = .nonsense("bytes behind the end of its memory")
+                return
+            }
+        }
+        do throws(Errno) {
+            let picture = try DecodedPicture(
+                reply, samples, format,
+                profile: Self.bytes(of: samples, reply.icc_offset, reply.icc_bytes, Self.mostProfile),
+                exif: Self.bytes(of: samples, reply.exif_offset, reply.exif_bytes, Self.mostExif))
+            self = picture.map(Self.picture) ?? .nonsense("samples of an unknown kind or of another size")
+        } catch {
+            self = .failure(PhotoError(.outOfResources, "its samples cannot be read: \(error)"))
+        }
+    }
+
+    private static func failure(_ reply: CSyncDecoder_Reply) -> Self? {
+        let words = withUnsafeBytes(of: reply.message) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        // They reach terminals.
+        let message = String(
+            String.UnicodeScalarView(words.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+        switch CSyncDecoder_Status(reply.status) {
+        case CSYNC_DECODER_OK: return nil
+        case CSYNC_DECODER_TRUNCATED:
+            return .failure(PhotoError(.truncated, "the file ends before its picture does (\(message))"))
+        case CSYNC_DECODER_CORRUPT:
+            return .failure(PhotoError(.corrupt, "the picture's data is damaged (\(message))"))
+        case CSYNC_DECODER_UNSUPPORTED: return .failure(PhotoError(.unsupported, message))
+        case CSYNC_DECODER_OVER_LIMIT: return .failure(PhotoError(.overLimit, "over the limits: \(message)"))
+        case CSYNC_DECODER_READ_FAILED:
+            return .failure(PhotoError(Errno(rawValue: reply.error_number), "read"))
+        // There was as much as any picture is given.
+        case CSYNC_DECODER_OUT_OF_MEMORY:
+            return .failure(PhotoError(.overLimit, "over the limits: it takes more memory to decode (\(message))"))
+        case CSYNC_DECODER_INTERNAL:
+            return .failure(PhotoError(.corrupt, "its decoder could not decode it (\(message))"))
+        default: return .nonsense("status \(reply.status)")
+        }
+    }
+
+    private static func bytes(
+        of memory: MemoryFile, _ offset: UInt64, _ count: UInt64, _ most: UInt64
+    ) throws(Errno) -> [UInt8] {
+        guard count > 0, count <= most else { return [] }
+        return try memory.bytes(from: Int64(offset), Int(count))
+    }
+}
+
+extension DecodedPicture {
+    /// `nil` when the samples are none that a picture of this size has.
+    fileprivate init?(
+        _ reply: CSyncDecoder_Reply, _ memory: MemoryFile, _ format: PictureFormat, profile: [UInt8], exif: [UInt8]
+    ) throws(Errno) {
+        size = PixelSize(width: Int(reply.width), height: Int(reply.height))
+        orientation = Int(reply.orientation)
+        self.exif = exif.isEmpty ? nil : ExifBlock(bytes: exif)
+        beside = Self.parts(reply.dropped, format)
+        if format == .raw, reply.colour == 0 {
+            guard reply.samples_bytes > 0, reply.samples_bytes <= Answer.mostPreview else { return nil }
+            content = .jpeg(try memory.bytes(from: Int64(reply.samples_offset), Int(reply.samples_bytes)))
+            self.profile = []
+            return
+        }
+        let (width, height) = (UInt64(reply.width), UInt64(reply.height))
+        var (across, down): (UInt64, UInt64) = (1, 1)
+        let colour: CSyncJPEG_Colour
+        switch reply.colour {
+        case 1: colour = CSYNC_JPEG_GRAY
+        case 2 where (1...2).contains(reply.horizontal) && (1...2).contains(reply.vertical):
+            colour = CSYNC_JPEG_YCBCR
+            (across, down) = (UInt64(reply.horizontal), UInt64(reply.vertical))
+        case 3: colour = CSYNC_JPEG_RGB
+        default: return nil
+        }
+        let chroma = (width + across - 1) / across * ((height + down - 1) / down)
+        guard reply.samples_bytes == width * height + (colour == CSYNC_JPEG_GRAY ? 0 : 2 * chroma) else { return nil }
+        let samples = CSyncJPEG_Samples(
+            colour: colour, width: reply.width, height: reply.height, across: Int32(across), down: Int32(down),
+            offset: Int64(reply.samples_offset), icc: nil, icc_count: 0)
+        content = .samples(samples, in: memory)
+        self.profile = Self.isProfile(profile, ofGray: colour == CSYNC_JPEG_GRAY) ? profile : []
+    }
+
+    /// Whether an ICC profile is one for such samples (ICC.1:2022, 7.2): readers show others wrong, or not at all.
+    private static func isProfile(_ profile: [UInt8], ofGray isGray: Bool) -> Bool {
+        profile.count >= 128 && profile.has("acsp", at: 36) && profile.has(isGray ? "GRAY" : "RGB ", at: 16)
+            && profile.big(at: 0) == profile.count
+    }
+
+    private static func parts(_ bits: UInt32, _ format: PictureFormat) -> Set<DroppedPart> {
+        let known: [(CSyncDecoder_Dropped, DroppedPart)] = [
+            (CSYNC_DECODER_DROPPED_ALPHA, .alpha), (CSYNC_DECODER_DROPPED_GAIN_MAP, .gainMap),
+            (CSYNC_DECODER_DROPPED_AUXILIARY, .secondPicture), (CSYNC_DECODER_DROPPED_PICTURES, format.furtherPictures),
+            (CSYNC_DECODER_DROPPED_XMP, .xmp), (CSYNC_DECODER_DROPPED_DEPTH, .depth),
+        ]
+        let parts = Set(known.filter { bits & $0.0.rawValue != 0 }.map(\.1))
+        return format == .raw ? parts.union([.raw]) : parts
+    }
+}

@@ -1,0 +1,271 @@
+import CSyncDecoder
+import Glibc
+import SyncCore
+import SyncSystem
+package import SystemPackage
+
+/// Decodes pictures other than JPEG, each in a worker process of its own, which can reach neither network nor files
+/// (`sync-agent-decoder`).
+///
+/// A worker serves many pictures, one at a time; there are at most as many as threads decode at once. One that does not
+/// answer, dies or answers nonsense is ended, and costs the picture that it had; the next one gets a new worker. All that
+/// comes from a worker is taken for a stranger's. One that has had no request for half a minute ends by itself.
+package final class PictureWorkers: Sendable {
+    /// How long a worker may keep a picture: as a step of pooled work (``StepWatch``), and ten times as long where it does
+    /// not even use the processor.
+    struct Patience {
+        var wall: Duration
+        var processor: Duration
+
+        init(wall: Duration = StepWatch.longestStep, processor: Duration = StepWatch.leastProcessorTime) {
+            self.wall = wall
+            self.processor = processor
+        }
+
+        fileprivate func isOver(_ wall: Duration, processor: Duration) -> Bool {
+            wall >= self.wall && processor >= self.processor || wall >= self.wall * 10
+        }
+    }
+
+    /// Where there is no decoder.
+    package static let none = PictureWorkers(programs: [])
+    package static let programName = "sync-agent-decoder"
+    /// How soon a cancellation is seen.
+    private static let interval = Duration.milliseconds(100)
+
+    private struct State {
+        var idle: [PictureWorker] = []
+        var isClosed = false
+    }
+
+    private let programs: [FilePath]
+    private let memory: DecodingMemory
+    private let patience: Patience
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - programs: the first of them that is there is run.
+    ///   - patience: with a picture.
+    ///   - memory: what pictures are decoded in.
+    init(
+        programs: [FilePath], patience: Patience = Patience(), memory: DecodingMemory = .ofProcess
+    ) {
+        self.programs = programs
+        self.patience = patience
+        self.memory = memory
+    }
+
+    /// Those of an installation: beside the executable, or in its `../libexec/sync-agent`.
+    package convenience init(besides executable: FilePath) {
+        let folder = executable.removingLastComponent()
+        let libexec = folder.removingLastComponent().appending("libexec/sync-agent")
+        self.init(programs: [folder, libexec].map { $0.appending(Self.programName) })
+    }
+
+    /// The program that is run; `nil` where it is not installed.
+    package var program: FilePath? { programs.first { (try? FileStatus(at: $0))?.kind == .file } }
+
+    /// Ends all workers, and waits for that. Twice is no error. Who decodes at this moment does so to the end.
+    package func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.idle = []
+        }
+    }
+
+    /// Takes workers that have ended by themselves off the process table. Whoever decodes now and then need not ask for it.
+    package func removeEnded() {
+        let ended = state.withLock { state in
+            let ended = state.idle.filter { $0.hasAnswered(within: .zero) }
+            state.idle.removeAll { worker in ended.contains { $0 === worker } }
+            return ended
+        }
+        for worker in ended { worker.end() }
+    }
+
+    // MARK: Decoding
+
+    /// Hands out a decoded picture. Its memory is set aside until `body` has ended (``DecodingMemory``).
+    /// - Throws: ``PhotoError``: the decoder's reason, `.tooSlow`, `.stopped`, `.corrupt` for a picture that ended its worker.
+    func decoded<Value>(
+        _ source: PictureSource, as format: PictureFormat, within limits: PhotoLimits,
+        _ body: (DecodedPicture) throws(PhotoError) -> Value
+    ) throws(PhotoError) -> Value {
+        let photo = try PictureFile(source)
+        let usual = PictureRoom.usual(limits)
+        let value = try memory.with(usual.bytes) { () throws(PhotoError) -> Value? in
+            guard let picture = try decode(photo, as: format, in: usual) else { return nil }
+            return try body(picture)
+        }
+        if let value { return value }
+        // A large picture has all the memory, and waits until nobody else decodes.
+        let all = PictureRoom.all(limits)
+        return try memory.with(all.bytes) { () throws(PhotoError) -> Value in
+            guard let picture = try decode(photo, as: format, in: all) else {
+                throw PhotoError(.overLimit, "over the limits")
+            }
+            return try body(picture)
+        }
+    }
+
+    /// - Returns: `nil` when it takes more room, and there is more.
+    private func decode(
+        _ photo: PictureFile, as format: PictureFormat, in room: PictureRoom
+    ) throws(PhotoError) -> DecodedPicture? {
+        defer { withExtendedLifetime(photo) {} }
+        let samples: MemoryFile
+        do throws(Errno) {
+            samples = try MemoryFile(named: "samples")
+        } catch {
+            throw PhotoError(.outOfResources, "its decoder cannot be given memory: \(error)")
+        }
+        let request = CSyncDecoder_Request(
+            format: format.code.rawValue, reserved: 0, pixels: room.pixels, memory_bytes: room.memory,
+            file_bytes: photo.size)
+        let worker = try worker(for: request, photo.descriptor, samples)
+        let reply = try answer(of: worker)
+        let status = CSyncDecoder_Status(reply.status)
+        if room.isMoreLeft, status == CSYNC_DECODER_OVER_LIMIT || status == CSYNC_DECODER_OUT_OF_MEMORY {
+            giveBack(worker)
+            return nil
+        }
+        let result = DecodedPicture.Answer(reply, samples: samples, format: format, pixels: room.pixels)
+        switch result {
+        case .picture(let picture):
+            giveBack(worker)
+            return picture
+        case .failure(let error):
+            giveBack(worker)
+            throw error
+        case .nonsense(let reason):
+            worker.end()
+            throw PhotoError.nonsense(reason)
+        }
+    }
+
+    private func answer(of worker: PictureWorker) throws(PhotoError) -> CSyncDecoder_Reply {
+        let (start, used) = (ContinuousClock.now, worker.processorTime)
+        while !worker.hasAnswered(within: min(Self.interval, patience.wall)) {
+            let isOver = patience.isOver(ContinuousClock.now - start, processor: worker.processorTime - used)
+            if isOver || PooledWork.isCancelled { worker.end() }
+            try PhotoError.checkStopped()
+            if isOver { throw .tooSlow }
+        }
+        do throws(Errno) {
+            return try worker.receive()
+        } catch {
+            guard error == .brokenPipe else {
+                worker.end()
+                throw PhotoError.nonsense("no reply")
+            }
+            switch worker.ending() {
+            case .signalled(SIGKILL):
+                throw PhotoError(.outOfResources, "its decoder was killed; the machine may be out of memory")
+            case .signalled(let signal):
+                throw PhotoError(
+                    .corrupt, "its decoder died of it (signal \(signal)); the picture's data may be damaged")
+            case .exited(let code):
+                throw PhotoError(.corrupt, "its decoder gave up (exit code \(code)); the picture's data may be damaged")
+            }
+        }
+    }
+
+    // MARK: Workers
+
+    /// A worker that has taken the request.
+    private func worker(
+        for request: CSyncDecoder_Request, _ picture: FileDescriptor, _ samples: MemoryFile
+    ) throws(PhotoError) -> PictureWorker {
+        while true {
+            let idle = state.withLock { $0.idle.popLast() }
+            do throws(Errno) {
+                let worker = if let idle { idle } else { try start() }
+                try worker.send(request, picture: picture, samples: samples.descriptor)
+                return worker
+            } catch {
+                // It had nothing to do for a while, and has ended.
+                if idle != nil { continue }
+                throw PhotoError(.outOfResources, "its decoder cannot be started: \(error)")
+            }
+        }
+    }
+
+    private func start() throws(Errno) -> PictureWorker {
+        guard let program else { throw .noSuchFileOrDirectory }
+        return try PictureWorker(program)
+    }
+
+    private func giveBack(_ worker: PictureWorker) {
+        state.withLock { state in
+            if !state.isClosed { state.idle.append(worker) }
+        }
+    }
+}
+
+extension PhotoError {
+    fileprivate static func nonsense(_ reason: String) -> PhotoError {
+        PhotoError(.corrupt, "its decoder answered nonsense (\(reason)); the picture may be made to do so")
+    }
+
+    /// `.unsupported`: there is nothing that could look into it.
+    static let noDecoder = PhotoError(
+        .unsupported,
+        "\(PictureWorkers.programName), which decodes pictures of this kind, is not installed beside sync-agent")
+}
+
+/// Where the bytes of a picture are.
+enum PictureSource {
+    /// The descriptor stays the caller's, and open; its own position is not used.
+    case file(FileDescriptor, size: Int64)
+    case bytes([UInt8])
+}
+
+/// The bytes of a picture as a worker reads them.
+private struct PictureFile {
+    let descriptor: FileDescriptor
+    let size: Int64
+    /// Of what was in memory.
+    private let copy: MemoryFile?
+
+    init(_ source: PictureSource) throws(PhotoError) {
+        switch source {
+        case .file(let descriptor, let size):
+            (self.descriptor, self.size, copy) = (descriptor, size, nil)
+        case .bytes(let bytes):
+            do throws(Errno) {
+                let copy = try MemoryFile(named: "picture")
+                try copy.write(bytes)
+                (descriptor, size, self.copy) = (copy.descriptor, Int64(bytes.count), copy)
+            } catch {
+                throw PhotoError(.outOfResources, "its decoder cannot be given memory: \(error)")
+            }
+        }
+    }
+}
+
+/// What a picture may take to be decoded.
+struct PictureRoom {
+    /// Width × height.
+    let pixels: Int64
+    /// Bytes of the decoder.
+    let memory: Int64
+    let isMoreLeft: Bool
+
+    /// Bytes of a sample's pixel at most: there are three colours.
+    private static let sampleBytes: Int64 = 3
+
+    /// Three of this kind have room beside each other.
+    static func usual(_ limits: PhotoLimits) -> PictureRoom {
+        PictureRoom(
+            pixels: min(limits.pixels, 20_000_000), memory: min(limits.memory, 108 << 20), isMoreLeft: true)
+    }
+
+    /// The samples have all of it, and the decoder once more.
+    static func all(_ limits: PhotoLimits) -> PictureRoom {
+        PictureRoom(
+            pixels: min(limits.pixels, limits.memory / sampleBytes), memory: limits.memory, isMoreLeft: false)
+    }
+
+    /// Both of them: what is set aside.
+    var bytes: Int64 { memory + pixels * Self.sampleBytes }
+}

@@ -1,0 +1,211 @@
+// Levels, YCbCr as a JPEG has it, and profiles for colours that a file only numbers.
+
+#include "Decoder.h"
+
+#include <math.h>
+#include <string.h>
+
+// JFIF: full range, BT.601, in units of 1/65536.
+
+static uint8_t luma(int red, int green, int blue) {
+    return (uint8_t)((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);
+}
+
+/// Of sums over 1 << `shift` pixels. The middle is 128, so that nothing is below 0.
+static uint8_t chroma(int red, int green, int blue, int shift) {
+    int value = (red + green + blue + (128 << (16 + shift)) + (1 << (15 + shift))) >> (16 + shift);
+    return (uint8_t)(value > 255 ? 255 : value);
+}
+
+bool write_as_ycbcr(Job *job, int32_t row, const uint8_t *rgb, int rows) {
+    int32_t width = job->reply.width;
+    size_t line = (size_t)width * 3;
+    uint8_t *out = job->row;
+    for (int index = 0; index < rows; index += 1) {
+        const uint8_t *red = rgb + (size_t)index * line;
+        const uint8_t *green = red + width;
+        const uint8_t *blue = green + width;
+        for (int32_t x = 0; x < width; x += 1) out[x] = luma(red[x], green[x], blue[x]);
+        if (!write_row(job, 0, row + index, out)) return false;
+    }
+    // The last column and the last row stand for those that are not there.
+    const uint8_t *upper = rgb;
+    const uint8_t *lower = rows > 1 ? rgb + line : rgb;
+    uint8_t *cb = out;
+    uint8_t *cr = out + width;
+    for (int32_t x = 0; x < width; x += 2) {
+        int32_t next = x + 1 < width ? x + 1 : x;
+        int sums[3];
+        for (int plane = 0; plane < 3; plane += 1) {
+            const uint8_t *above = upper + (size_t)plane * (size_t)width;
+            const uint8_t *below = lower + (size_t)plane * (size_t)width;
+            sums[plane] = above[x] + above[next] + below[x] + below[next];
+        }
+        cb[x / 2] = chroma(-11059 * sums[0], -21709 * sums[1], 32768 * sums[2], 2);
+        cr[x / 2] = chroma(32768 * sums[0], -27439 * sums[1], -5329 * sums[2], 2);
+    }
+    int32_t chroma_row = row / job->reply.vertical;
+    return write_row(job, 1, chroma_row, cb) && write_row(job, 2, chroma_row, cr);
+}
+
+static void replace(uint8_t *samples, size_t count, int zero, int range, int middle) {
+    uint8_t table[256];
+    for (int level = 0; level < 256; level += 1) {
+        int distance = (level - zero) * 255;
+        int value = middle + (distance + (distance < 0 ? -range / 2 : range / 2)) / range;
+        table[level] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+    for (size_t index = 0; index < count; index += 1) samples[index] = table[samples[index]];
+}
+
+void to_full_range(uint8_t *samples, size_t count) { replace(samples, count, 16, 219, 0); }
+
+void chroma_to_full_range(uint8_t *samples, size_t count) { replace(samples, count, 128, 224, 128); }
+
+// MARK: Profiles (ICC.1:2022)
+
+typedef struct Profile {
+    uint8_t bytes[640];
+    size_t count;
+    int tags;
+} Profile;
+
+static void put(Profile *profile, size_t at, uint32_t value) {
+    for (size_t index = 0; index < 4; index += 1) profile->bytes[at + index] = (uint8_t)(value >> (24 - 8 * index));
+}
+
+static void append(Profile *profile, uint32_t value) {
+    put(profile, profile->count, value);
+    profile->count += 4;
+}
+
+static void append_name(Profile *profile, const char *name) {
+    memcpy(profile->bytes + profile->count, name, 4);
+    profile->count += 4;
+}
+
+/// A fraction with 16 bits behind the point.
+static void append_fixed(Profile *profile, double value) {
+    append(profile, (uint32_t)(int32_t)lround(value * 65536));
+}
+
+enum { HEADER = 128, TAGS = 10, ENTRY = 12 };
+
+/// The data that follows is that of `name`.
+static void begin_tag(Profile *profile, const char *name) {
+    size_t at = HEADER + 4 + (size_t)profile->tags * ENTRY;
+    memcpy(profile->bytes + at, name, 4);
+    put(profile, at + 4, (uint32_t)profile->count);
+    profile->tags += 1;
+}
+
+static void end_tag(Profile *profile) {
+    size_t at = HEADER + 4 + (size_t)(profile->tags - 1) * ENTRY;
+    uint32_t begin = (uint32_t)(
+        (unsigned)profile->bytes[at + 4] << 24 | profile->bytes[at + 5] << 16 | profile->bytes[at + 6] << 8
+        | profile->bytes[at + 7]);
+    put(profile, at + 8, (uint32_t)profile->count - begin);
+    profile->count = (profile->count + 3) & ~(size_t)3;
+}
+
+static void add_text(Profile *profile, const char *name, const char *text) {
+    begin_tag(profile, name);
+    append_name(profile, "mluc");
+    append(profile, 0);
+    append(profile, 1);
+    append(profile, 12);
+    append_name(profile, "enUS");
+    append(profile, (uint32_t)(2 * strlen(text)));
+    append(profile, 28);
+    for (; *text != 0; text += 1) {
+        profile->bytes[profile->count + 1] = (uint8_t)*text;
+        profile->count += 2;
+    }
+    end_tag(profile);
+}
+
+static void add_numbers(Profile *profile, const char *name, const char *type, const double *numbers, int count) {
+    begin_tag(profile, name);
+    append_name(profile, type);
+    append(profile, 0);
+    for (int index = 0; index < count; index += 1) append_fixed(profile, numbers[index]);
+    end_tag(profile);
+}
+
+static void add_curve(Profile *profile, const char *name, double gamma) {
+    // sRGB: IEC 61966-2-1.
+    static const double srgb[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
+    begin_tag(profile, name);
+    append_name(profile, "para");
+    append(profile, 0);
+    append(profile, gamma > 0 ? 0 : 3 << 16);
+    for (int index = 0; index < (gamma > 0 ? 1 : 5); index += 1) append_fixed(profile, gamma > 0 ? gamma : srgb[index]);
+    end_tag(profile);
+}
+
+/// Primaries in XYZ, adapted to D50 (Bradford), for D65.
+typedef struct Primaries {
+    int number;
+    const char *name;
+    double red[3], green[3], blue[3];
+} Primaries;
+
+static const Primaries wide[] = {
+    {12, "Display P3", {0.515102, 0.241182, -0.001050}, {0.291965, 0.692236, 0.041885}, {0.157153, 0.066582, 0.784378}},
+    {9, "BT.2020", {0.673459, 0.279033, -0.001935}, {0.165661, 0.675338, 0.029989}, {0.125100, 0.045629, 0.797162}},
+    {1, "sRGB", {0.436075, 0.222504, 0.013932}, {0.385065, 0.716879, 0.097105}, {0.143080, 0.060617, 0.714173}},
+};
+
+static double gamma_of(int transfer) {
+    switch (transfer) {
+    case 4: return 2.2;
+    case 5: return 2.8;
+    case 8: return 1;
+    // BT.709 and its like are shown as sRGB is.
+    default: return 0;
+    }
+}
+
+bool write_profile_of(Job *job, int primaries, int transfer) {
+    double gamma = gamma_of(transfer);
+    const Primaries *found = NULL;
+    for (size_t index = 0; index < sizeof wide / sizeof *wide; index += 1) {
+        // What is not named is taken for sRGB, and so are the primaries of television, which are near.
+        if (wide[index].number == primaries || wide[index].number == 1) {
+            found = &wide[index];
+            break;
+        }
+    }
+    if (found->number == 1 && gamma == 0) return true;
+    static const double white[] = {0.9642, 1, 0.8249};
+    static const double from_d65[] = {
+        1.047886, 0.022919, -0.050216, 0.029582, 0.990484, -0.017079, -0.009252, 0.015073, 0.751678};
+    Profile profile = {.count = HEADER + 4 + TAGS * ENTRY};
+    add_text(&profile, "desc", found->name);
+    add_text(&profile, "cprt", "CC0");
+    add_numbers(&profile, "wtpt", "XYZ ", white, 3);
+    add_numbers(&profile, "chad", "sf32", from_d65, 9);
+    add_numbers(&profile, "rXYZ", "XYZ ", found->red, 3);
+    add_numbers(&profile, "gXYZ", "XYZ ", found->green, 3);
+    add_numbers(&profile, "bXYZ", "XYZ ", found->blue, 3);
+    add_curve(&profile, "rTRC", gamma);
+    // One curve for all: three entries of the table, and the same data.
+    size_t entry = HEADER + 4 + (size_t)(profile.tags - 1) * ENTRY;
+    static const char *const names[] = {"gTRC", "bTRC"};
+    for (size_t index = 0; index < 2; index += 1) {
+        uint8_t *next = profile.bytes + entry + (index + 1) * ENTRY;
+        memcpy(next, profile.bytes + entry, ENTRY);
+        memcpy(next, names[index], 4);
+    }
+    put(&profile, 0, (uint32_t)profile.count);
+    put(&profile, 8, 0x04300000);
+    memcpy(profile.bytes + 12, "mntrRGB XYZ ", 12);
+    static const uint8_t date[] = {0x07, 0xea, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0};
+    memcpy(profile.bytes + 24, date, sizeof date);
+    memcpy(profile.bytes + 36, "acsp", 4);
+    for (size_t index = 0; index < 3; index += 1) {
+        put(&profile, 68 + 4 * index, (uint32_t)lround(white[index] * 65536));
+    }
+    put(&profile, HEADER, TAGS);
+    return write_icc(job, profile.bytes, profile.count);
+}

@@ -1,0 +1,99 @@
+// HEVC by libde265, for libheif: one thread, and a picture with a damaged slice is none.
+
+#include "HEIF.h"
+
+#include <libde265/de265.h>
+#include <stddef.h>
+
+static const char *name(void) { return "libde265, strict"; }
+static void begin(void) { de265_init(); }
+static void end(void) { de265_free(); }
+static int supports(enum heif_compression_format format) {
+    return format == heif_compression_HEVC ? OUR_PRIORITY : 0;
+}
+
+static struct heif_error make(void **decoder) {
+    *decoder = de265_new_decoder();
+    if (*decoder == NULL) return heif_failure("libde265 cannot begin");
+    de265_set_parameter_bool(*decoder, DE265_DECODER_PARAM_SUPPRESS_FAULTY_PICTURES, 1);
+    return heif_done;
+}
+
+static void release(void *decoder) { de265_free_decoder(decoder); }
+
+/// Each unit has its length before it, in four bytes.
+static struct heif_error push(void *decoder, const void *data, size_t count) {
+    const uint8_t *bytes = data;
+    for (size_t at = 0; at < count;) {
+        if (count - at < 4) return heif_failure("a unit of HEVC is cut off");
+        size_t length =
+            (size_t)bytes[at] << 24 | (size_t)bytes[at + 1] << 16 | (size_t)bytes[at + 2] << 8 | bytes[at + 3];
+        at += 4;
+        if (length > count - at) return heif_failure("a unit of HEVC is cut off");
+        de265_error failure = de265_push_NAL(decoder, bytes + at, (int)length, 0, NULL);
+        if (failure != DE265_OK) return heif_failure(de265_get_error_text(failure));
+        at += length;
+    }
+    return heif_done;
+}
+
+static struct heif_error hevc_failure(de265_error state) {
+    bool is_memory = state == DE265_ERROR_OUT_OF_MEMORY || state == DE265_WARNING_CANNOT_APPLY_SAO_OUT_OF_MEMORY;
+    return is_memory ? heif_memory_failure() : heif_failure(de265_get_error_text(state));
+}
+
+/// What libde265 only warns of, and goes on, is damage; but for what tells of itself or of blocks beside the picture.
+static bool is_harmless(de265_error warning) {
+    switch (warning) {
+    case DE265_WARNING_NO_WPP_CANNOT_USE_MULTITHREADING:
+    case DE265_WARNING_NUMBER_OF_THREADS_LIMITED_TO_MAXIMUM:
+    case DE265_WARNING_SPS_MISSING_CANNOT_DECODE_SEI:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct heif_error hand_over(de265_decoder_context *decoder, struct heif_image **image) {
+    const struct de265_image *picture = de265_peek_next_picture(decoder);
+    CodedPicture coded = {
+        .width = de265_get_image_width(picture, 0),
+        .height = de265_get_image_height(picture, 0),
+        .bits = de265_get_bits_per_pixel(picture, 0),
+        .chroma = (enum heif_chroma)de265_get_chroma_format(picture),
+        .primaries = de265_get_image_colour_primaries(picture),
+        .transfer = de265_get_image_transfer_characteristics(picture),
+        .matrix = de265_get_image_matrix_coefficients(picture),
+        .is_full_range = de265_get_image_full_range_flag(picture),
+    };
+    for (int plane = 0; plane < (coded.chroma == heif_chroma_monochrome ? 1 : 3); plane += 1) {
+        if (de265_get_bits_per_pixel(picture, plane) != coded.bits) return heif_failure("planes of different depth");
+        coded.planes[plane] = de265_get_image_plane(picture, plane, &coded.strides[plane]);
+    }
+    struct heif_error failure = make_image(&coded, image);
+    de265_release_next_picture(decoder);
+    return failure;
+}
+
+static struct heif_error decode(void *decoder, struct heif_image **image) {
+    *image = NULL;
+    struct heif_error failure = heif_done;
+    de265_error state = de265_flush_data(decoder);
+    for (int more = 1; more && state == DE265_OK && *image == NULL && failure.code == heif_error_Ok;) {
+        state = de265_decode(decoder, &more);
+        if (de265_peek_next_picture(decoder) != NULL) failure = hand_over(decoder, image);
+    }
+    for (de265_error warning; failure.code == heif_error_Ok && (warning = de265_get_warning(decoder)) != DE265_OK;) {
+        if (!is_harmless(warning)) failure = hevc_failure(warning);
+    }
+    if (failure.code == heif_error_Ok && state != DE265_OK) failure = hevc_failure(state);
+    if (failure.code == heif_error_Ok && *image == NULL) failure = heif_failure("the picture is damaged");
+    if (failure.code != heif_error_Ok && *image != NULL) {
+        heif_image_release(*image);
+        *image = NULL;
+    }
+    return failure;
+}
+
+const struct heif_decoder_plugin hevc_decoder = {3, name, begin, end, supports, make, release, push, decode, NULL,
+                                                 "sync-agent-hevc"};

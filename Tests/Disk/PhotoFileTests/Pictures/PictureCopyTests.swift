@@ -1,0 +1,194 @@
+import Foundation
+import SyncCore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@testable import SyncPhotos
+
+/// Pictures of every kind, through the decoder that is built with the tests. The files show one picture; what they have
+/// beside it is in the README of their folder.
+@Suite struct PictureCopyTests {
+    private let limits = PhotoLimits()
+    private let half = ReducePolicy(maximumDimension: 50)
+
+    /// A file, and what its reduced copy has dropped.
+    struct Kind: Sendable, CustomTestStringConvertible {
+        var file: String
+        var dropped: [DroppedPart] = []
+        var isGray = false
+        var takenAt: String?
+
+        init(_ file: String, _ dropped: [DroppedPart] = [], isGray: Bool = false, takenAt: String? = nil) {
+            (self.file, self.dropped, self.isGray, self.takenAt) = (file, dropped, isGray, takenAt)
+        }
+
+        var testDescription: String { file }
+        var bytes: [UInt8] { get throws { try Fixture.bytes("kinds/\(file)") } }
+    }
+
+    private static let date = "2024-06-15T14:21:07+02:00"
+
+    static let kinds = [
+        Kind("plain.heic", [.xmp], takenAt: date), Kind("tiles.heic", takenAt: date), Kind("mirrored.heic"),
+        Kind("gain-map.heic", [.gainMap, .secondPicture]), Kind("deep.heic", [.depth]), Kind("full-chroma.heic"),
+        Kind("gray.heic", isGray: true), Kind("plain.avif", takenAt: date), Kind("wide.avif"),
+        Kind("turned.png", takenAt: date), Kind("interlaced.png"), Kind("palette.png"),
+        Kind("gray-16.png", [.depth], isGray: true), Kind("plain.webp"), Kind("turned.webp", takenAt: date),
+        Kind("lossless.webp"), Kind("animated.webp", [.motion]), Kind("turned.tif", takenAt: date),
+        Kind("gray-16.tif", [.depth], isGray: true), Kind("tiles.tif"), Kind("pages.tif", [.secondPicture]),
+        Kind("plain.gif"), Kind("animated.gif", [.motion]), Kind("plain.bmp"), Kind("runs.bmp"),
+        Kind("preview.dng", [.raw], takenAt: "2024-06-15T14:21:07"),
+    ]
+
+    private func copy(of bytes: [UInt8], named name: String, policy: ReducePolicy) throws -> StoredCopy {
+        try Workbench(pictures: Decoder.workers).copy(of: bytes, named: name, policy: policy)
+    }
+
+    @Test(arguments: kinds) func `beyond the limit it becomes a reduced JPEG, upright and in its colours`(kind: Kind)
+        throws
+    {
+        let copy = try copy(of: kind.bytes, named: kind.file, policy: half)
+        #expect(copy.type == MediaType.jpeg)
+        #expect([copy.width, copy.height] == [50, 34])
+        #expect(copy.dropped == kind.dropped)
+        #expect(copy.takenAt?.description == kind.takenAt)
+        #expect(copy.note == nil)
+        let bytes = try copy.reduced()
+        let picture = try BaselinePicture(bytes)
+        #expect(picture.width == 50 && picture.height == 34)
+        #expect(picture.planes.count == (kind.isGray ? 1 : 3))
+        for (x, y, colour, gray) in [
+            (12, 10, (230, 90, 60), 118), (15, 25, (240, 230, 150), 226), (42, 15, (40, 120, 70), 99),
+        ] {
+            let expected = kind.isGray ? (Double(gray), 128, 128) : PlanarPicture.ycbcr(colour.0, colour.1, colour.2)
+            for (plane, value) in zip(picture.planes, [expected.0, expected.1, expected.2]) {
+                let isHalved = plane.width < picture.width
+                let sample = Double(plane.sample(isHalved ? x / 2 : x, isHalved ? y / 2 : y))
+                #expect(abs(sample - value) < 16, "\(sample) for \(value) at \(x), \(y)")
+            }
+        }
+        guard let takenAt = kind.takenAt else { return }
+        let exif = try #require(try JPEGSegments(bytes).exif)
+        let summary = ExifBlock(bytes: exif).summary
+        #expect((summary.taken ?? summary.changed)?.captured.description == takenAt)
+        #expect((summary.orientation ?? 1) == 1)
+    }
+
+    @Test(arguments: kinds) func `within the limit it is stored as it is, once it was decoded`(kind: Kind) throws {
+        let copy = try copy(of: kind.bytes, named: kind.file, policy: ReducePolicy(maximumDimension: 100))
+        #expect(copy.content == .unchanged)
+        #expect(copy.dropped == [])
+        if kind.file == "preview.dng" {
+            #expect(copy.note?.contains("68 × 100 pixels") == true)
+        } else {
+            #expect([copy.width, copy.height] == [100, 68])
+            #expect(copy.note == nil)
+        }
+    }
+
+    /// Of the others, what is decoded stands in the first half.
+    @Test(arguments: kinds.filter { !["pages.tif", "preview.dng"].contains($0.file) })
+    func `one that was cut off is an error with its reason`(kind: Kind) throws {
+        let bytes = try kind.bytes
+        for limit in [50, 100] {
+            let error = #expect(throws: PhotoError.self) {
+                try copy(
+                    of: Array(bytes.prefix(bytes.count / 2)), named: kind.file,
+                    policy: ReducePolicy(maximumDimension: limit))
+            }
+            #expect(error.map { [.truncated, .corrupt].contains($0.code) } == true, "\(error?.message ?? "none")")
+            #expect(error?.isPermanent == true)
+        }
+    }
+
+    @Test(arguments: ["alpha.png", "alpha.webp", "alpha.avif"])
+    func `what a picture lets through lies on white`(file: String) throws {
+        let copy = try copy(of: Fixture.bytes("kinds/\(file)"), named: file, policy: half)
+        let picture = try BaselinePicture(try copy.reduced())
+        #expect(copy.dropped == [.alpha])
+        #expect(picture.planes[0].sample(12, 10) > 245)
+        #expect(abs(Int(picture.planes[0].sample(42, 15)) - 90) < 12)
+    }
+
+    @Test(arguments: ["hdr.avif", "inks.tif"]) func `what the decoder does not know is stored as it is`(file: String)
+        throws
+    {
+        let copy = try copy(of: Fixture.bytes("kinds/\(file)"), named: file, policy: half)
+        #expect(copy.content == .unchanged)
+        #expect(copy.note?.hasPrefix("stored as it is and not reduced: ") == true)
+    }
+
+    @Test(arguments: kinds) func `without a decoder it is stored as it is, with a note`(kind: Kind) throws {
+        let copy = try Workbench().copy(of: kind.bytes, named: kind.file, policy: half)
+        #expect(copy.content == .unchanged && copy.width == nil)
+        #expect(copy.note?.contains("sync-agent-decoder") == true)
+    }
+
+    @Test func `a photo in memory gives the copy that its file gives`() throws {
+        let bytes = try Fixture.bytes("kinds/plain.heic")
+        let reducer = PhotoFileReducer(pictures: Decoder.workers)
+        let copy = try reducer.reduce(bytes, policy: half)
+        #expect(copy == (try self.copy(of: bytes, named: "plain.heic", policy: half)))
+        #expect(try reducer.reduce(bytes, policy: ReducePolicy()).content == .unchanged)
+        #expect(throws: PhotoError.self) { try reducer.reduce(Array(bytes.prefix(2_000)), policy: half) }
+    }
+
+    @Test func `the profile of a picture comes along`() throws {
+        let bytes = try copy(of: Fixture.bytes("kinds/wide.avif"), named: "wide.avif", policy: half).reduced()
+        let profile = try JPEGSegments(bytes).contents(of: 0xE2, startingWith: "ICC_PROFILE\0")
+        #expect(profile.count == 1)
+        #expect(profile.first?.dropFirst(2 + 36).starts(with: "acsp".utf8) == true)
+    }
+
+    @Test(arguments: kinds) func `strip_location holds for reduced copies`(kind: Kind) throws {
+        var policy = half
+        policy.stripLocation = true
+        let copy = try copy(of: kind.bytes, named: kind.file, policy: policy)
+        let bytes = try copy.reduced()
+        let exif = try JPEGSegments(bytes).exif.map(ExifBlock.init(bytes:))
+        #expect(exif?.partsThatTellPlaces.isEmpty ?? true)
+        #expect([copy.width, copy.height] == [50, 34])
+    }
+
+    // MARK: Sharing
+
+    @Test(arguments: kinds) func `it is shared as a JPEG that tells nothing else`(kind: Kind) throws {
+        let maker = SharedPhotoMaker(pictures: Decoder.workers)
+        let tree = try TemporaryTree()
+        let path = try tree.write(kind.bytes, to: kind.file)
+        let reduced = try maker.sharedCopy(of: .file(path), size: .reduced(half))
+        #expect(reduced.type == .jpeg && [reduced.width, reduced.height] == [50, 34])
+        #expect(reduced.takenAt?.description == kind.takenAt)
+        let full = try maker.sharedCopy(of: .file(path), size: .full(limits))
+        #expect(full.type == .jpeg && [full.width, full.height] == [100, 68])
+        let thumbnail = try maker.thumbnail(of: .file(path), side: 20)
+        #expect([thumbnail.width, thumbnail.height] == [20, 14])
+        #expect(try JPEGSegments(thumbnail.reduced()).exif == nil)
+    }
+
+    @Test func `it is shared from its file as from its stored copy`() throws {
+        let bytes = try Fixture.bytes("kinds/plain.heic")
+        let stored = try copy(of: bytes, named: "plain.heic", policy: half).reduced()
+        let maker = SharedPhotoMaker(pictures: Decoder.workers)
+        let fromFile = try maker.sharedCopy(of: .bytes(bytes), size: .reduced(half))
+        let fromStore = try maker.sharedCopy(of: .bytes(stored), size: .reduced(half))
+        #expect(fromFile.digest == fromStore.digest)
+    }
+
+    @Test func `without a decoder it is not shared`() throws {
+        let bytes = try Fixture.bytes("kinds/plain.heic")
+        let error = #expect(throws: PhotoError.self) {
+            try SharedPhotoMaker().sharedCopy(of: .bytes(bytes), size: .reduced(half))
+        }
+        #expect(error?.code == .unsupported)
+    }
+}
+
+/// The decoder that is built beside the tests.
+enum Decoder {
+    static let workers: PictureWorkers = {
+        let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return PictureWorkers(besides: FilePath(executable ?? "/"))
+    }()
+}
