@@ -19,7 +19,8 @@ static bool is_decoding;
 
 /// In place of the C library's: libde265 takes its planes by it, and has no other way to see that.
 int posix_memalign(void **memory, size_t alignment, size_t count) {
-    uint8_t *taken = aligned_alloc(alignment, count);
+    if (count > SIZE_MAX - alignment) return ENOMEM;
+    uint8_t *taken = aligned_alloc(alignment, (count + alignment - 1) / alignment * alignment);
     if (taken == NULL) return ENOMEM;
     *memory = taken;
     if (!is_decoding) return 0;
