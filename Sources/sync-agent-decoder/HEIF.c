@@ -315,12 +315,18 @@ static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bo
     return fits_in_memory(job, is_turned ? 2 * bytes : bytes);
 }
 
+enum { LARGEST_TILE = 4096 };
+
 static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
     // An alpha plane is turned by libheif in any case.
     int orientation = 1;
     bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
     bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
     if (!memory_suffices(job, handle, is_turned)) return false;
+    // A grid tells a size of its own; only that of the picture has been looked at.
+    int side = heif_image_handle_get_width(handle);
+    if (side < heif_image_handle_get_height(handle)) side = heif_image_handle_get_height(handle);
+    heif_context_set_maximum_image_size_limit(context, (side < LARGEST_TILE ? LARGEST_TILE : side) + 1);
     struct heif_decoding_options *options = heif_decoding_options_alloc();
     if (options == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
     options->strict_decoding = 1;
@@ -356,6 +362,8 @@ bool decode_heif(Job *job) {
     if (context == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "libheif cannot begin");
     heif_context_set_max_decoding_threads(context, 0);
     heif_context_set_maximum_image_size_limit(context, LONGEST_SIDE + 1);
+    limit_hevc(job->request.memory_bytes);
+    limit_av1(job->request.pixels);
     File file = {.job = job};
     struct heif_reader reader = {
         .reader_api_version = 1, .get_position = position_of, .read = read_bytes, .seek = seek_to,

@@ -16,10 +16,13 @@ static const uint8_t stripes[16] = {
     0x9e, 0x37, 0x79, 0xb9, 0x7f, 0x4a, 0x7c, 0x15, 0xf3, 0x9c, 0xc0, 0x60, 0x5c, 0xed, 0xc8, 0x34};
 
 static bool is_decoding;
+static int64_t largest_plane;
+
+void limit_hevc(int64_t memory_bytes) { largest_plane = memory_bytes; }
 
 /// In place of the C library's: libde265 takes its planes by it, and has no other way to see that.
 int posix_memalign(void **memory, size_t alignment, size_t count) {
-    if (count > SIZE_MAX - alignment) return ENOMEM;
+    if (count > SIZE_MAX - alignment || (is_decoding && count > (size_t)largest_plane)) return ENOMEM;
     uint8_t *taken = aligned_alloc(alignment, (count + alignment - 1) / alignment * alignment);
     if (taken == NULL) return ENOMEM;
     *memory = taken;
