@@ -12,6 +12,10 @@ typedef struct Decoder {
     Dav1dData data;
 } Decoder;
 
+static unsigned most_pixels;
+
+void limit_av1(int64_t pixels) { most_pixels = pixels > UINT32_MAX ? UINT32_MAX : (unsigned)pixels; }
+
 static const char *name(void) { return "dav1d, one thread"; }
 static int supports(enum heif_compression_format format) {
     return format == heif_compression_AV1 ? OUR_PRIORITY : 0;
@@ -32,6 +36,7 @@ static struct heif_error make(void **state) {
     settings.n_threads = 1;
     settings.max_frame_delay = 1;
     settings.all_layers = 0;
+    settings.frame_size_limit = most_pixels;
     // Nothing on standard error.
     settings.logger.callback = NULL;
     if (dav1d_open(&decoder->context, &settings) != 0) {

@@ -22,6 +22,9 @@ struct heif_error heif_memory_failure(void) {
 /// How the picture's chroma was coded; libheif has RGB by the time it tells. An alpha plane comes later, and has none.
 static enum heif_chroma coded_chroma;
 
+/// Pixels of all tiles. libheif does not ask whether they cover the picture, and leaves what they do not cover as it was.
+static int64_t coded_pixels;
+
 static int scaled_down(int size, bool is_halved) { return is_halved ? (size + 1) / 2 : size; }
 
 struct heif_error make_image(const CodedPicture *picture, struct heif_image **image) {
@@ -57,8 +60,9 @@ struct heif_error make_image(const CodedPicture *picture, struct heif_image **im
     if (failure.code != heif_error_Ok) {
         heif_image_release(*image);
         *image = NULL;
-    } else if (coded_chroma == heif_chroma_undefined) {
-        coded_chroma = picture->chroma;
+    } else {
+        if (coded_chroma == heif_chroma_undefined) coded_chroma = picture->chroma;
+        coded_pixels += (int64_t)picture->width * picture->height;
     }
     return failure;
 }
@@ -294,6 +298,9 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
     if (planes.samples[0] == NULL || planes.samples[1] == NULL || planes.samples[2] == NULL) {
         return fail(job, CSYNC_DECODER_UNSUPPORTED, "libheif gives neither RGB nor gray");
     }
+    if (coded_pixels < (int64_t)width * height) {
+        return fail(job, CSYNC_DECODER_CORRUPT, "the tiles do not cover the picture");
+    }
     if (planes.samples[3] != NULL) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
     // libheif leaves the levels of gray as they are coded, but for those that it has made RGB of.
     return write_planes(job, &planes, width, height, is_limited && is_gray);
@@ -308,12 +315,18 @@ static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bo
     return fits_in_memory(job, is_turned ? 2 * bytes : bytes);
 }
 
+enum { LARGEST_TILE = 4096 };
+
 static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
     // An alpha plane is turned by libheif in any case.
     int orientation = 1;
     bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
     bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
     if (!memory_suffices(job, handle, is_turned)) return false;
+    // A grid tells a size of its own; only that of the picture has been looked at.
+    int side = heif_image_handle_get_width(handle);
+    if (side < heif_image_handle_get_height(handle)) side = heif_image_handle_get_height(handle);
+    heif_context_set_maximum_image_size_limit(context, (side < LARGEST_TILE ? LARGEST_TILE : side) + 1);
     struct heif_decoding_options *options = heif_decoding_options_alloc();
     if (options == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
     options->strict_decoding = 1;
@@ -321,6 +334,7 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     if (is_told) job->reply.orientation = orientation;
     struct heif_image *image = NULL;
     coded_chroma = heif_chroma_undefined;
+    coded_pixels = 0;
     struct heif_error error =
         heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options);
     if (error.code == heif_error_Ok && heif_image_get_colorspace(image) == heif_colorspace_YCbCr) {
@@ -348,6 +362,8 @@ bool decode_heif(Job *job) {
     if (context == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "libheif cannot begin");
     heif_context_set_max_decoding_threads(context, 0);
     heif_context_set_maximum_image_size_limit(context, LONGEST_SIDE + 1);
+    limit_hevc(job->request.memory_bytes);
+    limit_av1(job->request.pixels);
     File file = {.job = job};
     struct heif_reader reader = {
         .reader_api_version = 1, .get_position = position_of, .read = read_bytes, .seek = seek_to,

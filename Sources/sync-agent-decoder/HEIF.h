@@ -35,6 +35,10 @@ struct heif_error heif_memory_failure(void);
 extern const struct heif_decoder_plugin hevc_decoder;
 extern const struct heif_decoder_plugin av1_decoder;
 
+/// What a request allows, before its picture is decoded: a coded picture may claim a size that its file does not.
+void limit_hevc(int64_t memory_bytes);
+void limit_av1(int64_t pixels);
+
 /// Above libheif's own.
 enum { OUR_PRIORITY = 1000 };
 

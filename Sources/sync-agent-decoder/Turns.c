@@ -1,4 +1,4 @@
-// How the primary picture of a HEIF file is turned: `irot` and `imir` as an orientation (ISO 23008-12, 6.5.10 and 6.5.12).
+// How the primary picture of a HEIF file is turned: `irot` and `imir` as an orientation (ISO 23008-12, 6.5.10, 6.5.12).
 //
 // libheif turns a picture by making it once more, which is more memory than all the rest takes. Who reduces the picture
 // turns it for nothing. What is not as it should be here is left to libheif.

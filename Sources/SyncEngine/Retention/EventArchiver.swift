@@ -143,16 +143,25 @@ struct EventArchiver: Sendable {
         return photo
     }
 
+    /// What a reduced copy of a picture that is no JPEG would lose for good.
+    private static let lasting: Set<DroppedPart> = [.gainMap, .secondPicture, .motion, .alpha, .depth, .raw]
+
     /// The photo leaves its file for good: what a reduced copy would lose of it, but sharpness, is kept with all of it.
     private func whole(_ copy: StoredCopy, of photo: [UInt8]) throws(PhotoError) -> StoredCopy {
         guard case .reduced = copy.content, copy.type.kind == .jpeg else { return copy }
+        let isJPEG = photo.starts(with: [0xFF, 0xD8, 0xFF])
         let extent = JPEGExtent(photo)
-        guard extent.holdsMore else { return copy }
+        guard isJPEG ? extent.holdsMore : !Self.lasting.isDisjoint(with: copy.dropped) else { return copy }
         guard !policy.stripLocation else {
             throw PhotoError(
                 .unsupported,
                 "its photo holds more than one picture, which only the file itself keeps, and photos.strip_location"
                     + " forbids to store that; it stays where it is")
+        }
+        if !isJPEG {
+            var policy = policy
+            policy.maximumDimension = .max
+            return try reducer.reduce(photo, policy: policy)
         }
         var copy = copy
         copy.content = .unchanged

@@ -1,8 +1,10 @@
+import CSyncDecoder
 import Glibc
 
 /// A reader of bytes that somebody else has written, and what must be true of whatever it makes of them.
 enum FuzzTarget: String, CaseIterable {
     case jpeg, exif, cut, photo
+    case heif, png, webp, tiff, gif, bmp, raw
     case manifest, page
     case xml, lifecycle
     case events, projects, vacation
@@ -15,6 +17,13 @@ enum FuzzTarget: String, CaseIterable {
         case .exif: PictureTargets.exif(bytes)
         case .cut: PictureTargets.cut(bytes)
         case .photo: PictureTargets.photo(bytes)
+        case .heif: DecoderTargets.decode(bytes, by: CSYNC_DECODER_HEIF)
+        case .png: DecoderTargets.decode(bytes, by: CSYNC_DECODER_PNG)
+        case .webp: DecoderTargets.decode(bytes, by: CSYNC_DECODER_WEBP)
+        case .tiff: DecoderTargets.decode(bytes, by: CSYNC_DECODER_TIFF)
+        case .gif: DecoderTargets.decode(bytes, by: CSYNC_DECODER_GIF)
+        case .bmp: DecoderTargets.decode(bytes, by: CSYNC_DECODER_BMP)
+        case .raw: DecoderTargets.decode(bytes, by: CSYNC_DECODER_RAW)
         case .manifest: ShareTargets.manifest(bytes)
         case .page: ShareTargets.page(bytes)
         case .xml: StoreTargets.xml(bytes)

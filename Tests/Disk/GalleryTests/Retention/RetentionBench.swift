@@ -27,6 +27,8 @@ struct RetentionBench {
     var looksFirst = true
     /// Of a cleanup.
     var policy = ReducePolicy()
+    /// Decode what is no JPEG.
+    var pictures = PictureWorkers.none
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter start: by default a minute from now, so that files that are written now are a minute old.
@@ -80,9 +82,13 @@ struct RetentionBench {
         Data(try jpeg(number, of: file)).base64EncodedString()
     }
 
-    static func jpeg(_ number: Int, of file: String = "sampling-2x2.jpg") throws -> [UInt8] {
+    static func fixture(_ file: String) throws -> [UInt8] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../PhotoFixtures")
-        let photo = Array(try Data(contentsOf: folder.appending(path: file)))
+        return Array(try Data(contentsOf: folder.appending(path: file)))
+    }
+
+    static func jpeg(_ number: Int, of file: String = "sampling-2x2.jpg") throws -> [UInt8] {
+        let photo = try fixture(file)
         let text = Array("photo \(number)".utf8)
         return photo.prefix(2) + [0xFF, 0xFE, 0, UInt8(text.count + 2)] + text + photo.dropFirst(2)
     }
@@ -108,7 +114,7 @@ struct RetentionBench {
         try await PhotoPipeline(
             ledger: LedgerQueue(ledger), store: store,
             preparer: Preparer(
-                ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
+                ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(pictures: pictures),
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .zero,
                 now: time.source.now),
             pool: BlockingPool(name: "test", threads: 2), batchSize: 3, work: Wakeup(), time: time.source,
@@ -122,7 +128,7 @@ struct RetentionBench {
         RetentionPass(
             folders: [gallery], ledger: LedgerQueue(ledger),
             store: store,
-            scanner: scanner, reducer: PhotoFileReducer(), phones: PlainNumbers(),
+            scanner: scanner, reducer: PhotoFileReducer(pictures: pictures), phones: PlainNumbers(),
             rules: RetentionPass.Rules(
                 keys: try KeyLayout(user: "ana"), policy: policy, batchSize: batchSize,
                 keepsTitles: keepsTitles,
@@ -136,7 +142,8 @@ struct RetentionBench {
         let pass = SyncPass(
             folders: [folder], ledger: ledger, scanner: scanner, pool: pool, settle: .zero, time: time.source)
         return EventIntake(
-            pass: pass, ledger: LedgerQueue(ledger), scanner: scanner, reducer: PhotoFileReducer(), pool: pool)
+            pass: pass, ledger: LedgerQueue(ledger), scanner: scanner, reducer: PhotoFileReducer(pictures: pictures),
+            pool: pool)
     }
 
     @discardableResult

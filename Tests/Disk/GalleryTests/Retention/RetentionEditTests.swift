@@ -2,6 +2,7 @@ import Foundation
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncPhotos
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
@@ -165,6 +166,23 @@ import Testing
         #expect((summary.archived, summary.errors.count) == (1, 0))
         #expect(bench.memory.content(try bench.key("e1")) == photo)
         #expect(!bench.exists("one.json"))
+    }
+
+    @Test mutating func `a HEIC with a gain map is archived with every byte, and one without it reduced`() async throws
+    {
+        let executable = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        bench.pictures = PictureWorkers(besides: FilePath(executable))
+        bench.policy.maximumDimension = 64
+        for (id, name) in [("e1", "gain-map.heic"), ("e2", "mirrored.heic")] {
+            let photo = try RetentionBench.fixture("kinds/\(name)")
+            try bench.write(bench.event(id, photo: Data(photo).base64EncodedString()), to: "\(id).json")
+        }
+        try await bench.sync()
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.errors.count) == (2, 0))
+        #expect(bench.memory.content(try bench.key("e1")) == (try RetentionBench.fixture("kinds/gain-map.heic")))
+        #expect(bench.memory.content(try bench.key("e2"))?.starts(with: [0xFF, 0xD8, 0xFF]) == true)
+        bench.pictures.close()
     }
 
     @Test mutating func `where it may not be stored unchanged, the element stays and is named`() async throws {
