@@ -100,15 +100,16 @@ bool extend_samples(Job *job, int64_t end) {
 
 bool check_size(Job *job, int64_t width, int64_t height) {
     if (width < 1 || height < 1) return fail(job, CSYNC_DECODER_CORRUPT, "the picture has no pixels");
+    int64_t pixels;
+    if (__builtin_mul_overflow(width, height, &pixels) || pixels > job->request.pixels) {
+        return fail(
+            job, CSYNC_DECODER_OVER_LIMIT, "the picture has %lld × %lld pixels, and the limit is %lld",
+            (long long)width, (long long)height, (long long)job->request.pixels);
+    }
     if (width > LONGEST_SIDE || height > LONGEST_SIDE) {
         return fail(
             job, CSYNC_DECODER_UNSUPPORTED, "the picture has %lld × %lld pixels; a side can have %d",
             (long long)width, (long long)height, LONGEST_SIDE);
-    }
-    if (width * height > job->request.pixels) {
-        return fail(
-            job, CSYNC_DECODER_OVER_LIMIT, "the picture has %lld × %lld pixels, and the limit is %lld",
-            (long long)width, (long long)height, (long long)job->request.pixels);
     }
     return true;
 }

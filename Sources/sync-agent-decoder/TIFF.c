@@ -46,15 +46,31 @@ static void note_warning(thandle_t state, const char *module, const char *format
     if (((File *)state)->is_decoding) note_error(state, module, format, arguments);
 }
 
-/// libtiff does not read what it knows to lie behind the end.
-static bool tiff_fails(File *file, TIFF *tiff) {
+/// Whether strips or tiles of the page lie behind the file's end.
+static bool is_page_cut(const File *file, TIFF *tiff) {
     uint32_t count = TIFFIsTiled(tiff) ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
     for (uint32_t index = 0; index < count; index += 1) {
         uint64_t end;
         if (__builtin_add_overflow(TIFFGetStrileOffset(tiff, index), TIFFGetStrileByteCount(tiff, index), &end)) break;
-        if (end > (uint64_t)file->job->request.file_bytes) file->job->reached_end = true;
+        if (end > (uint64_t)file->job->request.file_bytes) return true;
     }
+    return false;
+}
+
+/// libtiff does not read what it knows to lie behind the end.
+static bool tiff_fails(File *file, TIFF *tiff) {
+    if (is_page_cut(file, tiff)) file->job->reached_end = true;
     return fail_by_library(file->job, file->words);
+}
+
+/// Looks where the other pages lie, and decodes none of them.
+static bool are_others_there(File *file, TIFF *tiff) {
+    while (!TIFFLastDirectory(tiff)) {
+        file->words[0] = 0;
+        if (!TIFFReadDirectory(tiff)) return fail_by_library(file->job, file->words);
+        if (is_page_cut(file, tiff)) return fail(file->job, CSYNC_DECODER_TRUNCATED, "a page lies behind the file's end");
+    }
+    return true;
 }
 
 enum { UNTOLD = 0xffff };
@@ -174,6 +190,8 @@ static bool write_raster(File *file, TIFFRGBAImage *image, const Page *page, uin
 
 static bool write_strips(File *file, TIFF *tiff, const Page *page) {
     Job *job = file->job;
+    // What is not decoded is stored as it is, where it is all there.
+    if (is_page_cut(file, tiff)) return fail(job, CSYNC_DECODER_TRUNCATED, "the file ends before its picture does");
     if (page->photometric == PHOTOMETRIC_SEPARATED) {
         return fail(job, CSYNC_DECODER_UNSUPPORTED, "inks (CMYK) instead of colours");
     }
@@ -212,7 +230,11 @@ static bool decode_page(File *file, TIFF *tiff) {
     if (TIFFGetField(tiff, TIFFTAG_XMLPACKET, &count, &block)) job->reply.dropped |= CSYNC_DECODER_DROPPED_XMP;
     if (TIFFGetField(tiff, TIFFTAG_ICCPROFILE, &count, &block) && !write_icc(job, block, count)) return false;
     job->reply.pictures = TIFFNumberOfDirectories(tiff);
-    return true;
+    // Larger or smaller pictures of a page; of a raw file that is called TIFF, what the sensor saw.
+    uint16_t others = 0;
+    void *offsets = NULL;
+    if (TIFFGetField(tiff, TIFFTAG_SUBIFD, &others, &offsets) && others > 0) job->reply.pictures += others;
+    return are_others_there(file, tiff);
 }
 
 bool decode_tiff(Job *job) {

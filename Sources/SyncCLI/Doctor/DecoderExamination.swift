@@ -33,12 +33,22 @@ struct DecoderExamination: Sendable {
             let check = ChildProcess(
                 words: [path.string, "--check"], environment: [:], timeout: Self.patience, outputLimit: Self.mostBytes)
             let ending = try check.run(flag)
-            guard ending.status == .exited(0) else { return broken(path, "it ended with \(ending.status)") }
+            switch ending.status {
+            case .exited(0): break
+            case .exited(let code): return broken(path, "it ended with \(code)")
+            case .signalled(let signal): return broken(path, "it died of signal \(signal)")
+            }
             abilities = try JSONDecoder().decode(Abilities.self, from: Data(ending.output))
         } catch is CancellationError {
             throw CancellationError()
-        } catch {
-            return broken(path, "\(error)")
+        } catch let failure as ChildProcess.Failure {
+            switch failure {
+            case .notStarted(let error): return broken(path, "it cannot be started: \(error)")
+            case .tooSlow: return broken(path, "it does not answer")
+            case .tooMuch: return broken(path, "its answer does not end")
+            }
+        } catch is DecodingError {
+            return broken(path, "its answer is none of a decoder")
         }
         let libraries = abilities.libraries.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         let detail = "decoded by \(path) with \(libraries.joined(separator: ", "))"

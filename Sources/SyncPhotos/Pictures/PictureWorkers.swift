@@ -11,8 +11,8 @@ package import SystemPackage
 /// answer, dies or answers nonsense is ended, and costs the picture that it had; the next one gets a new worker. All that
 /// comes from a worker is taken for a stranger's. One that has had no request for half a minute ends by itself.
 package final class PictureWorkers: Sendable {
-    /// How long a worker may keep a picture: as a step of pooled work (``StepWatch``), and ten times as long where it does
-    /// not even use the processor.
+    /// How long a worker may keep a picture: as a step of pooled work (``StepWatch``), and ten times as long where it hardly
+    /// uses the processor. One that does not use it at all has as long as the first.
     struct Patience {
         var wall: Duration
         var processor: Duration
@@ -30,6 +30,8 @@ package final class PictureWorkers: Sendable {
     /// Where there is no decoder.
     package static let none = PictureWorkers(programs: [])
     package static let programName = "sync-agent-decoder"
+    /// Of the processor, by which a worker shows that it works.
+    private static let sign = Duration.milliseconds(10)
     /// How soon a cancellation is seen.
     private static let interval = Duration.milliseconds(100)
 
@@ -145,11 +147,17 @@ package final class PictureWorkers: Sendable {
 
     private func answer(of worker: PictureWorker) throws(PhotoError) -> CSyncDecoder_Reply {
         let (start, used) = (ContinuousClock.now, worker.processorTime)
+        var (lastSign, lastTime) = (start, used)
         while !worker.hasAnswered(within: min(Self.interval, patience.wall)) {
-            let isOver = patience.isOver(ContinuousClock.now - start, processor: worker.processorTime - used)
-            if isOver || PooledWork.isCancelled { worker.end() }
+            let (now, time) = (ContinuousClock.now, worker.processorTime)
+            if time - lastTime >= Self.sign { (lastSign, lastTime) = (now, time) }
+            let isOver = patience.isOver(now - start, processor: time - used)
+            let isStill = now - lastSign >= patience.wall
+            if isOver || isStill || PooledWork.isCancelled { worker.end() }
             try PhotoError.checkStopped()
             if isOver { throw .tooSlow }
+            // On the busiest machine it gets some time of the processor. Whoever stopped it, the picture did not.
+            if isStill { throw PhotoError(.outOfResources, "its decoder did nothing for a minute, and was ended") }
         }
         do throws(Errno) {
             return try worker.receive()
@@ -165,7 +173,10 @@ package final class PictureWorkers: Sendable {
                 throw PhotoError(
                     .corrupt, "its decoder died of it (signal \(signal)); the picture's data may be damaged")
             case .exited(let code):
-                throw PhotoError(.corrupt, "its decoder gave up (exit code \(code)); the picture's data may be damaged")
+                // No picture makes ours do so: it is another program, or lacks a library.
+                throw PhotoError(
+                    .outOfResources,
+                    "its decoder ended by itself (exit code \(code)); see what sync-agent doctor says of it")
             }
         }
     }

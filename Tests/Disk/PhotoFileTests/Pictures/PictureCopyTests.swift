@@ -87,8 +87,8 @@ import Testing
         }
     }
 
-    /// Of the others, what is decoded stands in the first half.
-    @Test(arguments: kinds.filter { !["pages.tif", "preview.dng"].contains($0.file) })
+    /// Of the other one, what is decoded stands in the first half.
+    @Test(arguments: kinds.filter { $0.file != "preview.dng" })
     func `one that was cut off is an error with its reason`(kind: Kind) throws {
         let bytes = try kind.bytes
         for limit in [50, 100] {
@@ -117,6 +117,32 @@ import Testing
         let copy = try copy(of: Fixture.bytes("kinds/\(file)"), named: file, policy: half)
         #expect(copy.content == .unchanged)
         #expect(copy.note?.hasPrefix("stored as it is and not reduced: ") == true)
+    }
+
+    /// Inks of 40 × 40 pixels, in a TIFF whose directory comes first.
+    private func inks(bytes: Int) -> [UInt8] {
+        func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.littleEndian, Array.init) }
+        func short(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value.littleEndian, Array.init) }
+        let tags: [(UInt16, UInt16, UInt32)] = [
+            (256, 3, 40), (257, 3, 40), (258, 3, 8), (262, 3, 5), (273, 4, 200), (277, 3, 4), (278, 3, 40),
+            (279, 4, 6_400),
+        ]
+        let directory = tags.flatMap { short($0.0) + short($0.1) + number(1) + number($0.2) }
+        let head = [0x49, 0x49, 0x2A, 0] + number(8) + short(UInt16(tags.count)) + directory + number(0)
+        return head + [UInt8](repeating: 0, count: 200 - head.count) + [UInt8](repeating: 0x7F, count: bytes)
+    }
+
+    @Test func `what the decoder does not know is an error where its file ends too early`() throws {
+        #expect(try copy(of: inks(bytes: 6_400), named: "inks.tif", policy: half).content == .unchanged)
+        let error = #expect(throws: PhotoError.self) { try copy(of: inks(bytes: 100), named: "inks.tif", policy: half) }
+        #expect(error?.code == .truncated)
+    }
+
+    /// Nothing names a photo in memory, so that a raw file is a TIFF there. What the sensor saw must not be lost for that.
+    @Test func `of a raw file in memory it is told that there are more pictures in it`() throws {
+        let copy = try PhotoFileReducer(pictures: Decoder.workers).reduce(
+            Fixture.bytes("kinds/preview.dng"), policy: half)
+        #expect(copy.dropped.contains(.secondPicture))
     }
 
     @Test(arguments: kinds) func `without a decoder it is stored as it is, with a note`(kind: Kind) throws {

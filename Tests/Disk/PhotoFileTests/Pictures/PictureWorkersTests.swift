@@ -43,13 +43,17 @@ import Testing
         #expect(!isThere(first))
     }
 
-    @Test(arguments: [(["signal": 11], "signal 11"), (["signal": 6], "signal 6"), (["exit": 3], "exit code 3")])
+    @Test(arguments: [
+        (["signal": 11], PhotoError.Code.corrupt, "signal 11"), (["signal": 6], .corrupt, "signal 6"),
+        // No picture makes a decoder do so: it is no decoder, or lacks a library.
+        (["exit": 3], .outOfResources, "exit code 3"),
+    ])
     func `a worker that dies costs its picture, and the next picture gets another one`(
-        order: [String: Int], reason: String
+        order: [String: Int], code: PhotoError.Code, reason: String
     ) throws {
         let first = try process()
         let error = #expect(throws: PhotoError.self) { try decode(ScriptedWorker.told(order)) }
-        #expect(error?.code == .corrupt)
+        #expect(error?.code == code)
         #expect(error?.message.contains(reason) == true)
         #expect(try process() != first)
         #expect(!isThere(first))
@@ -62,6 +66,20 @@ import Testing
         #expect(error == .tooSlow)
         #expect(!isThere(first))
         #expect(try process() != first)
+        pictures.close()
+    }
+
+    @Test func `a worker that does nothing is ended as soon, and is no fault of the picture`() throws {
+        let pictures = PictureWorkers(
+            programs: [worker.program], patience: .init(wall: .milliseconds(300), processor: .seconds(3_600)),
+            memory: DecodingMemory(bytes: limits.memory))
+        let error = #expect(throws: PhotoError.self) {
+            try pictures.decoded(ScriptedWorker.told(["hang": "idly"]), as: .png, within: limits) {
+                (picture) throws(PhotoError) -> PixelSize in picture.size
+            }
+        }
+        #expect(error?.code == .outOfResources)
+        #expect(error?.message.contains("did nothing") == true)
         pictures.close()
     }
 
