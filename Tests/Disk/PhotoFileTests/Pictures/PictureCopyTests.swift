@@ -213,8 +213,10 @@ import Testing
 
 /// The decoder that is built beside the tests.
 enum Decoder {
-    static let workers: PictureWorkers = {
+    /// New ones each time, which end with whoever has them: one that ended by itself would be a zombie for as long as the
+    /// tests run, and Swift Testing, which waits for any child, would wait for no other (`processExitsWith`).
+    static var workers: PictureWorkers {
         let executable = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return PictureWorkers(besides: FilePath(executable ?? "/"))
-    }()
+    }
 }
