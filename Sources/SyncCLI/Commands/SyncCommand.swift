@@ -18,7 +18,8 @@ struct SyncCommand: WorkspaceCommand {
             objects): what it has lost is stored again.
 
             What the store refuses is tried again some times before the pass ends. Exit code 3 means that some photos could \
-            not be stored, or are lost; each is named with its reason.
+            not be stored, or are lost; each is named with its reason. So are photos of your machines that are silent, which are no \
+            longer in the store as they were stored.
 
             EXAMPLES
               sync-agent sync
@@ -52,7 +53,10 @@ struct SyncCommand: WorkspaceCommand {
                 leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
                 unfinished: try ledger.unfinishedProjectImages(),
                 failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
-                delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed), told: progress.told)
+                delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed),
+                elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
+                    CalendarDay($0.seenAt) == CalendarDay(now)
+                }, told: progress.told)
         }
         guard let signal else { return Answer(report) }
         return Answer(

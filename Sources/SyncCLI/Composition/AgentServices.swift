@@ -61,16 +61,22 @@ struct AgentServices: Sendable {
                 pass: galleries, ledger: queue, scanner: scanner,
                 reducer: PhotoFileReducer(pictures: workspace.pictures), pool: threads.intake,
                 work: work))
+        let policy = try workspace.installation.tierPolicy()
+        let verification = VerificationRule(
+            percentPerDay: settings.verify.percentPerDay, maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
+            cost: VerificationCost(prices: try workspace.installation.pricesThatCount()))
         upkeep = StoreUpkeep(
-            store: retrying, ledger: queue, keys: keys, policy: try workspace.installation.tierPolicy(),
-            verification: VerificationRule(
-                percentPerDay: settings.verify.percentPerDay,
-                maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
-                cost: VerificationCost(prices: try workspace.installation.pricesThatCount())),
+            store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
             captureTimes: CaptureTimeMender(
                 ledger: queue, source: PhotoFileReducer(pictures: workspace.pictures),
                 pool: threads.disk, logger: logger),
             deletions: try await ForgetServices.deletions(workspace, store: retrying),
+            jobs: UserJobs(
+                store: retrying, ledger: queue, keys: keys, others: shares.others,
+                objects: SilentObjects(
+                    store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
+                    spool: workspace.installation.rebuildSpool, pool: threads.disk, time: time),
+                time: time),
             time: time, logger: logger)
         catalog = CatalogService(
             try await workspace.catalogWriter(retrying),

@@ -54,8 +54,7 @@ struct ShareServices: Sendable {
             notes: notes, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease)
         service = ShareService(
-            publisher: publisher, ender: ender, notes: notes, others: otherEnder,
-            jobs: UserJobs(store: store, ledger: ledger, keys: keys, others: others, time: time), ledger: ledger,
+            publisher: publisher, ender: ender, notes: notes, others: otherEnder, ledger: ledger,
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(
                 settings.notify, environment: installation.environment, pool: threads.notices, time: time,

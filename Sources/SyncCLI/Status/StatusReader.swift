@@ -56,6 +56,7 @@ struct StatusReader {
             catalog: StatusReport.Catalog(
                 try ledger.catalogStanding(), isKept: installation.settings.catalog == .on,
                 name: installation.machineName),
+            elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage),
             watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
         try addNotes(to: &report, ledger)

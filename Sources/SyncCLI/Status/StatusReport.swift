@@ -122,6 +122,24 @@ struct StatusReport: Encodable {
         }
     }
 
+    /// An object of a machine that is silent, which is gone or damaged.
+    struct Elsewhere: Encodable {
+        /// What people call the machine; `null` where no catalogue names the object.
+        @Nullable var machine: String?
+        /// There.
+        @Nullable var path: String?
+        var key: String
+        var why: String
+        var since: Date
+        /// When it was looked at last.
+        var seenAt: Date
+
+        init(_ damage: OtherDamage) {
+            (machine, path, key) = (damage.machine, damage.path?.text, damage.key.rawValue)
+            (why, since, seenAt) = (damage.words, damage.foundAt, damage.seenAt)
+        }
+    }
+
     /// The catalogue of names in the store, by which it brings everything back.
     struct Catalog: Encodable {
         var enabled = true
@@ -154,6 +172,8 @@ struct StatusReport: Encodable {
     var delayed: [Delayed]
     var verification: Verification
     var catalog: Catalog
+    /// What is damaged of machines that are silent, as far as this one has found it.
+    var elsewhere: [Elsewhere]
     @Nullable var oldestUnsynced: Unsynced?
     @Nullable var lastSyncAt: Date?
 }
@@ -180,13 +200,14 @@ extension StatusReport {
     ///   - vacations: all of them, in any order.
     ///   - delayed: photos that were tried and wait, the oldest first.
     ///   - sharedVacations: those that others can see now, by their folders.
+    ///   - elsewhere: what is damaged of machines that are silent.
     ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
         _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
         vacations: [VacationRecord] = [], sharedVacations: [FilePath: SharedVacation] = [:],
         delayed: [PhotoStatus] = [],
         verification: VerificationStatus = VerificationStatus(), catalog: Catalog = Catalog(),
-        watched: [WatchedFolder],
+        elsewhere: [OtherDamage] = [], watched: [WatchedFolder],
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
     ) {
         agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
@@ -216,6 +237,7 @@ extension StatusReport {
             inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
         self.verification = Verification(verification)
         self.catalog = catalog
+        self.elsewhere = elsewhere.map(Elsewhere.init)
         self.vacations = Self.vacations(vacations, shared: sharedVacations)
         self.delayed = delayed.map { photo in
             Delayed(

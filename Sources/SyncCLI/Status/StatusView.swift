@@ -185,7 +185,8 @@ struct StatusView {
     private var unsafeLines: [String] {
         let totals = report.totals
         let problems = report.folders.compactMap(\.problem)
-        guard totals.pending + totals.failed + totals.lost + problems.count > 0 else {
+        let elsewhere = report.elsewhere
+        guard totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0 else {
             return totals.files > 0 && totals.leftOut == 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
@@ -213,6 +214,12 @@ struct StatusView {
             lines += terminal.wrapped(
                 "and \(Quantities.count(unnamedLost)) more that are lost: sync-agent status FOLDER lists them",
                 indent: 2)
+        }
+        for damage in elsewhere.prefix(Self.notesShown) { lines += item(damage.path ?? damage.key, damage.why) }
+        if elsewhere.count > Self.notesShown {
+            lines += terminal.wrapped(
+                "and \(Quantities.count(elsewhere.count - Self.notesShown)) more of machines that are silent: "
+                    + "sync-agent status --json names them", indent: 2)
         }
         if totals.lost > 0 {
             lines += terminal.wrapped("To stop reporting what is lost: sync-agent forget PATH", indent: 2)

@@ -28,7 +28,8 @@ struct SyncReport: Report {
     var malformedEvents: Int
     /// Objects that this pass moved to the archive.
     var archived: Int
-    /// Folders that could not be read, files that kept changing, restored photos that could not be saved.
+    /// Folders that could not be read, files that kept changing, restored photos that could not be saved, and what today was found
+    /// to be damaged of machines that are silent.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -58,12 +59,13 @@ struct SyncReport: Report {
     /// - Parameters:
     ///   - unsaved: what restores have brought back, and could not be saved.
     ///   - delayed: photos that were tried and wait.
+    ///   - elsewhere: what is damaged of machines that are silent.
     ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
         moved: TierMover.Summary, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
-        delayed: [PhotoStatus], told: Set<FilePath>
+        delayed: [PhotoStatus], elsewhere: [OtherDamage] = [], told: Set<FilePath>
     ) {
         self.unfinished = unfinished
         self.failures = failures.map { Problem(path: $0.path.text, message: $0.error ?? "") }
@@ -88,6 +90,7 @@ struct SyncReport: Report {
         problems += intake.stillChanging.map {
             Problem(path: $0.text, message: "it is still being written; it is stored when it is whole")
         }
+        problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         self.unsaved = unsaved.count
         problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
     }

@@ -59,6 +59,10 @@ package protocol ObjectStore: ReadableStore {
     /// Takes back what interrupted puts have left behind in the store. Cheap when there is nothing.
     func tidy() async throws
 
+    /// Takes back what interrupted puts of anybody's, a week ago or longer, have left behind below a prefix of keys. Where no
+    /// such thing outlives its writer, or ``tidy()`` takes back everybody's, there is nothing to do.
+    func takeBackUploads(below prefix: String) async throws
+
     /// Ends what is under way, and waits until threads and connections are gone. Nothing is asked for afterwards.
     func close() async
 }
@@ -99,6 +103,8 @@ extension ObjectStore {
     }
 
     package func tidy() async throws {}
+
+    package func takeBackUploads(below prefix: String) async throws {}
 
     private func lacks(_ operation: String, _ what: String, _ key: ObjectKey?) -> StoreError {
         StoreError(

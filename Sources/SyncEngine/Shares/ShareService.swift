@@ -37,18 +37,16 @@ package struct ShareService: Service {
     /// - Parameters:
     ///   - notes: what was taken back, or taken over, on other machines.
     ///   - others: for those of other machines that were taken back on this one.
-    ///   - jobs: what one machine a day does for all of the user's.
     ///   - pool: for looking at files, on a disk that may hang.
     package init(
         publisher: SharePublisher, ender: ShareRemover, notes: ShareNotes, others: OtherShareRemover,
-        jobs: UserJobs? = nil,
         ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
         notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
         self.ender = ender
         elsewhere = SharesElsewhere(
-            notes: notes, others: others, jobs: jobs, ledger: ledger, time: time, logger: logger)
+            notes: notes, others: others, ledger: ledger, time: time, logger: logger)
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool

@@ -9,7 +9,6 @@ struct SharesElsewhere: Sendable {
     /// What one round leaves for the next.
     struct Memory {
         fileprivate var noticedAt: Date?
-        fileprivate var jobsAt: Date?
         /// What could not be removed.
         fileprivate var rests = ShareRests<Removal>()
         fileprivate var told: Set<String> = []
@@ -27,18 +26,15 @@ struct SharesElsewhere: Sendable {
 
     private let notes: ShareNotes
     private let others: OtherShareRemover
-    private let jobs: UserJobs?
     private let ledger: LedgerQueue
     private let time: TimeSource
     private let logger: Logger
 
     init(
-        notes: ShareNotes, others: OtherShareRemover, jobs: UserJobs?, ledger: LedgerQueue, time: TimeSource,
-        logger: Logger
+        notes: ShareNotes, others: OtherShareRemover, ledger: LedgerQueue, time: TimeSource, logger: Logger
     ) {
         self.notes = notes
         self.others = others
-        self.jobs = jobs
         self.ledger = ledger
         self.time = time
         self.logger = logger
@@ -48,19 +44,6 @@ struct SharesElsewhere: Sendable {
     func work(_ memory: inout Memory) async throws {
         try await notice(&memory)
         try await goOn(&memory)
-        try await doJobs(&memory)
-    }
-
-    private func doJobs(_ memory: inout Memory) async throws {
-        let now = time.now()
-        guard let jobs else { return }
-        if let last = memory.jobsAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
-        memory.jobsAt = now
-        do {
-            for line in try await jobs.run() { logger.notice("\(line)") }
-        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
-            tell("what one machine a day does for all cannot be done: \(error)", &memory)
-        }
     }
 
     private func notice(_ memory: inout Memory) async throws {

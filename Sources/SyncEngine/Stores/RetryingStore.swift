@@ -116,6 +116,10 @@ package struct RetryingStore: ObjectStore {
         try await retrying { try await base.tidy() }
     }
 
+    package func takeBackUploads(below prefix: String) async throws {
+        try await retrying { try await base.takeBackUploads(below: prefix) }
+    }
+
     private func retrying<Result>(_ request: () async throws -> Result) async throws -> Result {
         var lastCost: Int?
         var attempt = 1

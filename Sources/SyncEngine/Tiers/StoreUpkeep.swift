@@ -22,6 +22,7 @@ package struct StoreUpkeep: Sendable {
     private let verification: VerificationRule
     private let captureTimes: CaptureTimeMender?
     private let deletions: ObjectDeletions?
+    private let jobs: UserJobs?
     private let time: TimeSource
     private let logger: Logger
 
@@ -30,26 +31,22 @@ package struct StoreUpkeep: Sendable {
     ///   - verification: how much is read back each day.
     ///   - captureTimes: reads those again that an older version noted.
     ///   - deletions: goes on with what `forget` did not come to the end of.
+    ///   - jobs: what one machine a day does for all of the user's.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
         verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil,
-        deletions: ObjectDeletions? = nil, time: TimeSource, logger: Logger
+        deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, time: TimeSource, logger: Logger
     ) {
         self.deletions = deletions
+        self.jobs = jobs
         self.captureTimes = captureTimes
         self.verification = verification
         verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
         repair = StoredCopyRepair(store: store, ledger: ledger, keys: keys, time: time)
         self.store = store
         self.ledger = ledger
-        let movesHere =
-            switch policy.mode {
-            case .off: false
-            case .agent: true
-            case .bucket: store.capabilities.lifecycle == .byAgent
-            }
         mover =
-            movesHere
+            policy.isCarriedOutHere(store)
             ? TierMover(store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), time: time) : nil
         refresh = ClassRefresh(store: store, ledger: ledger, keys: keys, time: time)
         self.time = time
@@ -115,10 +112,19 @@ package struct StoreUpkeep: Sendable {
         try await unlessStoreFails("verify what is stored") { try await verify() }
         try await unlessStoreFails("store again what is damaged") { try await mend() }
         let moved = try await unlessStoreFails("move old photos to the archive") { try await mover?.run() }
-        guard let result = moved ?? nil else { return TierMover.Summary() }
+        let result = (moved ?? nil) ?? TierMover.Summary()
         if result.moved > 0 { logger.notice("moved to the archive: \(result.moved.counted("photo"))") }
         for failure in result.failures { logger.warning("not moved to the archive: \(failure)") }
+        // After this machine's own: what it verifies comes first where the month's money is short.
+        try await unlessStoreFails("do what one machine a day does for all") { try await doJobs() }
         return result
+    }
+
+    private func doJobs() async throws {
+        guard let jobs else { return }
+        let result = try await jobs.run()
+        for line in result.done { logger.notice("\(line)") }
+        for problem in result.problems { logger.warning("\(problem)") }
     }
 
     /// What somebody has forgotten for good, and a process did not get to delete.
@@ -187,6 +193,7 @@ package struct StoreUpkeep: Sendable {
         }
     }
 
+    @discardableResult
     private func unlessStoreFails<Value>(_ what: String, _ work: () async throws -> Value) async throws -> Value? {
         do {
             return try await work()
@@ -235,98 +242,6 @@ package struct UpkeepService: Service {
             try await upkeep.run()
             work?.signal()
             return .round(after: Self.interval)
-        }
-    }
-}
-
-/// Carries the rules for old objects out where the store does not: moves what is due to its class by a copy in place.
-///
-/// What is due is read from the ledger's index, so that a pass with nothing to do costs next to nothing. Nothing is read,
-/// sent or removed: a copy in place changes the class alone.
-package struct TierMover: Sendable {
-    package struct Summary: Hashable, Sendable {
-        package var moved = 0
-        /// What could not be moved, and why; at most ``namedFailures`` of them.
-        package var failures: [StoreError] = []
-        package var failed = 0
-
-        package static let namedFailures = 10
-
-        package init() {}
-    }
-
-    private static let copiesInFlight = 3
-    private static let pageSize = 300
-
-    private let store: any ObjectStore
-    private let ledger: LedgerQueue
-    private let audit: ObjectAudit
-    private let rules: [TierRule]
-    private let time: TimeSource
-
-    /// - Parameter rules: only their transitions are looked at.
-    package init(store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], time: TimeSource) {
-        self.store = store
-        self.ledger = ledger
-        audit = ObjectAudit(store: store, ledger: ledger, time: time)
-        self.rules = rules
-        self.time = time
-    }
-
-    /// - Throws: ``StoreError`` when the store is away as a whole or cannot do it at all; ``LedgerError``;
-    ///   `CancellationError`.
-    package func run() async throws -> Summary {
-        var result = Summary()
-        for rule in rules {
-            guard let transition = rule.transition else { continue }
-            let cutoff = time.now().addingTimeInterval(-Double(transition.afterDays) * 86_400)
-            var last: ObjectKey?
-            while true {
-                let after = last
-                let due = try await ledger { ledger in
-                    try ledger.archiveCandidates(
-                        classes: [.standard], storedBefore: cutoff, largerThan: rule.largerThan ?? 0,
-                        prefix: rule.prefix, after: after, limit: Self.pageSize)
-                }
-                guard let end = due.last?.key else { break }
-                last = end
-                for failure in try await move(due, to: transition.storageClass, &result) {
-                    result.failed += 1
-                    if result.failures.count < Summary.namedFailures { result.failures.append(failure) }
-                }
-            }
-        }
-        return result
-    }
-
-    private func move(
-        _ objects: [ObjectRecord], to storageClass: StorageClass, _ result: inout Summary
-    ) async throws -> [StoreError] {
-        let outcomes = try await objects.concurrently(Self.copiesInFlight) { object in
-            do {
-                try await store.copy(
-                    object.key, to: object.key, storageClass: storageClass, condition: .overwrite)
-            } catch let error as StoreError where !error.concernsWholeStore && error.code != .unsupported {
-                guard try await isMoved(object.key, to: storageClass) else {
-                    try await audit.recheck(object.key, after: error)
-                    return error as StoreError?
-                }
-            }
-            let now = time.now()
-            try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: now) }
-            return nil
-        }
-        let failures = outcomes.compactMap(\.self)
-        result.moved += outcomes.count - failures.count
-        return failures
-    }
-
-    /// A copy whose answer was lost has happened, and the next try meets an archived object.
-    private func isMoved(_ key: ObjectKey, to storageClass: StorageClass) async throws -> Bool {
-        do {
-            return try await store.head(key)?.storageClass == storageClass
-        } catch let error as StoreError where !error.concernsWholeStore {
-            return false
         }
     }
 }

@@ -49,6 +49,7 @@ enum Schema {
         (RebuildSchema.name, running(RebuildSchema.all)),
         (ShareObjectSchema.name, running(ShareObjectSchema.all)),
         (ForgottenSchema.name, running(ForgottenSchema.all)),
+        (OtherDamageSchema.name, running(OtherDamageSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -209,18 +209,28 @@ extension S3Store {
         }
     }
 
+    /// A store that does not let us is left alone.
+    package func takeBackUploads(below prefix: String) async throws {
+        await removeLeftovers(below: prefix, client.context("list", nil))
+        try Task.checkCancellation()
+    }
+
     /// Takes back the parts of uploads that nobody remembers: once in each folder of keys, and only there,
     /// since the bucket may be shared with programs whose uploads take long. A store that does not let us is left alone.
     private func removeLeftovers(beside key: ObjectKey) async {
         let folder = String(key.rawValue.dropLast(key.lastSegment.count))
         guard tidied.withLock({ $0.insert(folder).inserted }) else { return }
-        let context = client.context("list", key)
+        await removeLeftovers(below: folder, client.context("list", key))
+    }
+
+    private func removeLeftovers(below prefix: String, _ context: S3RequestContext) async {
         let knowledge = client.knowledge
         let limit = client.now().addingTimeInterval(knowledge.clockOffset - Self.leftoverAge)
-        guard let response = try? await client.send(context, { $0.listUploads(prefix: folder) }),
+        guard let response = try? await client.send(context, { $0.listUploads(prefix: prefix) }),
             response.status == 200,
             let leftovers = try? MultipartReply.uploads(response.body, prefix: client.prefix, before: limit)
         else { return }
-        for upload in leftovers { _ = await client.abort(upload) }
+        // Not every server knows of prefixes.
+        for upload in leftovers where upload.key.rawValue.hasPrefix(prefix) { _ = await client.abort(upload) }
     }
 }

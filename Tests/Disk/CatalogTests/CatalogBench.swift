@@ -11,14 +11,17 @@ import SystemPackage
 /// A store and machines that keep their catalogues in it. Photos are made in ledger and store, as an upload leaves them.
 final class CatalogBench: Sendable {
     let tree: TemporaryTree
-    let memory = InMemoryStore()
+    let memory: InMemoryStore
     let store: FaultyStore
-    let time = ManualTime()
+    let time: ManualTime
     let keys: KeyLayout
     let pool = BlockingPool(name: "test", threads: 2)
 
     init() throws {
         tree = try TemporaryTree()
+        let time = ManualTime()
+        self.time = time
+        memory = InMemoryStore(now: { time.now })
         store = FaultyStore(memory)
         keys = try KeyLayout(user: "ana")
     }

@@ -74,14 +74,16 @@ final class AgentProcess {
             pool: pool, batchSize: 1, work: Wakeup(), time: time, logger: logger, observe: { _ in })
     }
 
+    private static let policy = TierPolicy(
+        user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 0, prices: nil),
+        shareExpireDays: 10)
+    private static let verification = VerificationRule(
+        percentPerDay: 10, maximumUSDPerMonth: 1, cost: VerificationCost(prices: nil))
+
     private var upkeep: StoreUpkeep {
         StoreUpkeep(
             store: store, ledger: queue, keys: keys,
-            policy: TierPolicy(
-                user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 0, prices: nil),
-                shareExpireDays: 10),
-            verification: VerificationRule(
-                percentPerDay: 10, maximumUSDPerMonth: 1, cost: VerificationCost(prices: nil)),
+            policy: Self.policy, verification: Self.verification,
             time: time, logger: logger)
     }
 
@@ -201,7 +203,13 @@ final class AgentProcess {
 
     /// What one machine a day does for all.
     func doJobs() async throws -> [String] {
-        try await UserJobs(store: store, ledger: queue, keys: keys, others: others, time: time).run()
+        try await UserJobs(
+            store: store, ledger: queue, keys: keys, others: others,
+            objects: SilentObjects(
+                store: store, ledger: queue, keys: keys, policy: Self.policy, verification: Self.verification,
+                spool: home.tree.path("objects.part"), pool: pool, time: time),
+            time: time
+        ).run().done
     }
 
     /// - Returns: whether anything of it was in the store.

@@ -347,6 +347,16 @@ import Testing
         #expect(server.head(of: "abort")?.line == "DELETE /b/film?uploadId=old HTTP/1.1")
     }
 
+    @Test func `What anybody has left below a prefix is removed, and nothing beside it`() async throws {
+        func upload(_ key: String) -> String {
+            "<Upload><Key>\(key)</Key><UploadId>\(key.count)</UploadId><Initiated>2012-12-20T00:00:00.000Z</Initiated></Upload>"
+        }
+        let server = PartServer(leftovers: upload("users/ana/photos/film") + upload("users/anabel/film"))
+        try await withStore(server.serve) { try await $0.takeBackUploads(below: "users/ana/") }
+        #expect(server.steps == ["list", "abort"])
+        #expect(server.head(of: "abort")?.line == "DELETE /b/users/ana/photos/film?uploadId=21 HTTP/1.1")
+    }
+
     @Test func `No part is ever in memory`() async throws {
         let tree = try TemporaryTree()
         let body = try file(tree, [UInt8].noise(Self.size))

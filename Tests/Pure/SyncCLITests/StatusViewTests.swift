@@ -14,7 +14,7 @@ import Testing
     private func view(
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
         since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
-        restores: Overview.Restores = Overview.Restores()
+        restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = []
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
         let overview = Overview(
@@ -22,7 +22,7 @@ import Testing
             tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
             store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
         let report = StatusReport(
-            overview, leftOut: leftOut, backlog: backlog, watched: [gallery], holder: nil,
+            overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
@@ -40,6 +40,20 @@ import Testing
         #expect(text.contains("Everything is safe."))
         #expect(text.contains("~/Pictures/Gallery"))
         #expect(text.contains("12 MiB on the disk, 3.0 MiB stored"))
+    }
+
+    @Test func `what is damaged of a silent machine is named with it, and then not everything is called safe`() throws {
+        let keys = try (10..<22).map { try ObjectKey("users/ana/photos/\($0).dat") }
+        let damage = keys.map { key in
+            OtherDamage(
+                key: key, machine: "lap\u{1B}top", path: key == keys[0] ? "/home/ben/a.jpg" : nil, problem: .missing,
+                foundAt: now, seenAt: now)
+        }
+        let text = view(tallies(uploaded: 3), elsewhere: damage).text
+        #expect(!text.contains("Everything is safe") && !text.contains("\u{1B}"))
+        #expect(text.contains("/home/ben/a.jpg") && text.contains("users/ana/photos/11.dat"))
+        #expect(text.contains("which is silent: what was stored"))
+        #expect(text.contains("and 2 more of machines that are silent"))
     }
 
     @Test func `what is left out is named, and then not everything is called safe`() {

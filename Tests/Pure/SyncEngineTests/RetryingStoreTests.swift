@@ -143,6 +143,7 @@ extension StoreOperation {
         case .setLifecycle: try await store.setLifecycle(LifecycleConfiguration())
         case .link: _ = try await store.link(to: key, lasting: .seconds(60))
         case .tidy: try await store.tidy()
+        case .takeBackUploads: try await store.takeBackUploads(below: "")
         }
     }
 }

@@ -118,6 +118,10 @@ package final class FaultyStore: ObjectStore {
         try await run(.tidy, "") { try await self.base.tidy() }
     }
 
+    package func takeBackUploads(below prefix: String) async throws {
+        try await run(.takeBackUploads, prefix) { try await self.base.takeBackUploads(below: prefix) }
+    }
+
     private func run<Answer: Sendable>(
         _ operation: StoreOperation, _ key: String, _ call: () async throws -> Answer
     ) async throws -> Answer {

@@ -54,4 +54,5 @@ extension WrappedStore {
     }
 
     package func tidy() async throws { try await base.tidy() }
+    package func takeBackUploads(below prefix: String) async throws { try await base.takeBackUploads(below: prefix) }
 }

@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Glibc
+import SyncCore
+import SyncLedger
+import SyncSystem
+import SystemPackage
+
+/// Reads what the user's other machines name into the ledger's table of it: the last word about each path. A thousand lines
+/// are in memory.
+struct OtherCatalogs: Sendable {
+    struct Findings: Sendable {
+        /// What people call each machine, by its id.
+        var names: [String: String] = [:]
+        /// What could not be read of machines that are silent, in plain words.
+        var problems: [String] = []
+    }
+
+    /// A catalogue may be written anew while it is read.
+    private static let tries = 3
+    private static let batch = 1_000
+
+    let reader: CatalogReader
+    let ledger: LedgerQueue
+    /// Of this user. What a catalogue names elsewhere is none of it.
+    let prefixes: [String]
+
+    /// - Parameter silent: ids of machines that give no sign. The others see to what they name.
+    /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
+    func read(silent: Set<String>) async throws -> Findings {
+        for attempt in 1... {
+            do {
+                try await ledger { try $0.beginOtherPlaces() }
+                return try await readAll(silent)
+            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
+                continue
+            }
+        }
+        return Findings()
+    }
+
+    private func readAll(_ silent: Set<String>) async throws -> Findings {
+        defer { unlink(reader.spool.string) }
+        let standing = try await ledger { try $0.catalogStanding() }
+        var findings = Findings()
+        var machines: [(id: String, chain: CatalogChain, last: Int)] = []
+        var replaced = [standing.replaces]
+        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
+        where id != standing.machine {
+            let chain = CatalogChain(segments)
+            guard let last = chain.segments.last else { continue }
+            findings.names[id] = id
+            do {
+                let header = try await reader.header(of: last)
+                findings.names[id] = header.name
+                replaced.append((header.replaces ?? [:]).filter { $0.key != id })
+            } catch let error as CatalogError {
+                // What comes before it may be whole, but for one of a later version.
+                if case .newer = error {
+                    if silent.contains(id) { findings.problems.append("the catalogue of machine \(id): \(error)") }
+                    continue
+                }
+            }
+            machines.append((id, chain, last.to))
+        }
+        for machine in machines {
+            // Another one goes on in its place, and names what was its.
+            if replaced.contains(where: { $0[machine.id].map { machine.last <= $0 } ?? false }) { continue }
+            let isSilent = silent.contains(machine.id)
+            if isSilent, !machine.chain.gaps.isEmpty {
+                findings.problems.append("the catalogue of machine \(machine.id): writes of it are missing")
+            }
+            for segment in machine.chain.segments {
+                guard let problem = try await read(segment, lives: !isSilent) else { continue }
+                if isSilent { findings.problems.append("the catalogue of machine \(machine.id): \(problem)") }
+            }
+        }
+        return findings
+    }
+
+    /// - Returns: why it is not whole; what could be read counts.
+    private func read(_ segment: CatalogSegment, lives: Bool) async throws -> String? {
+        let lines = Lines(ledger.ledger, segment.machine, lives: lives, prefixes)
+        do {
+            try await reader.lines(of: segment) { try lines.take($0, atOnce: Self.batch) }
+        } catch let error as CatalogError {
+            try await ledger { _ in try lines.flush() }
+            return "\(error)"
+        } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
+            return "\(error)"
+        } catch let error as Errno {
+            return "\(reader.spool): \(FileFault(error, or: "check the state folder").message)"
+        }
+        try await ledger { _ in try lines.flush() }
+        return nil
+    }
+}
+
+/// The lines of one segment on their way.
+private final class Lines: Sendable {
+    private struct State {
+        /// By the numbers of the segment.
+        var folders: [Int64: FilePath] = [:]
+        var waiting: [(path: FilePath, photo: CatalogPhoto?)] = []
+    }
+
+    private let ledger: Ledger
+    private let machine: String
+    private let lives: Bool
+    private let prefixes: [String]
+    private let state = Mutex(State())
+
+    init(_ ledger: Ledger, _ machine: String, lives: Bool, _ prefixes: [String]) {
+        self.ledger = ledger
+        self.machine = machine
+        self.lives = lives
+        self.prefixes = prefixes
+    }
+
+    /// - Parameter count: so many wait at most.
+    func take(_ line: CatalogLine, atOnce count: Int) throws {
+        let isFull = state.withLock { state in
+            switch line {
+            case .folder(let folder): state.folders[folder.folder] = folder.path.path
+            case .photo(let photo):
+                guard let folder = state.folders[photo.place.folder] else { break }
+                let isOurs = photo.size >= 0 && prefixes.contains { photo.key.rawValue.utf8.starts(with: $0.utf8) }
+                state.waiting.append((folder.pushing(photo.place.path), isOurs ? photo : nil))
+            case .gone(let gone):
+                guard let folder = state.folders[gone.folder] else { break }
+                state.waiting.append((folder.pushing(gone.path), nil))
+            default: break
+            }
+            return state.waiting.count >= count
+        }
+        if isFull { try flush() }
+    }
+
+    func flush() throws {
+        let places = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        if !places.isEmpty { try ledger.noteOtherPlaces(places, of: machine, lives: lives) }
+    }
+}

@@ -1,0 +1,338 @@
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// Sees to the objects of machines that give no sign: reads some of them back each day, moves old ones to the archive where
+/// the agent does that, and tells what is gone or damaged until it is right again.
+///
+/// A listing, page by page, beside what their catalogues name. A page of it is in memory. What no catalogue names is seen to
+/// as well, as long as there is no other machine that may have it in its ledger.
+package struct SilentObjects: Sendable {
+    package struct Summary: Sendable {
+        /// Objects that were read back, or held against what the store says of them.
+        package fileprivate(set) var checked = 0
+        package fileprivate(set) var isOverBudget = false
+        package fileprivate(set) var moved = 0
+        /// What is gone or damaged, now.
+        package fileprivate(set) var damage: [OtherDamage] = []
+        /// What was, and is right again or needed by nobody.
+        package fileprivate(set) var mended = 0
+        /// What could not be done, in plain words; at most ``namedProblems``.
+        package fileprivate(set) var problems: [String] = []
+
+        package static let namedProblems = 10
+
+        fileprivate mutating func add(_ problem: String) {
+            if problems.count < Self.namedProblems { problems.append(problem) }
+        }
+    }
+
+    /// So much damage is remembered; the rest is found when this is over.
+    package static let mostDamage = 1_000
+    private static let looksInFlight = 3
+    private static let pageSize = 1_000
+    /// Objects whose price is noted at once.
+    private static let looksAtOnce = 30
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let examiner: ObjectExaminer
+    private let catalogs: OtherCatalogs
+    private let prefixes: [String]
+    private let verification: VerificationRule
+    private let copies: ArchiveCopies?
+    private let rules: [TierRule]
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - policy: whose rules are carried out here, as ``StoreUpkeep`` does for this machine's own.
+    ///   - spool: a file of this process's.
+    ///   - pool: for what waits for the disk.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
+        verification: VerificationRule, spool: FilePath, pool: BlockingPool, time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.verification = verification
+        self.time = time
+        examiner = ObjectExaminer(store)
+        prefixes = [
+            keys.galleryArchive, "users/\(keys.user)/originals/", keys.photos, "users/\(keys.user)/projects/",
+        ]
+        catalogs = OtherCatalogs(
+            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
+            ledger: ledger, prefixes: prefixes)
+        rules = policy.isCarriedOutHere(store) ? policy.archiveRules.compactMap(\.own) : []
+        copies = rules.isEmpty ? nil : ArchiveCopies(store: store)
+    }
+
+    /// - Parameters:
+    ///   - machines: the user's other ones, and whether each of them is silent.
+    ///   - now: by the store's clock, as the ages of its objects are.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, or does not have the class; ``LedgerError``,
+    ///   `CancellationError`.
+    package func run(_ machines: [String: Bool], now: Date) async throws -> Summary {
+        let (own, known) = try await ledger {
+            (try $0.forgetOwnDamage(), try $0.otherDamage(limit: Self.mostDamage))
+        }
+        var summary = Summary()
+        summary.mended = own
+        if known.isEmpty, !machines.values.contains(true) { return summary }
+        do {
+            try await look(machines, known, now: now, &summary)
+            try await ledger.finish { try $0.endOtherPlaces() }
+            return summary
+        } catch {
+            try await ledger.finish { try $0.endOtherPlaces() }
+            throw error
+        }
+    }
+
+    /// What one run needs at each page.
+    private struct Round {
+        var names: [String: String]
+        var choice: DayChoice
+        /// By the store's clock.
+        var now: Date
+        /// US dollars that are left of this month.
+        var budget: Double
+        var known: Set<ObjectKey>
+        /// Whether what no catalogue names is this machine's to see to.
+        var seesToUnnamed: Bool
+        var summary: Summary
+    }
+
+    private func look(
+        _ machines: [String: Bool], _ known: [OtherDamage], now: Date, _ summary: inout Summary
+    ) async throws {
+        let found = try await catalogs.read(silent: Set(machines.filter(\.value).keys))
+        let today = time.now()
+        let spent = try await ledger { try $0.verificationStanding(at: today).spentUSD }
+        var round = Round(
+            names: found.names,
+            choice: DayChoice(
+                percent: verification.percentPerDay, day: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))),
+            now: now, budget: max(verification.maximumUSDPerMonth - spent, 0), known: Set(known.map(\.key)),
+            seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
+        for problem in found.problems { round.summary.add(problem) }
+        try await lookAgain(at: known, &round)
+        for prefix in prefixes {
+            var last: ObjectKey?
+            for try await page in store.listing(prefix: prefix) {
+                let ends = [page.objects.last?.key, page.problems.map(\.key).max()].compactMap(\.self)
+                if let end = ends.max(), last.map({ $0 < end }) ?? true {
+                    try await compare(page, Span(prefix: prefix, after: last, through: end), &round)
+                    last = end
+                }
+            }
+            try await compare(ObjectPage(objects: []), Span(prefix: prefix, after: last, through: nil), &round)
+        }
+        summary = round.summary
+    }
+
+    // MARK: What is known to be damaged
+
+    private func lookAgain(at known: [OtherDamage], _ round: inout Round) async throws {
+        var over: [ObjectKey] = []
+        for damage in known {
+            let key = damage.key
+            let words = try await ledger { try $0.otherWords(of: key) }
+            do {
+                // Nobody needs it any more.
+                if words.isEmpty, damage.machine != nil {
+                    over.append(key)
+                    continue
+                }
+                let problem = try await examine(key, words, in: nil, isUnlisted: false)
+                guard let problem, !words.isEmpty || problem.isDamage else {
+                    over.append(key)
+                    continue
+                }
+                try await note(key, problem, words.first, &round)
+            } catch let error as StoreError where !error.concernsWholeStore {
+                round.summary.damage.append(damage)
+                round.summary.add("not looked at again: \(key): \(error)")
+            }
+        }
+        let gone = over
+        try await ledger.finish { try $0.forgetOtherDamage(gone) }
+        round.summary.mended += gone.count
+    }
+
+    /// - Parameters:
+    ///   - words: what catalogues say of it; none for what no catalogue names.
+    ///   - listed: as a listing has just told it.
+    /// - Returns: what is wrong with it.
+    private func examine(
+        _ key: ObjectKey, _ words: [OtherObject], in listed: ObjectInfo?, isUnlisted: Bool
+    ) async throws -> ObjectFault? {
+        var (fault, records): (ObjectFault?, [ObjectRecord]) = (nil, words.map { ObjectRecord($0, listed) })
+        if words.isEmpty {
+            var info = listed
+            if info == nil { info = try await store.head(key) }
+            guard let info else { return .missing }
+            records = [ObjectRecord(unnamed: info)]
+        }
+        for record in records {
+            switch try await examiner.look(
+                at: record, reading: isUnlisted ? .inDoubt : .always, isUnlisted: isUnlisted)
+            {
+            case .intact: return nil
+            case .broken(.missing): return .missing
+            // Another machine may have stored another version of it.
+            case .broken(let problem): fault = fault ?? problem
+            }
+        }
+        return fault
+    }
+
+    private func note(_ key: ObjectKey, _ problem: ObjectFault, _ word: OtherObject?, _ round: inout Round) async throws
+    {
+        guard round.summary.damage.count < Self.mostDamage else { return }
+        let now = time.now()
+        let damage = OtherDamage(
+            key: key, machine: word.map { round.names[$0.machine] ?? $0.machine }, path: word?.path, problem: problem,
+            foundAt: now, seenAt: now)
+        try await ledger.finish { try $0.noteOtherDamage([damage]) }
+        round.summary.damage.append(damage)
+    }
+
+    // MARK: Both ways
+
+    /// The keys that a page of the listing stands for.
+    private struct Span {
+        let prefix: String
+        let after: ObjectKey?
+        let through: ObjectKey?
+    }
+
+    private func compare(_ listing: ObjectPage, _ span: Span, _ round: inout Round) async throws {
+        let damaged = Set(listing.problems.lazy.filter { $0.error.code == .badDigest }.map(\.key))
+        // What a listing cannot look at now is left for later.
+        let unclear = Set(listing.problems.map(\.key)).subtracting(damaged)
+        var listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
+        var last = span.after
+        while true {
+            let after = last
+            let page = try await ledger { ledger in
+                try ledger.silentObjects(below: span.prefix, after: after, through: span.through, limit: Self.pageSize)
+            }
+            guard let end = page.last?.key else { break }
+            last = end
+            var due: [Due] = []
+            for object in page {
+                let info = listed.removeValue(forKey: object.key)
+                if unclear.contains(object.key) || round.known.contains(object.key) { continue }
+                due.append(
+                    Due(key: object.key, info: info, isUnlisted: info == nil && !damaged.contains(object.key)))
+            }
+            try await see(to: due, &round)
+            if page.count < Self.pageSize { break }
+        }
+        if !round.seesToUnnamed { return }
+        let rest = listed.keys.filter { !round.known.contains($0) }.sorted()
+        let unnamed = try await ledger { try $0.unnamed(among: rest) }
+        try await see(
+            to: rest.filter(unnamed.contains).map { Due(key: $0, info: listed[$0], isUnlisted: false) }, &round)
+    }
+
+    /// An object that is to be seen to.
+    private struct Due: Sendable {
+        var key: ObjectKey
+        /// As it was listed.
+        var info: ObjectInfo?
+        var isUnlisted: Bool
+    }
+
+    private func see(to objects: [Due], _ round: inout Round) async throws {
+        var broken: Set<ObjectKey> = []
+        // What is not listed, or cannot be read by the store itself, needs no turn.
+        let (doubtful, listed) = (objects.filter { $0.info == nil }, objects.filter { $0.info != nil })
+        try await examine(doubtful, &broken, &round)
+        let chosen = listed.filter { round.choice.contains($0.key) }
+        for start in stride(from: 0, to: chosen.count, by: Self.looksAtOnce) {
+            let part = chosen[start..<min(start + Self.looksAtOnce, chosen.count)]
+            var (price, affordable) = (0.0, [Due]())
+            for object in part {
+                guard let info = object.info else { continue }
+                let next = verification.cost.usd(bytes: info.size, in: info.storageClass)
+                if price + next > round.budget {
+                    round.summary.isOverBudget = true
+                    break
+                }
+                price += next
+                affordable.append(object)
+            }
+            if affordable.isEmpty { break }
+            try await examine(affordable, &broken, &round)
+            round.budget -= price
+            round.summary.checked += affordable.count
+            let (paid, now) = (price, time.now())
+            try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) }
+        }
+        try await archive(listed.compactMap { broken.contains($0.key) ? nil : $0.info }, &round)
+    }
+
+    private func examine(_ objects: [Due], _ broken: inout Set<ObjectKey>, _ round: inout Round) async throws {
+        let looks: [Result<(ObjectFault?, OtherObject?), StoreError>] = try await objects.concurrently(
+            Self.looksInFlight
+        ) { object in
+            do {
+                let words = try await ledger { try $0.otherWords(of: object.key) }
+                let fault = try await examine(object.key, words, in: object.info, isUnlisted: object.isUnlisted)
+                return .success((fault, words.first))
+            } catch let error as StoreError where !error.concernsWholeStore {
+                return .failure(error)
+            }
+        }
+        for (object, look) in zip(objects, looks) {
+            switch look {
+            case .success((let fault?, let word)):
+                broken.insert(object.key)
+                try await note(object.key, fault, word, &round)
+            case .success: break
+            case .failure(let error): round.summary.add("not verified: \(error)")
+            }
+        }
+    }
+
+    // MARK: The archive
+
+    private func archive(_ objects: [ObjectInfo], _ round: inout Round) async throws {
+        guard let copies else { return }
+        for rule in rules {
+            guard let transition = rule.transition else { continue }
+            let before = round.now.addingTimeInterval(-Double(transition.afterDays) * 86_400)
+            let due = objects.filter { object in
+                object.storageClass == .standard && object.size > rule.largerThan ?? 0
+                    && object.modified.map { $0 < before } ?? false
+                    && object.key.rawValue.utf8.starts(with: rule.prefix.utf8)
+            }
+            let failures = try await due.map(\.key).concurrently(ArchiveCopies.inFlight) { key in
+                try await copies.move(key, to: transition.storageClass)
+            }.compactMap(\.self)
+            round.summary.moved += due.count - failures.count
+            for failure in failures { round.summary.add("not moved to the archive: \(failure)") }
+        }
+    }
+}
+
+extension ObjectRecord {
+    /// What a catalogue says of an object, and its class as the store lists it.
+    fileprivate init(_ object: OtherObject, _ listed: ObjectInfo?) {
+        self.init(
+            key: object.key, size: object.size, md5: object.md5, sha256: object.sha256,
+            contentType: object.contentType, storageClass: listed?.storageClass ?? .standard,
+            storedAt: listed?.modified ?? Date(timeIntervalSince1970: 0))
+    }
+
+    /// Of one that no catalogue names: what its own metadata says of its bytes has to be right.
+    fileprivate init(unnamed info: ObjectInfo) {
+        self.init(
+            key: info.key, size: info.size, md5: nil, sha256: nil, contentType: MediaType.unknown.name,
+            storageClass: info.storageClass, storedAt: info.modified ?? Date(timeIntervalSince1970: 0))
+    }
+}

@@ -1,0 +1,119 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+
+extension TierPolicy {
+    /// Whether the agent carries the rules for old objects out: in the mode `agent`, and in `bucket` where the store keeps no
+    /// rules.
+    func isCarriedOutHere(_ store: any ObjectStore) -> Bool {
+        switch mode {
+        case .off: false
+        case .agent: true
+        case .bucket: store.capabilities.lifecycle == .byAgent
+        }
+    }
+}
+
+/// Carries the rules for old objects out where the store does not: moves what is due to its class by a copy in place.
+///
+/// What is due is read from the ledger's index, so that a pass with nothing to do costs next to nothing. Nothing is read,
+/// sent or removed: a copy in place changes the class alone.
+package struct TierMover: Sendable {
+    package struct Summary: Hashable, Sendable {
+        package var moved = 0
+        /// What could not be moved, and why; at most ``namedFailures`` of them.
+        package var failures: [StoreError] = []
+        package var failed = 0
+
+        package static let namedFailures = 10
+
+        package init() {}
+    }
+
+    private static let pageSize = 300
+
+    private let copies: ArchiveCopies
+    private let ledger: LedgerQueue
+    private let audit: ObjectAudit
+    private let rules: [TierRule]
+    private let time: TimeSource
+
+    /// - Parameter rules: only their transitions are looked at.
+    package init(store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], time: TimeSource) {
+        copies = ArchiveCopies(store: store)
+        self.ledger = ledger
+        audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        self.rules = rules
+        self.time = time
+    }
+
+    /// - Throws: ``StoreError`` when the store is away as a whole or cannot do it at all; ``LedgerError``;
+    ///   `CancellationError`.
+    package func run() async throws -> Summary {
+        var result = Summary()
+        for rule in rules {
+            guard let transition = rule.transition else { continue }
+            let cutoff = time.now().addingTimeInterval(-Double(transition.afterDays) * 86_400)
+            var last: ObjectKey?
+            while true {
+                let after = last
+                let due = try await ledger { ledger in
+                    try ledger.archiveCandidates(
+                        classes: [.standard], storedBefore: cutoff, largerThan: rule.largerThan ?? 0,
+                        prefix: rule.prefix, after: after, limit: Self.pageSize)
+                }
+                guard let end = due.last?.key else { break }
+                last = end
+                for failure in try await move(due, to: transition.storageClass, &result) {
+                    result.failed += 1
+                    if result.failures.count < Summary.namedFailures { result.failures.append(failure) }
+                }
+            }
+        }
+        return result
+    }
+
+    private func move(
+        _ objects: [ObjectRecord], to storageClass: StorageClass, _ result: inout Summary
+    ) async throws -> [StoreError] {
+        let outcomes = try await objects.concurrently(ArchiveCopies.inFlight) { object in
+            if let failure = try await copies.move(object.key, to: storageClass) {
+                try await audit.recheck(object.key, after: failure)
+                return failure as StoreError?
+            }
+            let now = time.now()
+            try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: now) }
+            return nil
+        }
+        let failures = outcomes.compactMap(\.self)
+        result.moved += outcomes.count - failures.count
+        return failures
+    }
+}
+
+/// Moves objects to another class, each by a copy in place.
+struct ArchiveCopies: Sendable {
+    static let inFlight = 3
+
+    let store: any ObjectStore
+
+    /// - Returns: why it was not moved.
+    /// - Throws: ``StoreError`` when the store is away as a whole or cannot do it at all; `CancellationError`.
+    func move(_ key: ObjectKey, to storageClass: StorageClass) async throws -> StoreError? {
+        do {
+            try await store.copy(key, to: key, storageClass: storageClass, condition: .overwrite)
+        } catch let error as StoreError where !error.concernsWholeStore && error.code != .unsupported {
+            return try await isMoved(key, to: storageClass) ? nil : error
+        }
+        return nil
+    }
+
+    /// A copy whose answer was lost has happened, and the next try meets an archived object.
+    private func isMoved(_ key: ObjectKey, to storageClass: StorageClass) async throws -> Bool {
+        do {
+            return try await store.head(key)?.storageClass == storageClass
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return false
+        }
+    }
+}
