@@ -45,7 +45,7 @@ package struct JPEGRecompressor: OriginalRecompressor {
                 return .smaller(try copy(small, into: output), size: small.size)
             }
         } catch {
-            guard error.code == .unsupported || error.code == .overLimit || error.code == .truncated else { throw error }
+            guard [.unsupported, .overLimit, .truncated].contains(error.code) else { throw error }
             return .asItIs(reason: error.message)
         }
     }

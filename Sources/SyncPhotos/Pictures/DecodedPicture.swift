@@ -109,7 +109,9 @@ extension DecodedPicture {
         self.exif = exif.isEmpty ? nil : ExifBlock(bytes: exif)
         beside = Self.parts(reply.dropped, format)
         if format == .raw, reply.colour == 0 {
-            guard reply.samples_bytes > 0, reply.samples_bytes <= WorkerAnswer<DecodedPicture>.mostPreview else { return nil }
+            guard reply.samples_bytes > 0, reply.samples_bytes <= WorkerAnswer<DecodedPicture>.mostPreview else {
+                return nil
+            }
             content = .jpeg(try memory.bytes(from: Int64(reply.samples_offset), Int(reply.samples_bytes)))
             self.profile = []
             return
