@@ -71,7 +71,7 @@ let decoder: Target = {
         .unsafeFlags(warningsInC + hardening), .unsafeFlags(["-O2"], .when(configuration: .debug)),
     ]
     let flagsOfCXX: [CXXSetting] = [.unsafeFlags(warningsInC + hardening)]
-    let libraries = ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "m"]
+    let libraries = ["heif", "de265", "dav1d", "png", "webp", "webpdemux", "tiff", "gif", "raw", "jxl", "m"]
     let links = libraries.map { LinkerSetting.linkedLibrary($0) }
     return isFuzzing
         ? .target(

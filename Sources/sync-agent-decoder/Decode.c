@@ -14,6 +14,8 @@ static bool decode(Job *job) {
     case CSYNC_DECODER_GIF: return decode_gif(job);
     case CSYNC_DECODER_BMP: return decode_bmp(job);
     case CSYNC_DECODER_RAW: return decode_raw(job);
+    case CSYNC_DECODER_JPEG_TO_JXL: return jpeg_to_jxl(job);
+    case CSYNC_DECODER_JXL_TO_JPEG: return jxl_to_jpeg(job);
     default: return fail(job, CSYNC_DECODER_UNSUPPORTED, "no decoder of kind %u", job->request.format);
     }
 }

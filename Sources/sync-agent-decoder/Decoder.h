@@ -49,6 +49,10 @@ bool decode_bmp(Job *job);
 /// The preview, as it is.
 bool decode_raw(Job *job);
 
+/// The JPEG XL of a JPEG file, and the JPEG file of such a JPEG XL, at the start of the memfd.
+bool jpeg_to_jxl(Job *job);
+bool jxl_to_jpeg(Job *job);
+
 // Samples.c
 
 /// Notes a failure, the first one only. Returns false.

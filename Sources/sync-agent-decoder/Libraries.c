@@ -5,6 +5,7 @@
 
 #include <dav1d/dav1d.h>
 #include <gif_lib.h>
+#include <jxl/encode.h>
 #include <libde265/de265.h>
 #include <libraw/libraw.h>
 #include <png.h>
@@ -33,5 +34,7 @@ void print_libraries(void) {
     const char *number = strrchr(tiff, ' ');
     printf(", \"libtiff\": \"%s\"", number == NULL ? tiff : number + 1);
     printf(", \"giflib\": \"%d.%d.%d\"", GIFLIB_MAJOR, GIFLIB_MINOR, GIFLIB_RELEASE);
+    uint32_t jxl = JxlEncoderVersion();
+    printf(", \"libjxl\": \"%u.%u.%u\"", jxl / 1000000, jxl / 1000 % 1000, jxl % 1000);
     printf(", \"libraw\": \"%s\"", libraw_version());
 }

@@ -18,7 +18,10 @@ extern "C" {
 typedef enum CSyncDecoder_Format {   // what the parent has sniffed; the worker calls this library and no other
     CSYNC_DECODER_HEIF = 1,          // HEIC, HEIF, AVIF by libheif
     CSYNC_DECODER_PNG, CSYNC_DECODER_WEBP, CSYNC_DECODER_TIFF, CSYNC_DECODER_GIF, CSYNC_DECODER_BMP,
-    CSYNC_DECODER_RAW                // LibRaw: the largest embedded JPEG preview, handed back as JPEG bytes
+    CSYNC_DECODER_RAW,               // LibRaw: the largest embedded JPEG preview, handed back as JPEG bytes
+    // libjxl: no picture is decoded; `samples_bytes` of the memfd are a file, and of the reply nothing else is filled in.
+    CSYNC_DECODER_JPEG_TO_JXL,       // the JPEG XL of a JPEG file, from which each of its bytes comes back
+    CSYNC_DECODER_JXL_TO_JPEG        // the JPEG file again
 } CSyncDecoder_Format;
 
 typedef enum CSyncDecoder_Status {

@@ -6,14 +6,6 @@ import SystemPackage
 
 /// A picture that a worker has decoded: its samples in memory that both share, and what its file tells beside them.
 struct DecodedPicture {
-    /// What a worker's reply comes to, held against what it may say.
-    enum Answer {
-        case picture(DecodedPicture)
-        case failure(PhotoError)
-        /// No decoder of ours answers so.
-        case nonsense(String)
-    }
-
     private enum Content {
         /// Of the profile, nothing is filled in.
         case samples(CSyncJPEG_Samples, in: MemoryFile)
@@ -51,11 +43,11 @@ struct DecodedPicture {
     }
 }
 
-extension DecodedPicture.Answer {
+extension WorkerAnswer<DecodedPicture> {
     /// Bytes; larger profiles and blocks are no use in a JPEG.
-    private static let mostProfile: UInt64 = 4 << 20
-    private static let mostExif: UInt64 = 1 << 20
-    fileprivate static let mostPreview: UInt64 = 128 << 20
+    private static var mostProfile: UInt64 { 4 << 20 }
+    private static var mostExif: UInt64 { 1 << 20 }
+    fileprivate static var mostPreview: UInt64 { 128 << 20 }
 
     /// - Parameters:
     ///   - samples: what the worker was given to fill. It may still write to it.
@@ -93,35 +85,9 @@ extension DecodedPicture.Answer {
                 reply, samples, format,
                 profile: Self.bytes(of: samples, reply.icc_offset, reply.icc_bytes, Self.mostProfile),
                 exif: Self.bytes(of: samples, reply.exif_offset, reply.exif_bytes, Self.mostExif))
-            self = picture.map(Self.picture) ?? .nonsense("samples of an unknown kind or of another size")
+            self = picture.map(Self.content) ?? .nonsense("samples of an unknown kind or of another size")
         } catch {
             self = .failure(PhotoError(.outOfResources, "its samples cannot be read: \(error)"))
-        }
-    }
-
-    private static func failure(_ reply: CSyncDecoder_Reply) -> Self? {
-        let words = withUnsafeBytes(of: reply.message) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        // They reach terminals.
-        let message = String(
-            String.UnicodeScalarView(words.unicodeScalars.filter { $0.properties.generalCategory != .control }))
-        switch CSyncDecoder_Status(reply.status) {
-        case CSYNC_DECODER_OK: return nil
-        case CSYNC_DECODER_TRUNCATED:
-            return .failure(PhotoError(.truncated, "the file ends before its picture does (\(message))"))
-        case CSYNC_DECODER_CORRUPT:
-            return .failure(PhotoError(.corrupt, "the picture's data is damaged (\(message))"))
-        case CSYNC_DECODER_UNSUPPORTED: return .failure(PhotoError(.unsupported, message))
-        case CSYNC_DECODER_OVER_LIMIT: return .failure(PhotoError(.overLimit, "over the limits: \(message)"))
-        case CSYNC_DECODER_READ_FAILED:
-            return .failure(PhotoError(Errno(rawValue: reply.error_number), "read"))
-        // There was as much as any picture is given.
-        case CSYNC_DECODER_OUT_OF_MEMORY:
-            return .failure(PhotoError(.overLimit, "over the limits: it takes more memory to decode (\(message))"))
-        case CSYNC_DECODER_INTERNAL:
-            return .failure(PhotoError(.corrupt, "its decoder could not decode it (\(message))"))
-        default: return .nonsense("status \(reply.status)")
         }
     }
 
@@ -143,7 +109,9 @@ extension DecodedPicture {
         self.exif = exif.isEmpty ? nil : ExifBlock(bytes: exif)
         beside = Self.parts(reply.dropped, format)
         if format == .raw, reply.colour == 0 {
-            guard reply.samples_bytes > 0, reply.samples_bytes <= Answer.mostPreview else { return nil }
+            guard reply.samples_bytes > 0, reply.samples_bytes <= WorkerAnswer<DecodedPicture>.mostPreview else {
+                return nil
+            }
             content = .jpeg(try memory.bytes(from: Int64(reply.samples_offset), Int(reply.samples_bytes)))
             self.profile = []
             return

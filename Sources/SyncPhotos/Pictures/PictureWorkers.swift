@@ -124,18 +124,30 @@ package final class PictureWorkers: Sendable {
         let request = CSyncDecoder_Request(
             format: format.code.rawValue, reserved: 0, pixels: room.pixels, memory_bytes: room.memory,
             file_bytes: photo.size)
-        let worker = try worker(for: request, photo.descriptor, samples)
-        let reply = try answer(of: worker)
-        let status = CSyncDecoder_Status(reply.status)
-        if room.isMoreLeft, status == CSYNC_DECODER_OVER_LIMIT || status == CSYNC_DECODER_OUT_OF_MEMORY {
-            giveBack(worker)
-            return nil
+        return try ask(request, photo.descriptor, samples) { reply in
+            let status = CSyncDecoder_Status(reply.status)
+            if room.isMoreLeft, status == CSYNC_DECODER_OVER_LIMIT || status == CSYNC_DECODER_OUT_OF_MEMORY {
+                return .content(nil)
+            }
+            return WorkerAnswer(reply, samples: samples, format: format, pixels: room.pixels).map { $0 }
         }
-        let result = DecodedPicture.Answer(reply, samples: samples, format: format, pixels: room.pixels)
-        switch result {
-        case .picture(let picture):
+    }
+
+    // MARK: Workers
+
+    /// Lets a worker do one thing, and waits for it.
+    /// - Parameter judge: what its reply comes to.
+    /// - Throws: ``PhotoError``: the worker's reason, `.tooSlow`, `.stopped`, `.corrupt` for a file that ended its worker.
+    func ask<Content>(
+        _ request: CSyncDecoder_Request, _ file: FileDescriptor, _ memory: MemoryFile,
+        _ judge: (CSyncDecoder_Reply) -> WorkerAnswer<Content>
+    ) throws(PhotoError) -> Content {
+        let worker = try worker(for: request, file, memory)
+        let reply = try answer(of: worker)
+        switch judge(reply) {
+        case .content(let content):
             giveBack(worker)
-            return picture
+            return content
         case .failure(let error):
             giveBack(worker)
             throw error
@@ -180,8 +192,6 @@ package final class PictureWorkers: Sendable {
             }
         }
     }
-
-    // MARK: Workers
 
     /// A worker that has taken the request.
     private func worker(

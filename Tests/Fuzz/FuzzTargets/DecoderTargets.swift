@@ -24,8 +24,41 @@ enum DecoderTargets {
         return true
     }
 
-    private static func answer(_ bytes: [UInt8], _ format: CSyncDecoder_Format) -> (CSyncDecoder_Reply, [UInt8]) {
-        let (picture, samples) = (memory("picture"), memory("samples"))
+    /// What the encoder sets aside is counted, too.
+    private static let memoryOfOriginals = Int64(256 << 20)
+
+    /// A JPEG becomes the same JPEG XL each time. Of a damaged one libjxl 0.7 gives back another file now and then, or
+    /// none: the agent compares.
+    static func recompress(_ bytes: [UInt8]) -> Bool {
+        guard let small = made(of: bytes, CSYNC_DECODER_JPEG_TO_JXL) else { return false }
+        promise(made(of: bytes, CSYNC_DECODER_JPEG_TO_JXL) == small, "one file gives two")
+        return made(of: small, CSYNC_DECODER_JXL_TO_JPEG) == bytes
+    }
+
+    /// What is called a JPEG file begins like one, and is the same each time.
+    static func reconstruct(_ bytes: [UInt8]) -> Bool {
+        guard let jpeg = made(of: bytes, CSYNC_DECODER_JXL_TO_JPEG) else { return false }
+        promise(jpeg.starts(with: [0xFF, 0xD8]), "what comes back is no JPEG")
+        promise(made(of: bytes, CSYNC_DECODER_JXL_TO_JPEG) == jpeg, "one file gives two")
+        return true
+    }
+
+    private static func made(of bytes: [UInt8], _ format: CSyncDecoder_Format) -> [UInt8]? {
+        guard !bytes.isEmpty else { return nil }
+        let (reply, held) = answer(bytes, format, memory: memoryOfOriginals)
+        guard reply.status == CSYNC_DECODER_OK.rawValue else {
+            requireReason(reply)
+            return nil
+        }
+        promise(reply.samples_bytes == UInt64(held.count) && !held.isEmpty, "a file of another size than was told")
+        promise(reply.samples_offset == 0 && reply.width == 0 && reply.colour == 0, "a picture where a file is")
+        return held
+    }
+
+    private static func answer(
+        _ bytes: [UInt8], _ format: CSyncDecoder_Format, memory: Int64 = limits.memory
+    ) -> (CSyncDecoder_Reply, [UInt8]) {
+        let (picture, samples) = (descriptor("picture"), descriptor("samples"))
         defer {
             close(picture)
             close(samples)
@@ -33,7 +66,7 @@ enum DecoderTargets {
         promise(write(picture, bytes, bytes.count) == bytes.count, "no room for an input")
         var request = CSyncDecoder_Request()
         request.format = format.rawValue
-        (request.pixels, request.memory_bytes) = limits
+        (request.pixels, request.memory_bytes) = (limits.pixels, memory)
         request.file_bytes = Int64(bytes.count)
         let reply = decode_picture(&request, picture, samples)
         var held = [UInt8](repeating: 0, count: Int(lseek(samples, 0, SEEK_END)))
@@ -41,7 +74,7 @@ enum DecoderTargets {
         return (reply, held)
     }
 
-    private static func memory(_ name: String) -> Int32 {
+    private static func descriptor(_ name: String) -> Int32 {
         let name = "/sync-fuzz-\(getpid())-\(name)"
         let descriptor = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0o600)
         promise(descriptor >= 0 && shm_unlink(name) == 0, "no memory for an input")

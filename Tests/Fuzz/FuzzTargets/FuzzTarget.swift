@@ -5,6 +5,7 @@ import Glibc
 enum FuzzTarget: String, CaseIterable {
     case jpeg, exif, cut, photo
     case heif, png, webp, tiff, gif, bmp, raw
+    case recompress, jxl
     case manifest, page
     case xml, lifecycle
     case events, projects, vacation
@@ -24,6 +25,8 @@ enum FuzzTarget: String, CaseIterable {
         case .gif: DecoderTargets.decode(bytes, by: CSYNC_DECODER_GIF)
         case .bmp: DecoderTargets.decode(bytes, by: CSYNC_DECODER_BMP)
         case .raw: DecoderTargets.decode(bytes, by: CSYNC_DECODER_RAW)
+        case .recompress: DecoderTargets.recompress(bytes)
+        case .jxl: DecoderTargets.reconstruct(bytes)
         case .manifest: ShareTargets.manifest(bytes)
         case .page: ShareTargets.page(bytes)
         case .xml: StoreTargets.xml(bytes)

@@ -30,7 +30,7 @@ import Testing
         #expect(checked.code == 0, "\(checked.complaint)")
         let check = try JSONDecoder().decode(Check.self, from: Data(checked.text.utf8))
         #expect(check.seccomp)
-        let names = ["dav1d", "giflib", "libde265", "libheif", "libpng", "libraw", "libtiff", "libwebp"]
+        let names = ["dav1d", "giflib", "libde265", "libheif", "libjxl", "libpng", "libraw", "libtiff", "libwebp"]
         #expect(check.libraries.keys.sorted() == names)
         #expect(check.libraries.values.allSatisfy { $0.first?.isNumber == true })
     }
