@@ -61,6 +61,12 @@ struct InitCommand: AsyncParsableCommand {
     )
     var user: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Whether the bytes of photos are kept beside their reduced copies: false, true, or jxl (JPEG files as JPEG XL). On a terminal it asks.",
+            valueName: "how"))
+    var keepOriginals: OriginalsPolicy?
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -84,7 +90,10 @@ struct InitCommand: AsyncParsableCommand {
             let location = try ConfigLocation(
                 option: global.configurationFile?.text, environment: console.environment,
                 workingFolder: ProcessEnvironment.workingFolder)
-            let template = try template(for: location)
+            var template = try template(for: location)
+            // Refused before anything is asked.
+            _ = try checked(template, at: location)
+            template.originals = keepOriginals ?? askForOriginals(on: console.people)
             let settings = try checked(template, at: location)
             let table = Table(.left(15), .rest)
             var lines = [table.row("configuration", location.file.string)]
@@ -101,6 +110,19 @@ struct InitCommand: AsyncParsableCommand {
             lines += ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"]
             return Answer(lines: lines)
         }
+    }
+
+    private func askForOriginals(on terminal: Terminal) -> OriginalsPolicy {
+        guard Question.isSomebodyThere else { return .off }
+        let cost =
+            store == .s3
+            ? "In Amazon's DEEP_ARCHIVE, 100 GiB of photos cost about 8 cents a month and come back within 12 to 48 hours."
+            : "They take about four fifths of the space that the photos take."
+        terminal.wrapped(
+            "Photos beyond 2048 pixels are stored reduced: good to look at, not to print. Their own bytes can be kept, too, as "
+                + "JPEG XL, from which the same file comes back. \(cost)"
+        ).forEach(terminal.writeLine)
+        return Question.confirm("Keep the originals?", on: terminal) ? .jxl : .off
     }
 
     private func template(for location: ConfigLocation) throws -> ConfigTemplate {
@@ -154,3 +176,5 @@ struct InitCommand: AsyncParsableCommand {
         try ConfigFile.parse(Array(template.text.utf8), location: location).settings
     }
 }
+
+extension OriginalsPolicy: ExpressibleByArgument {}

@@ -28,6 +28,7 @@ struct RestoreCommand: WorkspaceCommand {
               sync-agent restore --rush --wait --output ~/paris ~/Pictures/Vacations/Paris
               sync-agent restore --suggest
               sync-agent restore --all --output ~/Pictures
+              sync-agent restore --original --output ~/prints ~/Pictures/a.jpg
               sync-agent restore --machine old-laptop --from 2024-06-01 --output ~/june
             """
     )
@@ -73,6 +74,9 @@ struct RestoreCommand: WorkspaceCommand {
             valueName: "n|day|id"))
     var version: String?
 
+    @Flag(help: "The photos' own bytes, where they are kept (photos.keep_originals), in place of their reduced copies.")
+    var original = false
+
     @Flag(help: "All photos that are known; --output has their folders, names and times.")
     var all = false
 
@@ -97,6 +101,7 @@ struct RestoreCommand: WorkspaceCommand {
         if suggest, isLibrary { throw ValidationError("--suggest takes no other choice") }
         if all, !paths.isEmpty { throw ValidationError("--all takes no paths") }
         if all, machine != nil { throw ValidationError("--all and --machine exclude each other") }
+        if version != nil, original { throw ValidationError("--version and --original exclude each other") }
         if version != nil, isLibrary { throw ValidationError("--version takes paths") }
         if let from, let to, to < from { throw ValidationError("--to is before --from") }
         if suggest, !paths.isEmpty { throw ValidationError("--suggest takes no paths") }
@@ -150,7 +155,8 @@ struct RestoreCommand: WorkspaceCommand {
         // Days alone are those of the whole library.
         let isAll = all || paths.isEmpty && machine == nil
         return RestoreScope(
-            isAll: isAll, machine: machine, ownName: installation.machineName, from: from, to: to)
+            isAll: isAll, machine: machine, ownName: installation.machineName, from: from, to: to,
+            wantsOriginals: original)
     }
 
     private func show(_ proposal: RestoreProposal, _ restores: Restores) throws -> Answer {

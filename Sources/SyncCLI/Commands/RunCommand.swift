@@ -41,13 +41,18 @@ struct RunCommand: AsyncParsableCommand {
             logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
             systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
         }
-        let services: [any Service] = [
-            UploadService(parts.pipeline, patience: parts.restores.patience),
-            UpkeepService(parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
-            parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-            parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
-            DecoderRest(pictures: workspace.pictures, time: installation.time),
-        ]
+        let originals = parts.originals.map {
+            OriginalService($0, patience: parts.restores.patience, time: installation.time, logger: logger)
+        }
+        let services: [any Service] =
+            [originals].compactMap(\.self) + [
+                UploadService(parts.pipeline, patience: parts.restores.patience),
+                UpkeepService(
+                    parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
+                parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
+                parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
+                DecoderRest(pictures: workspace.pictures, time: installation.time),
+            ]
         try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)
         logger.notice("stopped")
         return Answer()

@@ -118,11 +118,13 @@ struct StatusCommand: WorkspaceCommand {
             let unknown = try locator.photos(at: paths, in: ledger) { photo in
                 let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
                 let versions = try ledger.versions(of: photo)
+                let original = try photo.object.flatMap { try ledger.original(of: $0.key) }
                 if isJSON {
-                    reports.append(PhotoReport(standing, versions: versions))
+                    reports.append(PhotoReport(standing, original: original, versions: versions))
                 } else {
                     // At once: there may be many.
-                    (view.lines(standing) + view.lines(versions)).forEach(output.writeLine)
+                    (view.lines(standing) + view.lines(original: original) + view.lines(versions))
+                        .forEach(output.writeLine)
                 }
             }
             return (reports, unknown)

@@ -49,6 +49,7 @@ struct SyncCommand: WorkspaceCommand {
             if signal == nil { try ledger.noteSync(at: now) }
             return SyncReport(
                 progress.summary, intake: service.intake, unsaved: service.unsaved, moved: service.moved,
+                originals: service.originals,
                 overview: try ledger.overview(),
                 leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
                 unfinished: try ledger.unfinishedProjectImages(),
@@ -74,6 +75,7 @@ private final class PassService: Service {
     private let found = Mutex(SyncPass.Scanned())
     private let upkeep = Mutex(TierMover.Summary())
     private let delivery = Mutex<[RestoreDownloader.Problem]>([])
+    private let kept = Mutex<OriginalKeeper.Summary?>(nil)
 
     init(parts: AgentServices, progress: PassProgress, logger: Logger) {
         self.parts = parts
@@ -84,6 +86,9 @@ private final class PassService: Service {
     var intake: SyncPass.Scanned { found.withLock { $0 } }
     /// What was moved to the archive.
     var moved: TierMover.Summary { upkeep.withLock { $0 } }
+
+    /// `nil` where originals are not kept, or the pass did not come to them.
+    var originals: OriginalKeeper.Summary? { kept.withLock { $0 } }
 
     /// Restored photos that could not be saved where they were to be.
     var unsaved: [RestoreDownloader.Problem] { delivery.withLock { $0 } }
@@ -124,14 +129,24 @@ private final class PassService: Service {
             }
             delivery.withLock { $0 = saved.problems }
             try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
+            if let keeper = parts.originals {
+                let waiting = try await parts.ledger { [parts] in
+                    try $0.originalsStanding(below: parts.keys.originals).waiting
+                }
+                progress.expectOriginals(waiting)
+                let result = try await cancelWhenGracefulShutdown { [progress] in
+                    try await keeper.run { progress.noteOriginals($0) }
+                }
+                kept.withLock { $0 = result }
+            }
             try await cancelWhenGracefulShutdown { _ = try await self.parts.catalog.round() }
         } catch is CancellationError {
             // Both go on with the next pass.
         } catch let error as StoreError {
             // The photos of this pass are stored, and what is left goes on with the next one.
-            logger.warning("restores and shares wait for the store: \(error)")
+            logger.warning("restores, shares and originals wait for the store: \(error)")
         } catch let error as LedgerError where error.code == .busy {
-            logger.warning("restores and shares wait for the ledger: \(error)")
+            logger.warning("restores, shares and originals wait for the ledger: \(error)")
         }
     }
 }

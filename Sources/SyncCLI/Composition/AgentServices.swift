@@ -19,12 +19,16 @@ struct AgentServices: Sendable {
     let work = Wakeup()
     let pipeline: PhotoPipeline
     let upkeep: StoreUpkeep
+    /// `nil` where originals are not kept.
+    let originals: OriginalKeeper?
     let catalog: CatalogService
     let vacations: VacationService
     let restores: RestoreServices
     let shares: ShareServices
     let projects: ProjectServices
     let retention: RetentionServices
+
+    let keys: KeyLayout
 
     private let workspace: Workspace
 
@@ -49,7 +53,7 @@ struct AgentServices: Sendable {
             logger.notice(
                 "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
-        let keys = try KeyLayout(user: settings.user)
+        keys = try KeyLayout(user: settings.user)
         restores = try await RestoreServices(workspace, store: retrying)
         shares = try ShareServices(workspace, restores)
         let galleries = SyncPass(
@@ -84,6 +88,13 @@ struct AgentServices: Sendable {
                 store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
                 version: SyncAgentCommand.version, time: time, logger: logger),
             isKept: settings.catalog == .on, ledger: queue, patience: restores.patience, time: time)
+        originals =
+            settings.photos.originals == .off
+            ? nil
+            : OriginalKeeper(
+                ledger: queue, store: retrying, keys: keys, reader: PhotoFileReducer(pictures: workspace.pictures),
+                recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
+                width: settings.upload.batchSize, pool: threads.photos, time: time)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(

@@ -41,7 +41,8 @@ struct RestoreServices: Sendable {
             follower: RestorePoller(
                 store: store, ledger: ledger, sender: sender, interval: settings.restore.poll, time: time),
             delivery: RestoreDownloader(
-                store: downloads, ledger: ledger, pool: workspace.threads.disk, time: time),
+                store: downloads, ledger: ledger, recompressor: workspace.recompressor, pool: workspace.threads.disk,
+                time: time),
             announcer: RestoreAnnouncer(
                 ledger: ledger,
                 notifiers: Notifiers(

@@ -75,6 +75,9 @@ final class Workspace: Sendable {
         opened.withLock { $0.ledger = ledger }
     }
 
+    /// Of JPEG files.
+    var recompressor: JPEGRecompressor { JPEGRecompressor(workers: pictures) }
+
     var settings: Settings { installation.settings }
     var time: TimeSource { installation.time }
     var logger: Logger { installation.logger }

@@ -41,6 +41,11 @@ struct Examination: Sendable {
                 machine.lookAtClock(ledger)
                 machine.lookAtVerification(ledger, installation?.settings.verify, now: TimeSource.system.now())
                 machine.lookAtPhotos(ledger)
+                if let installation {
+                    machine.lookAtOriginals(
+                        ledger, installation,
+                        hasDecoder: PictureWorkers(besides: ProcessEnvironment.executable).program != nil)
+                }
                 machine.lookAtPlaces(ledger, installation?.settings.photos.reduce)
             }
             return (ledger, machine.lookAtAgent())

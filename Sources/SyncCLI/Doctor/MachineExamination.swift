@@ -140,6 +140,30 @@ struct MachineExamination: Sendable {
         }
     }
 
+    /// Whether the bytes of photos are kept, and what that costs.
+    func lookAtOriginals(_ ledger: Ledger, _ installation: Installation, hasDecoder: Bool) {
+        let name = "originals"
+        let policy = installation.settings.photos.originals
+        guard let keys = try? KeyLayout(user: installation.settings.user),
+            let standing = try? ledger.originalsStanding(below: keys.originals), let prices = try? installation.prices()
+        else { return }
+        let report = CostReport.Originals(
+            standing, policy, in: installation.settings.tiers.mode == .off ? .standard : TierPolicy.archive, prices)
+        let cost = report.sentence.map { " \($0)" } ?? ""
+        if policy == .jxl, !hasDecoder {
+            return checks.add(
+                .limited(
+                    name, "JPEG files cannot be recompressed without sync-agent-decoder",
+                    instead: "they are kept as they are; make install has it"))
+        }
+        let detail =
+            policy == .off
+            ? "photos beyond \(installation.settings.photos.reduce.maximumDimension) pixels are stored reduced, their own "
+                + "bytes are on this disk alone."
+            : "\(Quantities.counted(standing.kept, "original")) kept, \(Quantities.bytes(standing.bytes))."
+        checks.add(.ok(name, detail + cost))
+    }
+
     /// Photos that are not safe, and will not be by waiting.
     func lookAtPhotos(_ ledger: Ledger) {
         let name = "photos"

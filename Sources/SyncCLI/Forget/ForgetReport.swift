@@ -155,7 +155,6 @@ struct ForgetReport: Report {
         case .event: "stored: it is the photo of a gallery event"
         case .archivedEvent: "stored: it is the photo of an archived event"
         case .project: "stored: it belongs to a project"
-        case .original: "stored: its original is kept"
         case .share(let id):
             "is in an open share: sync-agent shares --revoke \(id), or wait for its end; then forget it again"
         case .restore(let job): "is in restore job \(job) (sync-agent restores); forget it again when that is over"

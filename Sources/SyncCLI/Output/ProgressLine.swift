@@ -137,6 +137,7 @@ final class PassProgress: Sendable {
     private struct State {
         var summary = PassSummary()
         var total = 0
+        var originals = 0
         var failed: Set<FilePath> = []
         var waiting: [FilePath: String] = [:]
 
@@ -176,6 +177,17 @@ final class PassProgress: Sendable {
             if let text = complaint(about: event), state.isNew(event) { line.writeLine(text) }
             line.update { _ in Self.text(state.summary, total: state.total, elapsed: time.monotonic() - start) }
         }
+    }
+
+    /// How many originals there are to keep.
+    func expectOriginals(_ total: Int) {
+        state.withLock { $0.originals = total }
+    }
+
+    /// - Parameter done: originals that are done with.
+    func noteOriginals(_ done: Int) {
+        let total = max(state.withLock { $0.originals }, done)
+        line.update { _ in ProgressBar.text(done, of: total, "original") }
     }
 
     func finish() { line.finish() }

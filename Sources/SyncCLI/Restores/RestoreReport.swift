@@ -94,6 +94,11 @@ extension RestoreReport.Skipped {
             self.init(
                 path: problem.name, key: nil, state: "unknown",
                 reason: "\(VacationLookupError.ambiguous(problem.name, folders: folders))")
+        case .noOriginal:
+            self.init(
+                path: problem.name, key: nil, state: "unknown",
+                reason:
+                    "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back")
         case .unreadable(let why):
             self.init(path: nil, key: problem.name, state: "unknown", reason: "the store cannot tell of it: \(why)")
         }
@@ -185,7 +190,8 @@ extension RestoreProposal {
 
     /// Whether nothing is known by any of the names.
     var isAllUnknown: Bool {
-        candidates.isEmpty && plan.skipped.isEmpty && !problems.isEmpty && problems.allSatisfy { $0.reason == .unknown }
+        candidates.isEmpty && plan.skipped.isEmpty && !problems.isEmpty
+            && problems.allSatisfy { [.unknown, .noOriginal].contains($0.reason) }
     }
 }
 

@@ -28,8 +28,18 @@ struct PhotoReport: Encodable {
     @Nullable var note: String?
     /// What the photo has and its stored copy has not: `xmp`, `gainMap`, `secondPicture`, `motion`, …
     var dropped: [String]
+    /// The photo's own bytes, where they are kept.
+    @Nullable var original: Original?
     /// What is stored of earlier contents of the file, the latest first.
     var versions: [Version]
+
+    struct Original: Encodable {
+        var key: String
+        /// `jxl` or `none`; `null` where it is not known, since a rebuild, of a file that is not on the disk.
+        @Nullable var encoding: String?
+        /// As they are stored.
+        var bytes: Int64
+    }
 
     struct Version: Encodable {
         /// What `restore --version` takes.
@@ -50,7 +60,12 @@ struct PhotoReport: Encodable {
         }
     }
 
-    init(_ photo: PhotoStatusText, versions: [PhotoVersion] = []) {
+    init(_ photo: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = []) {
+        self.original = original.map { object in
+            let known = photo.photo.bytesLocal.map { $0 == object.size ? OriginalEncoding.none : .jxl }
+            return Original(
+                key: object.key.rawValue, encoding: (object.encoding ?? known)?.rawValue, bytes: object.size)
+        }
         self.versions = versions.map(Version.init)
         let (badge, expected) = (photo.badge, photo.expected)
         let photo = photo.photo
@@ -214,6 +229,16 @@ struct PhotoListView {
     private func below(_ text: String, _ style: Terminal.Style) -> [String] {
         let lines = TextLayout.wrapped(text, to: max(terminal.width - 11, 20))
         return Self.details.rows("", last: lines.map { terminal.styled($0, style) })
+    }
+
+    /// What is kept of its own bytes.
+    func lines(original: ObjectRecord?) -> [String] {
+        guard let original else { return [] }
+        let tier = original.storageClass == .standard ? "" : ", \(original.storageClass.rawValue)"
+        let encoding = original.encoding == .jxl ? " as JPEG XL" : ""
+        return below(
+            "original kept\(encoding): \(Quantities.bytes(original.size))\(tier); restore --original brings it back",
+            .dim)
     }
 
     /// What is stored of earlier contents of its file.

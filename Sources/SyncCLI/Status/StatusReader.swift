@@ -60,6 +60,7 @@ struct StatusReader {
             watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
         try addNotes(to: &report, ledger)
+        report.originals = try originals(ledger)
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
@@ -99,13 +100,27 @@ struct StatusReader {
         }
     }
 
+    private func originals(_ ledger: Ledger) throws -> StatusReport.Originals {
+        let policy = installation.settings.photos.originals
+        let keys = try KeyLayout(user: installation.settings.user)
+        let standing = try ledger.originalsStanding(below: keys.originals, countingWaiting: policy != .off)
+        return StatusReport.Originals(
+            keep: policy.rawValue, kept: standing.kept, bytes: standing.bytes, waiting: standing.waiting,
+            waitingBytes: standing.waitingBytes)
+    }
+
     private func backlog(_ ledger: Ledger) throws -> ArchiveBacklog {
         let policy = try installation.tierPolicy()
         let rules = policy.archiveRules.compactMap(\.own)
         guard !rules.isEmpty, let smallest = policy.floor.bytes else { return ArchiveBacklog() }
-        return try ledger.archiveBacklog(
-            below: rules.map(\.prefix), minimumBytes: smallest, afterDays: policy.archiveAfterDays,
-            at: installation.time.now())
+        return try rules.reduce(into: ArchiveBacklog()) { backlog, rule in
+            guard let transition = rule.transition else { return }
+            let part = try ledger.archiveBacklog(
+                below: [rule.prefix], minimumBytes: smallest, afterDays: transition.afterDays,
+                at: installation.time.now())
+            backlog.due += part.due
+            backlog.tooSmall += part.tooSmall
+        }
     }
 
     private func lookAtStore() async -> (StoreIdentity, String?) {

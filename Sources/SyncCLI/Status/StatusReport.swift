@@ -153,6 +153,19 @@ struct StatusReport: Encodable {
         @Nullable var problem: String?
     }
 
+    /// The bytes of photos, kept beside their copies.
+    struct Originals: Encodable {
+        /// `false`, `true` or `jxl`: photos.keep_originals.
+        var keep = OriginalsPolicy.off.rawValue
+        var kept = 0
+        /// Stored bytes.
+        var bytes: Int64 = 0
+        /// Stored photos whose original is not.
+        var waiting = 0
+        /// Bytes of their files.
+        var waitingBytes: Int64 = 0
+    }
+
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -172,6 +185,7 @@ struct StatusReport: Encodable {
     var delayed: [Delayed]
     var verification: Verification
     var catalog: Catalog
+    var originals = Originals()
     /// What is damaged of machines that are silent, as far as this one has found it.
     var elsewhere: [Elsewhere]
     @Nullable var oldestUnsynced: Unsynced?

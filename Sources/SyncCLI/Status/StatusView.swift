@@ -147,6 +147,7 @@ struct StatusView {
                 : [table.row(tier.storageClass, objects, " objects", Quantities.bytes(tier.bytes))]
             lines += expectation(of: tier)
         }
+        lines += originalLines
         if let oldest = report.verification.oldest {
             lines += terminal.wrapped(
                 "Every stored object was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))"
@@ -158,6 +159,18 @@ struct StatusView {
                 "\(files) known by size and time alone, since a rebuild; each day's verification reads some of them")
         }
         return lines + restoreLines
+    }
+
+    private var originalLines: [String] {
+        let originals = report.originals
+        if originals.keep == OriginalsPolicy.off.rawValue {
+            guard report.totals.uploaded > 0 else { return [] }
+            return terminal.wrapped(
+                "Larger photos are stored reduced; their own bytes are on this disk alone (photos.keep_originals)", .dim
+            )
+        }
+        let kept = "\(Quantities.counted(originals.kept, "original")) kept, \(Quantities.bytes(originals.bytes))"
+        return terminal.wrapped(kept)
     }
 
     private func expectation(of tier: StatusReport.Tier) -> [String] {
@@ -187,6 +200,11 @@ struct StatusView {
         let problems = report.folders.compactMap(\.problem)
         let elsewhere = report.elsewhere
         guard totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0 else {
+            if report.originals.waiting > 0 {
+                let waiting = Quantities.counted(report.originals.waiting, "original is", plural: "originals are")
+                let bytes = Quantities.bytes(report.originals.waitingBytes)
+                return [""] + terminal.wrapped("Every photo is stored; \(waiting) not kept yet (\(bytes)).", .yellow)
+            }
             return totals.files > 0 && totals.leftOut == 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]

@@ -28,6 +28,8 @@ struct SyncReport: Report {
     var malformedEvents: Int
     /// Objects that this pass moved to the archive.
     var archived: Int
+    /// Originals that this pass has kept.
+    var originals: Int
     /// Folders that could not be read, files that kept changing, restored photos that could not be saved, and what today was found
     /// to be damaged of machines that are silent.
     var problems: [Problem]
@@ -41,6 +43,7 @@ struct SyncReport: Report {
     var delayed: [Problem]
     /// Of the problems: restored photos that are not where they were to be.
     private let unsaved: Int
+    private let originalsOmitted: Int
     /// Of those that wait: for projects that are still processing.
     private let unfinished: Int
     /// Those of them that nobody has told yet.
@@ -52,7 +55,7 @@ struct SyncReport: Report {
 
     private enum CodingKeys: CodingKey {
         case uploaded, alreadyStored, failed, skipped, pending, lost, bytesRead, bytesSent, events, malformedEvents,
-            archived, problems
+            archived, originals, problems
         case failures, delayed, totals, notes
     }
 
@@ -63,7 +66,7 @@ struct SyncReport: Report {
     ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
-        moved: TierMover.Summary, overview: Overview,
+        moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [], told: Set<FilePath>
     ) {
@@ -90,6 +93,11 @@ struct SyncReport: Report {
         problems += intake.stillChanging.map {
             Problem(path: $0.text, message: "it is still being written; it is stored when it is whole")
         }
+        originals = kept?.kept ?? 0
+        originalsOmitted = kept?.failed ?? 0
+        problems += (kept?.failures ?? []).map {
+            Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
+        }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         self.unsaved = unsaved.count
         problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
@@ -113,6 +121,8 @@ struct SyncReport: Report {
         if skipped > 0 { line += ", \(Quantities.count(skipped)) skipped" }
         if events + malformedEvents > 0 { line += ", \(Quantities.counted(events, "event")) read" }
         if malformedEvents > 0 { line += ", \(Quantities.count(malformedEvents)) malformed" }
+        if originals > 0 { line += ", \(Quantities.counted(originals, "original")) kept" }
+        if originalsOmitted > 0 { line += ", \(Quantities.counted(originalsOmitted, "original")) not kept" }
         if archived > 0 { line += ", \(Quantities.count(archived)) moved to the archive" }
         if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
         if lost > 0 { line += ", \(Quantities.count(lost)) lost" }

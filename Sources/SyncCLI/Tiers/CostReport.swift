@@ -35,6 +35,18 @@ struct CostReport: Encodable {
         var spentUSD: Double
     }
 
+    /// What keeping the bytes of photos costs, or would: photos.keep_originals.
+    struct Originals: Encodable {
+        var keep = OriginalsPolicy.off.rawValue
+        var kept = 0
+        var bytes: Int64 = 0
+        /// Photos of which the original is not kept, and what keeping it takes; as JPEG XL where none are kept.
+        var waiting = 0
+        var waitingBytes: Int64 = 0
+        @Nullable var onceUSD: Double?
+        @Nullable var monthlyUSD: Double?
+    }
+
     /// When the prices held, such as `2026-07`.
     var asOf: String
     var region: String
@@ -56,6 +68,7 @@ struct CostReport: Encodable {
     var restoreDays: Int
     var hints: [SuggestionReport.Album]
     var verification: Verification
+    var originals: Originals
 }
 
 extension CostReport {
@@ -65,9 +78,13 @@ extension CostReport {
     init(_ installation: Installation, ledger: LedgerQueue) async throws {
         let (prices, now) = (try installation.prices(), installation.time.now())
         let days = installation.settings.restore.days
-        let (shares, refreshedAt, spent) = try await ledger { ledger in
+        let keys = try KeyLayout(user: installation.settings.user)
+        let (shares, refreshedAt, spent, originals) = try await ledger { ledger in
             let shares = try ledger.tierReport(at: now) { prices.classes[$0]?.minimumDays ?? 0 }
-            return (shares, try ledger.classesRefreshedAt(), try ledger.verificationStanding(at: now).spentUSD)
+            return (
+                shares, try ledger.classesRefreshedAt(), try ledger.verificationStanding(at: now).spentUSD,
+                try ledger.originalsStanding(below: keys.originals)
+            )
         }
         let cost = StorageCost(of: StoredLoad.byClass(shares), restoreDays: days, prices: prices)
         let suggestions = try await RestoreSuggestions(
@@ -78,14 +95,19 @@ extension CostReport {
             restoreDays: days, hints: SuggestionReport(suggestions).suggestions,
             verification: Verification(
                 of: StoredLoad.byClass(shares), installation.settings.verify,
-                VerificationCost(prices: try installation.pricesThatCount()), spentUSD: spent))
+                VerificationCost(prices: try installation.pricesThatCount()), spentUSD: spent),
+            originals: Originals(
+                originals, installation.settings.photos.originals,
+                in: installation.settings.tiers.mode == .off ? .standard : TierPolicy.archive, prices))
     }
 
     init(
         _ cost: StorageCost, prices: PriceTable, isBilled: Bool, refreshedAt: Date?, restoreDays: Int,
         hints: [SuggestionReport.Album],
-        verification: Verification = Verification(percentPerDay: 0, monthlyUSD: 0, limitUSD: 0, spentUSD: 0)
+        verification: Verification = Verification(percentPerDay: 0, monthlyUSD: 0, limitUSD: 0, spentUSD: 0),
+        originals: Originals = Originals()
     ) {
+        self.originals = originals
         self.verification = verification
         asOf = prices.asOf
         region = prices.region
@@ -120,6 +142,30 @@ extension CostReport.Verification {
         self.init(
             percentPerDay: settings.percentPerDay, monthlyUSD: min(monthly, settings.maximumUSDPerMonth).roundedUSD,
             limitUSD: settings.maximumUSDPerMonth, spentUSD: spentUSD.roundedUSD)
+    }
+}
+
+extension CostReport.Originals {
+    init(
+        _ standing: OriginalsStanding, _ policy: OriginalsPolicy, in storageClass: StorageClass, _ prices: PriceTable
+    ) {
+        let cost = OriginalsCost(
+            objects: standing.waiting, bytes: standing.waitingBytes, policy: policy == .on ? .on : .jxl,
+            storageClass: storageClass, prices: prices)
+        self.init(
+            keep: policy.rawValue, kept: standing.kept, bytes: standing.bytes, waiting: standing.waiting,
+            waitingBytes: cost?.bytes ?? standing.waitingBytes, onceUSD: cost?.onceUSD.roundedUSD,
+            monthlyUSD: cost?.monthlyUSD.roundedUSD)
+    }
+
+    /// `nil` where there is nothing to tell.
+    var sentence: String? {
+        guard waiting > 0, let onceUSD, let monthlyUSD else { return nil }
+        let what = Quantities.counted(waiting, "original") + " (\(Quantities.bytes(waitingBytes)))"
+        let price = "\(Quantities.dollars(onceUSD)) once and \(Quantities.dollars(monthlyUSD)) a month"
+        return keep == OriginalsPolicy.off.rawValue
+            ? "Keeping \(what) as JPEG XL would cost about \(price) (photos.keep_originals: jxl)."
+            : "Not kept yet: \(what), about \(price)."
     }
 }
 
@@ -184,6 +230,7 @@ struct CostView {
                     + "\(Quantities.dollars(report.verification.monthlyUSD)) a month, "
                     + "\(Quantities.dollars(report.verification.limitUSD)) at most.")
         }
+        if let sentence = report.originals.sentence { lines += terminal.wrapped(sentence) }
         let young = report.inMinimumPeriod
         if young.objects > 0 {
             lines += terminal.wrapped(

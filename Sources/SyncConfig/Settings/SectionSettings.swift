@@ -26,6 +26,7 @@ extension UploadSettings {
 /// What is stored of a photo.
 package struct PhotoSettings: Hashable, Sendable {
     package var reduce: ReducePolicy
+    package var originals: OriginalsPolicy
 }
 
 extension PhotoSettings {
@@ -33,6 +34,12 @@ extension PhotoSettings {
         reduce = ReducePolicy(
             maximumDimension: reader.value(ConfigKeys.maximumDimension), quality: reader.value(ConfigKeys.quality),
             stripLocation: reader.value(ConfigKeys.stripLocation))
+        originals = reader.value(ConfigKeys.originals)
+        if originals != .off, reduce.stripLocation {
+            reader.add(
+                "keeps the bytes of photos, which tell where they were taken; strip_location keeps that here. Choose one",
+                at: ConfigKeys.originals.path)
+        }
     }
 }
 
@@ -41,6 +48,8 @@ package struct TierSettings: Hashable, Sendable {
     package var mode: TierMode
     /// 0: at the next pass.
     package var archiveAfterDays: Int
+    /// Of originals.
+    package var originalsAfterDays: Int
     package var minimumArchiveBytes: Int
 }
 
@@ -48,6 +57,7 @@ extension TierSettings {
     init(from reader: inout SettingsReader) {
         mode = reader.value(ConfigKeys.tierMode)
         archiveAfterDays = reader.value(ConfigKeys.archiveAfterDays)
+        originalsAfterDays = reader.value(ConfigKeys.originalsAfterDays)
         minimumArchiveBytes = reader.value(ConfigKeys.minimumArchiveBytes)
     }
 }

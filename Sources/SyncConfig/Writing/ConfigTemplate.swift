@@ -11,6 +11,8 @@ package struct ConfigTemplate: Sendable {
     package var watch: [WatchedFolder]
     /// Where the file will lie: paths below the home folder are written with `~`.
     package var location: ConfigLocation
+    /// Whether originals are kept.
+    package var originals = OriginalsPolicy.off
     /// For times of day; `nil` leaves the default to be a default.
     package var timeZone: TimeZone?
 
@@ -42,7 +44,7 @@ package struct ConfigTemplate: Sendable {
         lines += section("store", values: storeValues)
         lines += watchLines
         for name in KeyTree.names(in: "") where !["user", "store", "watch"].contains(name) {
-            lines += section(name, values: zoneValues)
+            lines += section(name, values: zoneValues.merging(originalValues) { $1 })
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -81,6 +83,11 @@ package struct ConfigTemplate: Sendable {
         let key = ConfigKeys.retentionZone
         guard let timeZone, timeZone.identifier != key.fallback.identifier else { return [:] }
         return [key.path: key.kind.render(timeZone)]
+    }
+
+    private var originalValues: [String: String] {
+        let key = ConfigKeys.originals
+        return originals == key.fallback ? [:] : [key.path: key.kind.render(originals)]
     }
 
     private var storeType: StoreType {

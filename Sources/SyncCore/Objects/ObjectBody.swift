@@ -90,6 +90,14 @@ package enum MetadataName {
     /// Capture time as ``CaptureTime`` writes it. Older objects have it in UTC, or the camera's clock as if it were UTC.
     package static let takenAt = "taken-at"
 
+    // Originals.
+    /// As ``OriginalEncoding`` writes it.
+    package static let originalEncoding = "original-encoding"
+    /// SHA-256 of the file, hexadecimal.
+    package static let originalSHA256 = "original-sha256"
+    /// Bytes of the file.
+    package static let originalSize = "original-size"
+
     // Photos of gallery events that were archived.
     /// As the event gives it; else the user of the configuration.
     package static let user = "user"

@@ -53,6 +53,14 @@ extension ObjectInfo {
     package var claimedSHA256: SHA256Digest? { metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) } }
     /// Of the stored bytes.
     package var claimedMD5: MD5Digest? { metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) } }
+    /// Of an original, how its file is stored.
+    package var originalEncoding: OriginalEncoding? {
+        metadata[MetadataName.originalEncoding].flatMap(OriginalEncoding.init(rawValue:))
+    }
+    /// Of the file that an original is.
+    package var originalSHA256: SHA256Digest? {
+        metadata[MetadataName.originalSHA256].flatMap { SHA256Digest(hex: $0) }
+    }
     /// Pixels of the stored copy.
     package var width: Int? { metadata[MetadataName.width].flatMap { Int($0) } }
     package var height: Int? { metadata[MetadataName.height].flatMap { Int($0) } }

@@ -89,6 +89,14 @@ package struct KeyLayout: Hashable, Sendable {
     /// The beginning of the keys of all photos in the pool.
     package var photos: String { "users/\(user)/photos/" }
 
+    /// The original of a photo in the pool, kept bit for bit.
+    package func original(_ id: PhotoID) throws(InvalidName) -> ObjectKey {
+        try ObjectKey(segments: ["users", user, "originals", "\(id).dat"])
+    }
+
+    /// The beginning of the keys of all originals.
+    package var originals: String { "users/\(user)/originals/" }
+
     /// A vacation's manifest.
     /// - Parameter cacheKey: `{location}_{start}_{end}_{count}`.
     package func vacation(_ cacheKey: String) throws(InvalidName) -> ObjectKey {
@@ -123,5 +131,19 @@ package struct KeyLayout: Hashable, Sendable {
     /// The beginning of the keys of a project's earlier images.
     package func projectVersions(_ id: String) throws(InvalidName) -> String {
         try ObjectKey(segments: ["users", user, "projects", id, "versions"]).rawValue + "/"
+    }
+}
+
+extension ObjectKey {
+    /// Of the original, when this is a photo in the pool; `nil` for all others.
+    package var original: ObjectKey? { sibling(of: "photos", in: "originals") }
+
+    /// Of the stored copy, when this is an original; `nil` for all others.
+    package var copyOfOriginal: ObjectKey? { sibling(of: "originals", in: "photos") }
+
+    private func sibling(of folder: String, in other: String) -> ObjectKey? {
+        let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "users", parts[2] == folder else { return nil }
+        return try? ObjectKey(segments: [String(parts[0]), String(parts[1]), other, String(parts[3])])
     }
 }

@@ -21,6 +21,7 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     }
 
     package static let jpeg = MediaType(.jpeg, "image/jpeg")
+    package static let jpegXL = MediaType(.image, "image/jxl")
     package static let json = MediaType(.other, "application/json")
     package static let unknown = MediaType(.other, "application/octet-stream")
 

@@ -24,20 +24,26 @@ package struct TierPolicy: Hashable, Sendable {
     private struct Place: Hashable {
         var id: String
         var prefix: String
+        var afterDays: Int
     }
 
-    /// - Parameter user: valid for ``KeyLayout``.
+    /// - Parameters:
+    ///   - user: valid for ``KeyLayout``.
+    ///   - originalsAfterDays: when originals are archived; `nil`: as photos are.
     package init(
-        user: String, mode: TierMode, archiveAfterDays: Int, floor: ArchiveFloor, shareExpireDays: Int
+        user: String, mode: TierMode, archiveAfterDays: Int, originalsAfterDays: Int? = nil, floor: ArchiveFloor,
+        shareExpireDays: Int
     ) {
         self.mode = mode
         self.archiveAfterDays = archiveAfterDays
         self.floor = floor
         self.shareExpireDays = shareExpireDays
         places = [
-            Place(id: "sync-agent-photos-\(user)", prefix: "users/\(user)/photos/"),
-            Place(id: "sync-agent-originals-\(user)", prefix: "users/\(user)/originals/"),
-            Place(id: "sync-agent-gallery-\(user)", prefix: "gallery-archive/\(user)/"),
+            Place(id: "sync-agent-photos-\(user)", prefix: "users/\(user)/photos/", afterDays: archiveAfterDays),
+            Place(
+                id: "sync-agent-originals-\(user)", prefix: "users/\(user)/originals/",
+                afterDays: originalsAfterDays ?? archiveAfterDays),
+            Place(id: "sync-agent-gallery-\(user)", prefix: "gallery-archive/\(user)/", afterDays: archiveAfterDays),
         ]
     }
 
@@ -50,7 +56,7 @@ package struct TierPolicy: Hashable, Sendable {
                 content: .own(
                     TierRule(
                         prefix: place.prefix, largerThan: bytes > 0 ? bytes - 1 : nil,
-                        transition: .init(afterDays: archiveAfterDays, storageClass: Self.archive))))
+                        transition: .init(afterDays: place.afterDays, storageClass: Self.archive))))
         }
     }
 
@@ -80,13 +86,13 @@ package struct TierPolicy: Hashable, Sendable {
     /// that it may lag behind by two days.
     /// - Parameter storedAt: when the object was put.
     package func expectedClass(of key: ObjectKey, size: Int64, storedAt: Date, now: Date) -> ExpectedClass {
-        guard places.contains(where: { key.rawValue.utf8.starts(with: $0.prefix.utf8) }) else {
+        guard let place = places.first(where: { key.rawValue.utf8.starts(with: $0.prefix.utf8) }) else {
             return .standard(.notCovered)
         }
         guard mode != .off else { return .standard(.archivingIsOff) }
         guard let limit = floor.bytes else { return .standard(.neverPays) }
         guard size >= limit else { return .standard(.tooSmall(limit: limit)) }
-        let due = storedAt.addingTimeInterval(Double(archiveAfterDays) * 86_400)
+        let due = storedAt.addingTimeInterval(Double(place.afterDays) * 86_400)
         guard due <= now else { return .standard(.tooYoung(until: due)) }
         return .archived(Self.archive)
     }

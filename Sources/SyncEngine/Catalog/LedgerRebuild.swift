@@ -354,7 +354,7 @@ package struct LedgerRebuild: Sendable {
     // MARK: What has no name
 
     private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws {
-        let prefixes = [keys.photos, "users/\(keys.user)/originals/", "users/\(keys.user)/projects/"]
+        let prefixes = [keys.photos, keys.originals, "users/\(keys.user)/projects/"]
         for prefix in prefixes {
             var last: ObjectKey?
             var done = 0
@@ -365,7 +365,8 @@ package struct LedgerRebuild: Sendable {
                 }
                 guard let end = page.last?.key else { break }
                 last = end
-                let wanted = page.filter { !$0.key.rawValue.contains("/versions/") }
+                let others = page.filter { !$0.key.rawValue.contains("/versions/") }
+                let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
                 let photos = try await wanted.concurrently(Self.headsInFlight) { [store, prefix] object in
                     let info = try await store.head(object.key)

@@ -61,16 +61,20 @@ package struct ObjectDownload: Sendable {
     private let policy: RetryPolicy
     private let time: TimeSource
     private let calls: DownloadCalls
+    private let recompressor: (any OriginalRecompressor)?
 
     var now: Date { time.now() }
 
     /// - Parameters:
     ///   - pool: for all that waits for the disk but the writing, which happens where the store calls its sinks.
     ///   - policy: for attempts in a row that bring less than 1 MiB.
+    ///   - recompressor: makes the files of originals that are stored as JPEG XL.
     package init(
         from store: any ObjectSource, pool: BlockingPool, policy: RetryPolicy = RetryPolicy(maximumAttempts: 5),
-        time: TimeSource, calls: DownloadCalls = DownloadCalls()
+        time: TimeSource, calls: DownloadCalls = DownloadCalls(),
+        recompressor: (any OriginalRecompressor)? = nil
     ) {
+        self.recompressor = recompressor
         self.store = store
         self.pool = pool
         self.policy = policy
@@ -103,6 +107,9 @@ package struct ObjectDownload: Sendable {
             let content = try await fetch.run()
             proven.sha256 = content.digest.sha256
             isVerified = content.isVerified
+            if task.key.copyOfOriginal != nil, content.info.originalEncoding == .jxl {
+                proven.sha256 = try await unpack(task, part).sha256
+            }
         } catch {
             let isUseless = Self.isPartUseless(after: error)
             // Here, and not when the last thread lets go of it: whoever asked finds what is left, and no more.
@@ -119,6 +126,32 @@ package struct ObjectDownload: Sendable {
                 try await pool.run { try part.remove() }
                 return outcome
             }
+        }
+    }
+
+    /// Makes the file of an original that came as JPEG XL: what comes of it has to have the photo's MD5.
+    private func unpack(_ task: DownloadTask, _ part: PartFile) async throws -> ContentDigest {
+        guard let recompressor else {
+            throw DownloadError(
+                .ioFailed, task.destination,
+                "its original is stored as JPEG XL, and nothing here makes the file of it: install sync-agent-decoder beside "
+                    + "sync-agent")
+        }
+        do {
+            let digest = try await pool.run {
+                try part.replaceBytes { try recompressor.reconstruct($0, size: $1, into: $2) }
+            }
+            guard "\(digest.md5).dat" == task.key.lastSegment else {
+                throw DownloadError(
+                    .ioFailed, task.destination,
+                    "the JPEG that comes of the stored JPEG XL is not the photo's file; its object was left as it is "
+                        + "(\(task.key))")
+            }
+            return digest
+        } catch let error as PhotoError {
+            if error.code == .stopped { throw CancellationError() }
+            throw DownloadError(
+                .ioFailed, task.destination, "its file cannot be made of the stored JPEG XL: \(error.message)")
         }
     }
 

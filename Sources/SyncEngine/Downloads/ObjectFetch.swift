@@ -15,8 +15,8 @@ struct ObjectFetch: Sendable {
     let part: PartFile
     let progress: @Sendable (Int64) -> Void
 
-    /// - Returns: the digests of the whole object, and whether they were held against others.
-    func run() async throws -> (digest: ContentDigest, isVerified: Bool) {
+    /// - Returns: the digests of the whole object, whether they were held against others, and what the store tells of it.
+    func run() async throws -> (digest: ContentDigest, isVerified: Bool, info: ObjectInfo) {
         try await pool.runChecking { [part] in try part.takeUp($0) }
         progress(part.position)
         var failures = 0
@@ -31,7 +31,7 @@ struct ObjectFetch: Sendable {
                     throw failure(
                         .badDigest, "the bytes that arrived have SHA-256 \(digest.sha256), another was expected")
                 }
-                return (digest, proof == true)
+                return (digest, proof == true, info)
             } catch let error as StoreError where error.code == .badDigest || error.code == .invalidRange {
                 guard !hasBegunAnew else {
                     try await pool.run { [part] in try part.remove() }

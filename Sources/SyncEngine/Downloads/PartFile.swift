@@ -72,6 +72,23 @@ final class PartFile: Sendable {
         state.withLock { $0.hasher.finalize() }
     }
 
+    /// Puts what is made of all bytes in it in their place.
+    /// - Parameter make: reads the bytes, so many, and fills an empty file.
+    /// - Returns: the digests of the new ones.
+    func replaceBytes(by make: (FileDescriptor, Int64, FileDescriptor) throws -> Void) throws -> ContentDigest {
+        let made = try MemoryFile(named: "original")
+        try make(file.descriptor, position, made.descriptor)
+        try reset()
+        let size = try made.size()
+        while position < size {
+            let piece = try made.bytes(from: position, Int(min(size - position, Self.pieceLength)))
+            try piece.withUnsafeBytes { try append($0) }
+        }
+        return digest()
+    }
+
+    private static let pieceLength: Int64 = 1 << 20
+
     func remove() throws {
         try file.remove()
     }

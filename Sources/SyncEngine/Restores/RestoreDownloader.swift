@@ -46,10 +46,15 @@ package struct RestoreDownloader: Sendable {
     private let pool: BlockingPool
     private let time: TimeSource
 
-    /// - Parameter pool: for what waits for the disk.
-    package init(store: any ReadableStore, ledger: LedgerQueue, pool: BlockingPool, time: TimeSource) {
+    /// - Parameters:
+    ///   - recompressor: makes the files of originals that are stored as JPEG XL.
+    ///   - pool: for what waits for the disk.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, recompressor: (any OriginalRecompressor)? = nil,
+        pool: BlockingPool, time: TimeSource
+    ) {
         self.ledger = ledger
-        batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time))
+        batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
         self.pool = pool
         self.time = time

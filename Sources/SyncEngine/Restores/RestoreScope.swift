@@ -15,11 +15,14 @@ package struct RestoreScope: Hashable, Sendable {
     /// Days of capture, at the place; of photos without one, of their files.
     package var from: CalendarDay?
     package var to: CalendarDay?
+    /// Whether the photos' own bytes are wanted, and not their copies.
+    package var wantsOriginals: Bool
 
     package init(
         isAll: Bool = false, machine: String? = nil, ownName: String? = nil, from: CalendarDay? = nil,
-        to: CalendarDay? = nil
+        to: CalendarDay? = nil, wantsOriginals: Bool = false
     ) {
+        self.wantsOriginals = wantsOriginals
         self.isAll = isAll
         self.machine = machine
         self.ownName = ownName

@@ -31,6 +31,8 @@ package struct RestoreSelection: Sendable {
             case ambiguous([FilePath])
             /// Something is stored by this name, and the store cannot tell what.
             case unreadable(String)
+            /// Its own bytes were asked for, and only a copy of it is stored.
+            case noOriginal
         }
 
         package var name: String
@@ -40,8 +42,6 @@ package struct RestoreSelection: Sendable {
     package private(set) var objects: [Object] = []
     package private(set) var problems: [Problem] = []
     private var chosen: [ObjectKey: Int] = [:]
-    /// Whether each name of a photo is saved.
-    private let keepsNames: Bool
     private var places: Set<FilePath> = []
 
     /// Where names are looked up.
@@ -74,7 +74,6 @@ package struct RestoreSelection: Sendable {
         of names: [String], scope: RestoreScope = RestoreScope(), in places: Places, ledger: LedgerQueue,
         store: any ReadableStore
     ) async throws {
-        keepsNames = scope.isLibrary
         if scope.isLibrary { try await addLibrary(names, scope, in: places, ledger) }
         for name in names where !scope.isLibrary {
             // An empty name would be the working folder, and is a variable that was not set.
@@ -99,17 +98,20 @@ package struct RestoreSelection: Sendable {
                 let photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first }
                 let file = photo?.lastComponent ?? FilePath.Component(String(record.key.lastSegment)) ?? "object"
                 let share = Self.shareFolder(of: record.key, named: name)
+                if chosen[record.key] != nil { continue }
                 add(Object(record: record, path: photo, destination: FilePath(root: nil, share + [file])))
             }
         }
     }
 
-    /// An object that is named twice is restored once. Each gets a place of its own: where two have one name, the folders
-    /// above it tell them apart.
+    /// An object that is named twice is asked for once, and saved under each of the photo's names that are wanted. Each gets a
+    /// place of its own: where two have one name, the folders above it tell them apart.
     private mutating func add(_ object: Object) {
         var object = object
         if let index = chosen[object.record.key] {
-            guard keepsNames, let path = object.path, objects[index].path != path else { return }
+            guard let path = object.path, objects[index].path != path,
+                !objects[index].further.contains(where: { $0.path == path })
+            else { return }
             let place = freePlace(for: object)
             objects[index].further.append(RestorePlace(path: path, destination: place))
             return
@@ -258,14 +260,34 @@ extension RestoreSelection {
             if !destination.removePrefix(folder) {
                 destination = FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
             }
+            if scope.wantsOriginals, photo.object != nil, try noteOriginal(of: photo, at: destination, ledger) {
+                return
+            }
             if photo.note != nil, try noteEvents(of: photo, at: destination, ledger) { return }
-            guard let record = photo.object else {
+            guard let record = try photo.object.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 })
+            else {
                 let why = photo.why ?? photo.state.rawValue
                 problems.append(
                     Problem(name: photo.path.text, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
                 return
             }
             if photo.note == nil { objects.append(Object(record: record, path: photo.path, destination: destination)) }
+        }
+
+        /// - Returns: `false` when its copy is to be taken: of a whole library, all that there is comes back.
+        private mutating func noteOriginal(
+            of photo: PhotoStatus, at destination: FilePath, _ ledger: Ledger
+        ) throws -> Bool {
+            guard let copy = photo.object else { return false }
+            let original = try ledger.original(of: copy.key)
+            let isCopyOriginal = copy.isFile || photo.state == .uploaded && copy.sha256 == photo.sha256
+            if photo.note == nil, let record = original ?? (isCopyOriginal ? copy : nil) {
+                objects.append(Object(record: record, path: photo.path, destination: destination))
+                return true
+            }
+            if scope.isLibrary { return false }
+            problems.append(Problem(name: photo.path.text, reason: .noOriginal))
+            return true
         }
 
         /// A file of gallery events stands for the photos of its events: `june.json` for `june.jpg`, or, where it has

@@ -51,8 +51,8 @@ extension Ledger {
                     """
                     INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state,
                         restored_until, width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset,
-                        taken_rules)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                        taken_rules, encoding)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                     """, record.arguments)
             }
         }
@@ -190,13 +190,14 @@ extension KeyLayout {
     /// Whether the ledger keeps a record of it: photos, originals, projects, archived photos.
     fileprivate func isKept(_ key: ObjectKey) -> Bool {
         let name = key.rawValue
-        return name.hasPrefix(photos) || name.hasPrefix("users/\(user)/originals/")
+        return name.hasPrefix(photos) || name.hasPrefix(originals)
             || name.hasPrefix("users/\(user)/projects/") || name.hasPrefix(galleryArchive)
     }
 
     fileprivate func photoMD5(_ key: ObjectKey) -> MD5Digest? {
-        guard key.rawValue.hasPrefix(photos), key.rawValue.hasSuffix(".dat") else { return nil }
-        return MD5Digest(hex: key.rawValue.dropFirst(photos.count).dropLast(4))
+        let folder = [photos, originals].first { key.rawValue.hasPrefix($0) }
+        guard let folder, key.rawValue.hasSuffix(".dat") else { return nil }
+        return MD5Digest(hex: key.rawValue.dropFirst(folder.count).dropLast(4))
     }
 }
 

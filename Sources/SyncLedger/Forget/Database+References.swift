@@ -57,13 +57,18 @@ struct VacationLists {
 }
 
 extension Database {
-    /// What is stored of a photo, and of its earlier contents.
+    /// What is stored of a photo, and of its earlier contents: copies, then their originals.
     func objects(of photo: Int64) throws -> [Int64] {
-        try numbers(
+        let copies = try numbers(
             """
             SELECT object_id FROM photos WHERE id = ?1 AND object_id IS NOT NULL
             UNION SELECT object_id FROM photo_versions WHERE photo_id = ?1
             """, [photo])
+        let originals = try copies.compactMap { copy in
+            let key = try row(ForgetQuery.object, [copy], as: ObjectRecord.self)?.key.original
+            return try key.flatMap { try number("SELECT id FROM objects WHERE key = ?", [$0.rawValue]) }
+        }
+        return copies + originals
     }
 
     func vacation(of photo: Int64) throws -> Int64? {
@@ -88,6 +93,13 @@ extension Database {
     func references(
         of object: Int64, _ record: ObjectRecord, except photos: Set<Int64>, _ lists: VacationLists, left: Set<Int64>
     ) throws -> [StoredReference] {
+        // An original is needed as long as its copy is.
+        if let key = record.key.copyOfOriginal {
+            guard let copy = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue]),
+                let known = try row(ForgetQuery.object, [copy], as: ObjectRecord.self)
+            else { return try holders(of: record) }
+            return try holders(of: record) + references(of: copy, known, except: photos, lists, left: left)
+        }
         var found = try holders(of: record)
         for (query, isVersion) in [(ForgetQuery.photosOfObject, false), (ForgetQuery.photosOfVersion, true)] {
             for row in try Row.fetchAll(cachedStatement(sql: query), arguments: [object]) {
@@ -119,11 +131,6 @@ extension Database {
             cachedStatement(sql: ForgetQuery.openShare), arguments: [record.md5?.blob, key])
         if let share { found.append(.share(share)) }
         if let job = try number(ForgetQuery.openRestore, [key]) { found.append(.restore(job: job)) }
-        if key.hasPrefix("users/"), key.contains("/photos/") {
-            let original = key.replacing("/photos/", with: "/originals/")
-            let isKept = try number("SELECT 1 FROM objects WHERE key = ? AND problem IS NULL", [original]) != nil
-            if isKept { found.append(.original) }
-        }
         return found
     }
 }

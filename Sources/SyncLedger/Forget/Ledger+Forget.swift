@@ -84,7 +84,7 @@ extension Ledger {
                     try db.forgetUnused(id)
                     continue
                 }
-                guard !kept.contains(record.key),
+                guard !kept.contains(record.key.copyOfOriginal ?? record.key),
                     try db.references(of: id, record, except: [], lists, left: []).isEmpty
                 else { continue }
                 try db.run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [id])

@@ -15,7 +15,6 @@ package enum StoredReference: Hashable, Sendable {
     case event
     case archivedEvent
     case project
-    case original
     /// An open share takes it from here.
     case share(String)
     /// It is being restored, or waits to be saved.
@@ -30,7 +29,7 @@ package enum StoredReference: Hashable, Sendable {
     package var holdsPath: Bool {
         switch self {
         case .share, .restore, .unread, .others, .project: true
-        case .path, .version, .machine, .vacation, .event, .archivedEvent, .original: false
+        case .path, .version, .machine, .vacation, .event, .archivedEvent: false
         }
     }
 }

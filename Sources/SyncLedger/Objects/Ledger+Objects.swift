@@ -75,6 +75,7 @@ extension Ledger {
     /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first.
     package func photoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
+            let key = key.copyOfOriginal ?? key
             let paths = try db.rows(
                 LedgerQuery.photosOfObject, [key.rawValue, limit], as: PhotoPlace.self
             ).map(\.absolute)
@@ -90,15 +91,16 @@ extension Database {
         let id = try number(
             """
             INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, restored_until,
-                width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset, taken_rules)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset, taken_rules,
+                encoding)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (key) DO UPDATE SET size = excluded.size, md5 = excluded.md5, sha256 = excluded.sha256,
                 content_type = excluded.content_type, storage_class = excluded.storage_class,
                 restore_state = excluded.restore_state, restored_until = excluded.restored_until,
                 width = excluded.width, height = excluded.height, taken_at = excluded.taken_at,
                 taken_offset = excluded.taken_offset, taken_rules = excluded.taken_rules,
                 stored_at = excluded.stored_at, stored_md5 = excluded.stored_md5, etag = excluded.etag,
-                dropped = excluded.dropped, note = excluded.note,
+                dropped = excluded.dropped, note = excluded.note, encoding = excluded.encoding,
                 problem = NULL, verified_at = NULL,
                 class_since = CASE WHEN storage_class = excluded.storage_class THEN class_since END
             RETURNING id

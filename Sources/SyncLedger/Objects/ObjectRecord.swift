@@ -32,6 +32,8 @@ package struct ObjectRecord: Hashable, Sendable {
     package var dropped: [DroppedPart]
     /// What else is to be known of the copy, in plain words.
     package var note: String?
+    /// Of an original, where it is known.
+    package var encoding: OriginalEncoding?
 
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
@@ -68,6 +70,7 @@ extension ObjectRecord {
             restore: info.restore, width: info.width, height: info.height, takenAt: info.takenAt,
             storedAt: info.modified ?? Date(timeIntervalSince1970: 0), storedMD5: info.md5 ?? info.claimedMD5,
             etag: info.etag)
+        encoding = info.originalEncoding
     }
 }
 
@@ -76,9 +79,9 @@ extension ObjectRecord: FetchableRecord {
         objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \
         objects.restore_state, objects.restored_until, objects.width, objects.height, objects.taken_at, \
         objects.stored_at, objects.stored_md5, objects.etag, objects.problem, objects.dropped, objects.note, \
-        objects.taken_offset, objects.taken_rules
+        objects.taken_offset, objects.taken_rules, objects.encoding
         """
-    static let columnCount = 19
+    static let columnCount = 20
 
     init(row: Row) throws {
         try self.init(row: row, from: 0)
@@ -97,6 +100,7 @@ extension ObjectRecord: FetchableRecord {
             etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectFault.init(text:)),
             dropped: (row[first + 15] as String?).map([DroppedPart].init(text:)) ?? [], note: row[first + 16])
         isDatedBefore = row[first + 18] as Int64 == 0
+        encoding = (row[first + 19] as String?).flatMap(OriginalEncoding.init(rawValue:))
     }
 
     var arguments: StatementArguments {
@@ -104,6 +108,7 @@ extension ObjectRecord: FetchableRecord {
             key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,
             restore.until, width, height, takenAt?.clock, storedAt.milliseconds, storedMD5?.blob, etag,
             dropped.isEmpty ? nil : dropped.text, note, takenAt?.offset, isDatedBefore ? 0 : 1,
+            encoding?.rawValue,
         ]
     }
 }

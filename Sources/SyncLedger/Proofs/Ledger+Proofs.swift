@@ -95,7 +95,9 @@ extension Ledger {
     /// Where the photos of an object are or were, whatever their state.
     package func anyPhotoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
-            try db.rows(LedgerQuery.anyPhotosOfObject, [key.rawValue, limit], as: PhotoPlace.self).map(\.absolute)
+            let key = key.copyOfOriginal ?? key
+            return try db.rows(LedgerQuery.anyPhotosOfObject, [key.rawValue, limit], as: PhotoPlace.self)
+                .map(\.absolute)
         }
     }
 }
@@ -127,6 +129,7 @@ extension Database {
             [problem.text, key.rawValue, broken.record.storedAt.milliseconds, problem.text])
         guard let id else { return }
         count.objects += 1
+        if let copy = key.copyOfOriginal { count.lost += try noteOriginalBroken(of: copy) }
         // Before its photos: the file of an event has the object of its first photo, and is read anew.
         try unstoreEvents(of: id, problem)
         let pending = try run(
@@ -141,11 +144,14 @@ extension Database {
         if pending == 0 { count.lost += lost }
     }
 
-    /// Photos that are not on the disk, and of which this object, which is broken, was the stored copy.
+    /// Photos that are not on the disk, and of which this object, which is broken, was the stored copy. Those of which the
+    /// original is kept are not lost.
     @discardableResult
     func lose(photosOf object: Int64) throws -> Int {
-        let problem = try String.fetchOne(self, sql: "SELECT problem FROM objects WHERE id = ?", arguments: [object])
-        guard let problem else { return 0 }
+        let row = try Row.fetchOne(self, sql: "SELECT problem, key FROM objects WHERE id = ?", arguments: [object])
+        guard let problem = row?[0] as String?, let key = try row.map({ try ObjectKey($0[1] as String) }),
+            try original(of: key) == nil
+        else { return 0 }
         let words = ObjectFault(text: problem).words
         return try run(
             """
@@ -164,6 +170,12 @@ extension Database {
 
     /// The other way round: what was lost for want of an object that is there.
     func takeBackAsStored(_ object: Int64) throws {
+        if let key = try row(
+            "SELECT \(ObjectRecord.columns) FROM objects WHERE id = ?", [object], as: ObjectRecord.self)?
+            .key.copyOfOriginal, let copy = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue])
+        {
+            try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [copy])
+        }
         try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [object])
         try run(
             """

@@ -49,6 +49,7 @@ enum Schema {
         (RebuildSchema.name, running(RebuildSchema.all)),
         (ShareObjectSchema.name, running(ShareObjectSchema.all)),
         (ForgottenSchema.name, running(ForgottenSchema.all)),
+        (OriginalSchema.name, running(OriginalSchema.all)),
         (OtherDamageSchema.name, running(OtherDamageSchema.all)),
     ]
 

@@ -285,3 +285,17 @@ enum ForgottenSchema {
         """
     ]
 }
+
+/// A migration: originals, kept beside the copies. It has shipped when you read this: see ``Schema``.
+enum OriginalSchema {
+    static let name = "originals"
+    static let all = [
+        "ALTER TABLE objects ADD COLUMN encoding TEXT",  // of an original: 'none', 'jxl'; NULL: not known
+        // The generation of which the original is kept, or need not be.
+        "ALTER TABLE photos ADD COLUMN original_generation INTEGER",
+        """
+        CREATE INDEX photos_without_original ON photos (id)
+            WHERE state = 'uploaded' AND original_generation IS NOT generation;
+        """,
+    ]
+}

@@ -95,7 +95,8 @@ package struct JPEGRecompressor: OriginalRecompressor {
         }
         let request = CSyncDecoder_Request(
             format: format.rawValue, reserved: 0, pixels: PhotoLimits().pixels, memory_bytes: memory, file_bytes: size)
-        return try workers.ask(request, file, product) { reply in
+        // The way back is gone by another process: one that a JPEG has made its own proves nothing.
+        return try workers.ask(request, file, product, isLast: format == CSYNC_DECODER_JPEG_TO_JXL) { reply in
             if let failure = WorkerAnswer<Product>.failure(reply) { return failure }
             guard let held = try? product.size() else {
                 return .failure(PhotoError(.outOfResources, "what its decoder made cannot be read"))

@@ -49,6 +49,9 @@ final class PictureWorker: Sendable {
         status.withLock { $0 = $0 ?? program.kill() }
     }
 
+    /// Whether ``end()`` was called.
+    var isEnded: Bool { status.withLock { $0 != nil } }
+
     /// How it ended that has closed its socket: that comes a moment before its end.
     func ending() -> StartedProgram.Status {
         status.withLock { status in

@@ -136,14 +136,17 @@ package final class PictureWorkers: Sendable {
     // MARK: Workers
 
     /// Lets a worker do one thing, and waits for it.
-    /// - Parameter judge: what its reply comes to.
+    /// - Parameters:
+    ///   - isLast: whether the worker is ended then, and so can change nothing of what it has made.
+    ///   - judge: what its reply comes to.
     /// - Throws: ``PhotoError``: the worker's reason, `.tooSlow`, `.stopped`, `.corrupt` for a file that ended its worker.
     func ask<Content>(
-        _ request: CSyncDecoder_Request, _ file: FileDescriptor, _ memory: MemoryFile,
+        _ request: CSyncDecoder_Request, _ file: FileDescriptor, _ memory: MemoryFile, isLast: Bool = false,
         _ judge: (CSyncDecoder_Reply) -> WorkerAnswer<Content>
     ) throws(PhotoError) -> Content {
         let worker = try worker(for: request, file, memory)
         let reply = try answer(of: worker)
+        if isLast { worker.end() }
         switch judge(reply) {
         case .content(let content):
             giveBack(worker)
@@ -218,7 +221,7 @@ package final class PictureWorkers: Sendable {
 
     private func giveBack(_ worker: PictureWorker) {
         state.withLock { state in
-            if !state.isClosed { state.idle.append(worker) }
+            if !state.isClosed, !worker.isEnded { state.idle.append(worker) }
         }
     }
 }

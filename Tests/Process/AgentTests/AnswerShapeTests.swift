@@ -29,7 +29,7 @@ import Testing
         let answer = try await answer("status", "--json")
         expect(
             answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "delayed",
-            "verification", "catalog", "elsewhere", "oldestUnsynced", "lastSyncAt", "notes")
+            "verification", "catalog", "originals", "elsewhere", "oldestUnsynced", "lastSyncAt", "notes")
         expect(answer["catalog"], has: "enabled", "machineId", "machine", "writtenAt", "waiting", "problem")
         expect(answer["agent"], has: "running", "pid", "since")
         expect(answer["store"], has: "type", "location", "reachable", "error", "since")

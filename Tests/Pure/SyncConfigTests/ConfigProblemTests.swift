@@ -62,7 +62,7 @@ import Testing
             ("photos: {quality: 80}", "user: is missing; it takes a name of 1 to 128 bytes without \"/\""),
             (
                 "user: ana\nphotos: 80",
-                "line 2: photos: found 80; accepted: a section with the keys max_dimension, quality, strip_location"
+                "line 2: photos: found 80; accepted: a section with the keys max_dimension, quality, strip_location, keep_originals"
             ),
             (
                 "user: ana\nwatch: ~/Pictures",
@@ -154,11 +154,11 @@ import Testing
             ("quality: 3", "quality: there is no such key here; \"quality\" belongs to \"photos\""),
             (
                 "photos: {colour: 3}",
-                "photos.colour: there is no such key; accepted: max_dimension, quality, strip_location"
+                "photos.colour: there is no such key; accepted: max_dimension, quality, strip_location, keep_originals"
             ),
             (
-                "photos: {keep_originals: true}",
-                "photos.keep_originals: there is no such key; accepted: max_dimension, quality, strip_location"
+                "photos: {keep_original: true}",
+                "photos.keep_original: there is no such key; did you mean \"keep_originals\"?"
             ),
             (
                 "store: {type: s3, bucket: abc, tls: x}",

@@ -1,0 +1,249 @@
+import FoundationEssentials
+package import SyncCore
+import SyncDigest
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// Keeps the bytes of photos beside their reduced copies: `photos.keep_originals`.
+///
+/// What is left to keep is read from the ledger, so that a library of before gets its originals by the same way, and a kill
+/// costs what was in hand. Photos come first: as soon as one is due, no further original is begun.
+package struct OriginalKeeper: Sendable {
+    package struct Summary: Hashable, Sendable {
+        package fileprivate(set) var kept = 0
+        /// Bytes of the files that were kept, and of what is stored of them.
+        package fileprivate(set) var fileBytes: Int64 = 0
+        package fileprivate(set) var storedBytes: Int64 = 0
+        package fileprivate(set) var failed = 0
+        /// Which could not be kept, and why; at most ``failuresNamed`` of them.
+        package fileprivate(set) var failures: [Failure] = []
+        /// Whether it ended because a photo is due.
+        package fileprivate(set) var isInterrupted = false
+
+        package static let failuresNamed = 100
+
+        package init() {}
+    }
+
+    package struct Failure: Hashable, Sendable {
+        package var file: FilePath
+        package var reason: String
+    }
+
+    fileprivate enum Ending: Sendable {
+        /// Bytes of the file, and of what was stored.
+        case kept(Int64, Int64)
+        case failed(String)
+        /// It was there, from the same photo under another name or from another machine.
+        case there
+        /// The file is another one by now, or gone: the next scan has it.
+        case left
+        case photoIsDue
+    }
+
+    private static let pageSize = 100
+
+    private let ledger: LedgerQueue
+    private let store: any ObjectStore
+    private let keys: KeyLayout
+    private let reader: any PhotoReducer
+    private let recompressor: (any OriginalRecompressor)?
+    private let width: Int
+    private let pool: BlockingPool
+    private let time: TimeSource
+    private let underWay = KeyedLock<ObjectKey>()
+
+    /// - Parameters:
+    ///   - recompressor: for JPEG files; `nil` to store all files as they are.
+    ///   - width: uploads at once.
+    ///   - pool: for reading and recompressing.
+    package init(
+        ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout, reader: any PhotoReducer,
+        recompressor: (any OriginalRecompressor)?, width: Int, pool: BlockingPool, time: TimeSource
+    ) {
+        self.ledger = ledger
+        self.store = store
+        self.keys = keys
+        self.reader = reader
+        self.recompressor = recompressor
+        self.width = width
+        self.pool = pool
+        self.time = time
+    }
+
+    /// Keeps what is not kept yet.
+    /// - Parameter onProgress: told how many originals are done with.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`. What was kept
+    ///   by then stays.
+    package func run(onProgress: @escaping @Sendable (Int) -> Void = { _ in }) async throws -> Summary {
+        var result = Summary()
+        var last: Int64? = 0
+        let done = Mutex(0)
+        while let after = last, !result.isInterrupted {
+            let page = try await ledger { try $0.photosWithoutOriginal(after: after, limit: Self.pageSize) }
+            last = page.last
+            let endings = try await page.candidates.concurrently(width) { candidate in
+                let ending = try await keep(candidate)
+                onProgress(
+                    done.withLock { count in
+                        count += 1
+                        return count
+                    })
+                return ending
+            }
+            for (candidate, ending) in zip(page.candidates, endings) { result.note(ending, of: candidate.file) }
+        }
+        return result
+    }
+
+    private func keep(_ candidate: OriginalCandidate) async throws -> Ending {
+        if try await isPhotoDue() { return .photoIsDue }
+        do {
+            return try await store(candidate)
+        } catch let error as PhotoError {
+            switch error.code {
+            case .missing, .changed: return .left
+            case .stopped: throw CancellationError()
+            default: return .failed(error.message)
+            }
+        } catch let error as StoreError where error.code == .sourceChanged {
+            return .left
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return .failed("\(error)")
+        }
+    }
+
+    private func isPhotoDue() async throws -> Bool {
+        let now = time.now()
+        return try await ledger { try $0.nextTry(at: now) }.map { $0 <= now } ?? false
+    }
+
+    private func store(_ candidate: OriginalCandidate) async throws -> Ending {
+        let examined = try await pool.run { [reader] in try reader.examine(candidate.file) }
+        guard examined.stamp.isUntouched(since: candidate.stamp) else { return .left }
+        guard examined.digest.md5 == candidate.copy.md5 || examined.digest.sha256 == candidate.copy.sha256,
+            let key = candidate.copy.key.original
+        else {
+            // It was taken for what is stored by its size and time alone.
+            let now = time.now()
+            try await ledger { try $0.readAgain(candidate, at: now) }
+            return .left
+        }
+        return try await underWay.withKey(key) {
+            if try await ledger({ try $0.isBeingDeleted(key) }) { return .left }
+            let there = try await known(key, examined)
+            let object = if let there { there } else { try await put(candidate, examined, at: key) }
+            guard try await ledger({ try $0.noteOriginal(object, of: candidate) }) else { return .left }
+            return there == nil ? .kept(examined.stamp.size, object.size) : .there
+        }
+    }
+
+    /// What another machine, or a process that was killed, has stored already.
+    private func known(_ key: ObjectKey, _ examined: PhotoExamination) async throws -> ObjectRecord? {
+        guard let info = try await store.head(key), info.originalSHA256 == examined.digest.sha256,
+            case .proven(let sha256) = try await ObjectReadback(store).claim(of: info)
+        else { return nil }
+        var object = ObjectRecord(info)
+        object.sha256 = sha256
+        return object
+    }
+
+    private func put(
+        _ candidate: OriginalCandidate, _ examined: PhotoExamination, at key: ObjectKey
+    ) async throws -> ObjectRecord {
+        let content = try await pool.run { () throws -> Content in try chooseContent(of: candidate.file, examined) }
+        let attributes = ObjectAttributes(
+            contentType: content.type.name,
+            metadata: [
+                MetadataName.sha256: "\(content.body.digest.sha256)",
+                MetadataName.storedMD5: "\(content.body.digest.md5)",
+                MetadataName.md5: "\(examined.id)",
+                MetadataName.originalEncoding: content.encoding.rawValue,
+                MetadataName.originalSHA256: "\(examined.digest.sha256)",
+                MetadataName.originalSize: "\(examined.stamp.size)",
+            ])
+        let etag = try await send(content.body, at: key, attributes)
+        var object = ObjectRecord(
+            key: key, size: content.body.size, md5: examined.digest.md5, sha256: content.body.digest.sha256,
+            contentType: content.type.name, takenAt: candidate.copy.takenAt, storedAt: time.now(),
+            storedMD5: content.body.digest.md5, etag: etag)
+        object.encoding = content.encoding
+        return object
+    }
+
+    /// - Returns: the ETag.
+    private func send(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> String? {
+        let put = ProvenPut(store)
+        let answer: ProvenPut.Answer
+        do {
+            answer = try await put.whereNothingElseIs(body, at: key, attributes)
+        } catch let error as StoreError where error.code == .alreadyExists {
+            // Another encoding of the same file, or a ruin, whose own words contradict its bytes. What is archived refuses.
+            answer = try await put(body, at: key, attributes, .overwrite)
+        }
+        switch answer {
+        case .holds(let etag): return etag
+        case .lacks, .holdsOther:
+            throw StoreError(
+                .badDigest, operation: "verify", key: key.rawValue,
+                message: "the store does not have the original as it was sent; it is sent again with the next pass")
+        }
+    }
+
+    // MARK: Bytes
+
+    private struct Content: Sendable {
+        var body: ObjectBody
+        var type: MediaType
+        var encoding: OriginalEncoding
+    }
+
+    private func chooseContent(of file: FilePath, _ examined: PhotoExamination) throws -> Content {
+        if examined.type == .jpeg, let recompressor, let content = try recompressed(file, examined, recompressor) {
+            return content
+        }
+        return Content(
+            body: ObjectBody(file: file, stamp: examined.stamp, digest: examined.digest), type: examined.type,
+            encoding: .none)
+    }
+
+    /// - Returns: `nil` where the file's own bytes are the better choice, whatever the recompressor has against it.
+    private func recompressed(
+        _ file: FilePath, _ examined: PhotoExamination, _ recompressor: any OriginalRecompressor
+    ) throws -> Content? {
+        do {
+            let descriptor = try FileDescriptor.open(file, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+            defer { try? descriptor.close() }
+            let output = try MemoryFile(named: "original")
+            guard
+                case .smaller(let digest, let size) = try recompressor.recompressed(
+                    descriptor, size: examined.stamp.size, sha256: examined.digest.sha256, into: output.descriptor)
+            else { return nil }
+            let bytes = try output.bytes(from: 0, Int(size))
+            return Content(body: ObjectBody(bytes: bytes, digest: digest), type: .jpegXL, encoding: .jxl)
+        } catch let error as PhotoError where error.code != .stopped {
+            return nil
+        } catch is Errno {
+            return nil
+        }
+    }
+}
+
+extension OriginalKeeper.Summary {
+    fileprivate mutating func note(_ ending: OriginalKeeper.Ending, of file: FilePath) {
+        switch ending {
+        case .kept(let fileSize, let storedSize):
+            kept += 1
+            fileBytes += fileSize
+            storedBytes += storedSize
+        case .failed(let reason):
+            failed += 1
+            if failures.count < Self.failuresNamed {
+                failures.append(OriginalKeeper.Failure(file: file, reason: reason))
+            }
+        case .there, .left: break
+        case .photoIsDue: isInterrupted = true
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+/// A stored photo of which the original is to be kept, too.
+package struct OriginalCandidate: Hashable, Sendable {
+    fileprivate let photo: Int64
+    fileprivate let generation: Int64
+    /// Absolute.
+    package let file: FilePath
+    /// As it was when it was stored.
+    package let stamp: FileStamp
+    /// What is stored of it.
+    package let copy: ObjectRecord
+}
+
+/// How far the originals are that are to be kept.
+package struct OriginalsStanding: Hashable, Sendable {
+    /// Objects.
+    package var kept = 0
+    /// Stored bytes of them.
+    package var bytes: Int64 = 0
+    /// Photos that are stored, and whose original is not, as far as is known.
+    package var waiting = 0
+    /// Bytes of their files.
+    package var waitingBytes: Int64 = 0
+
+    package init() {}
+}
+
+/// Originals: objects beside the copies, by the same MD5. A photo's row tells the generation of which its original is kept
+/// or need not be, so that those that are left are read from an index.
+extension Ledger {
+    /// A page of the photos whose original is not kept yet. Those on the way that need none are noted as such: what is stored
+    /// as it is, what has the same bytes as another photo, files of events, and images of projects.
+    /// - Parameter last: the last row of the page before; 0 for the first page.
+    /// - Returns: the last row of this page; `nil` when there is none behind it.
+    package func photosWithoutOriginal(
+        after last: Int64, limit: Int
+    ) throws(LedgerError) -> (candidates: [OriginalCandidate], last: Int64?) {
+        // Most of the time there is none, and nothing to write.
+        let isAny = try read("look for originals") {
+            try !Row.fetchAll($0.cachedStatement(sql: LedgerQuery.photosWithoutOriginal), arguments: [last, 1]).isEmpty
+        }
+        guard isAny else { return ([], nil) }
+        return try write("look for originals") { db in
+            let rows = try Row.fetchAll(
+                db.cachedStatement(sql: LedgerQuery.photosWithoutOriginal), arguments: [last, limit])
+            var candidates: [OriginalCandidate] = []
+            for row in rows {
+                let needed = try db.needsOriginal(row)
+                if let needed { candidates.append(needed) } else { try db.noteOriginal(row[0], row[1]) }
+            }
+            return (candidates, rows.count < limit ? nil : rows.last?[0])
+        }
+    }
+
+    /// Notes that a photo's original is stored: on the disk when this returns.
+    /// - Returns: `false` when that was deleted for good at this moment: it has to be stored again.
+    package func noteOriginal(_ object: ObjectRecord, of candidate: OriginalCandidate) throws(LedgerError) -> Bool {
+        try write("note an original", isDurable: true) { db in
+            guard try db.mayCount(object.key, attempt: .max) else { return false }
+            _ = try db.store(object)
+            try db.noteOriginal(candidate.photo, candidate.generation)
+            return true
+        }
+    }
+
+    /// The file has other bytes than the ones that are stored: it is read again.
+    package func readAgain(_ candidate: OriginalCandidate, at time: Date) throws(LedgerError) {
+        try write("queue a photo") { try PhotoTable($0).repend(stored: candidate.photo, at: time) }
+    }
+
+    /// What is kept of a photo's own bytes; `nil` when only its copy is.
+    package func original(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
+        try read("look up an original") { try $0.original(of: copy) }
+    }
+
+    /// The original of a photo that is known is no photo of its own.
+    package func leavingOutOriginals(among objects: [ObjectRecord]) throws(LedgerError) -> [ObjectRecord] {
+        try read("look up photos of originals") { db in
+            try objects.filter { object in
+                guard let copy = object.key.copyOfOriginal else { return true }
+                return try db.number(LedgerQuery.photoOfKey, [copy.rawValue]) == nil
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - prefix: the beginning of the keys of originals.
+    ///   - countingWaiting: also counts what is left to keep: one step for each of them.
+    package func originalsStanding(
+        below prefix: String, countingWaiting: Bool = true
+    ) throws(LedgerError) -> OriginalsStanding {
+        try read("count originals") { db in
+            let range = KeyRange(prefix: prefix, after: nil)
+            var standing = OriginalsStanding()
+            let kept = try Row.fetchOne(
+                db.cachedStatement(sql: LedgerQuery.originals), arguments: [range.from, range.to])
+            standing.kept = kept?[0] ?? 0
+            standing.bytes = kept?[1] ?? 0
+            var last: Int64 = 0
+            while countingWaiting {
+                let rows = try Row.fetchAll(
+                    db.cachedStatement(sql: LedgerQuery.photosWithoutOriginal), arguments: [last, 1_000])
+                guard let end = rows.last else { break }
+                last = end[0]
+                for candidate in try rows.compactMap({ try db.needsOriginal($0) }) {
+                    standing.waiting += 1
+                    standing.waitingBytes += candidate.stamp.size
+                }
+            }
+            return standing
+        }
+    }
+}
+
+extension Database {
+    /// Of a copy that is stored, or was.
+    func original(of copy: ObjectKey) throws -> ObjectRecord? {
+        guard let key = copy.original, let object: ObjectRecord = try row(LedgerQuery.object, [key.rawValue]) else {
+            return nil
+        }
+        return object.problem == nil ? object : nil
+    }
+
+    /// An original is gone or damaged: where the file is here, it is stored again.
+    /// - Returns: how many photos are lost with it, because their copy is broken, too.
+    func noteOriginalBroken(of copy: ObjectKey) throws -> Int {
+        guard let id = try number("SELECT id FROM objects WHERE key = ?", [copy.rawValue]) else { return 0 }
+        try run("UPDATE photos SET original_generation = NULL WHERE object_id = ?", [id])
+        return try lose(photosOf: id)
+    }
+
+    fileprivate func noteOriginal(_ photo: Int64, _ generation: Int64) throws {
+        try run(
+            "UPDATE photos SET original_generation = ?2 WHERE id = ?1 AND generation = ?2", [photo, generation])
+    }
+
+    /// - Parameter row: as ``LedgerQuery/photosWithoutOriginal`` gives it.
+    /// - Returns: `nil` when it needs none.
+    fileprivate func needsOriginal(_ row: Row) throws -> OriginalCandidate? {
+        let copy = try ObjectRecord(row: row, from: 13)
+        let sha256 = SHA256Digest(blob: row[2])
+        let isEvents: Bool = row[3]
+        guard !isEvents, copy.key.original != nil, !copy.isFile, sha256 == nil || sha256 != copy.sha256,
+            try original(of: copy.key) == nil
+        else { return nil }
+        return OriginalCandidate(
+            photo: row[0], generation: row[1],
+            file: FilePath(blob: row[4]).pushing(FilePath(directoryBlob: row[5])).pushing(FilePath(blob: row[6])),
+            stamp: FileStamp(row: row, from: 7), copy: copy)
+    }
+}
+
+extension ObjectRecord {
+    /// Whether it has the bytes of the photo's file, as far as digests tell it.
+    package var isFile: Bool { md5 != nil && storedMD5 == md5 }
+}
+
+extension LedgerQuery {
+    package static let photosWithoutOriginal = """
+        SELECT photos.id, photos.generation, photos.sha256,
+            EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id),
+            folders.path, directories.path, photos.name, \(FileStamp.columns(of: "photos")), \(ObjectRecord.columns)
+        FROM photos INDEXED BY photos_without_original
+        CROSS JOIN objects ON objects.id = photos.object_id
+        CROSS JOIN directories ON directories.id = photos.directory_id
+        CROSS JOIN folders ON folders.id = photos.folder_id
+        WHERE photos.state = 'uploaded' AND photos.original_generation IS NOT photos.generation
+            AND folders.active = 1 AND folders.machine IS NULL AND photos.id > ?
+        ORDER BY photos.id LIMIT ?
+        """
+    package static let originals = """
+        SELECT COUNT(*), SUM(size) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL
+        """
+    package static let photoOfKey = """
+        SELECT 1 FROM objects CROSS JOIN photos INDEXED BY photos_by_object ON photos.object_id = objects.id
+        WHERE objects.key = ? LIMIT 1
+        """
+
+    static let ofOriginals = [photosWithoutOriginal, originals, photoOfKey]
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Glibc
+import SyncCore
+import SyncDigest
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Originals, kept bit for bit by the program: they come back as they were, whatever became of the disk or of a copy.
+@Suite(.serialized) struct OriginalTests {
+    private typealias Fields = [String: Any]
+
+    private static func lines(_ policy: OriginalsPolicy, archiving: Bool = true) -> String {
+        "photos: {max_dimension: 100, keep_originals: \(policy.rawValue)}"
+            + (archiving ? "\n" + AgentHome.archivesAtOnce : "")
+    }
+
+    private func answer(_ home: AgentHome, _ arguments: String..., code: Int32 = 0) async throws -> Fields {
+        let finished = try await home.start(arguments).finished()
+        guard finished.code == code else { throw UnexpectedEnd(finished: finished) }
+        return try #require(try JSONSerialization.jsonObject(with: Data(finished.output)) as? Fields)
+    }
+
+    private static func digest(_ bytes: [UInt8]) -> String { "\(ContentDigest(of: bytes).sha256)" }
+
+    /// Photos that are reduced, one of them under two names, and a picture that is stored as it is.
+    private func fill(_ home: AgentHome) throws -> [FilePath: String] {
+        var photos: [FilePath: String] = [:]
+        func add(_ name: String, _ bytes: [UInt8]) throws {
+            let path = home.gallery.pushing(FilePath(name))
+            photos[path] = Self.digest(bytes)
+            try path.create(bytes)
+        }
+        for number in 0..<3 { try add("2024/\(number).jpg", SamplePhoto.taken(number)) }
+        try add("again.jpg", SamplePhoto.taken(0))
+        try add("small.jpg", SamplePhoto.fixture("size-17x33.jpg"))
+        return photos
+    }
+
+    private func restored(_ home: AgentHome, _ arguments: String...) async throws -> [FilePath: String] {
+        let output = home.tree.path("back")
+        try? FileManager.default.removeItem(atPath: output.string)
+        let finished = try await home.start(["restore", "--yes", "--wait", "--output", output.string] + arguments)
+            .finished()
+        guard finished.code == 0 else { throw UnexpectedEnd(finished: finished) }
+        let names = try FileManager.default.subpathsOfDirectory(atPath: output.string)
+        return names.reduce(into: [:]) { files, name in
+            // Of a folder there is none.
+            let bytes = try? Data(contentsOf: URL(filePath: output.pushing(FilePath(name)).string))
+            files[FilePath(name)] = bytes.map { Self.digest(Array($0)) }
+        }
+    }
+
+    private func remove(_ path: FilePath) throws { try FileManager.default.removeItem(atPath: path.string) }
+
+    private func originals(_ home: AgentHome) throws -> [StoreFolder.Object] {
+        try home.store.objects().filter { $0.key.hasPrefix("users/ana/originals/") }
+    }
+
+    @Test(arguments: [OriginalsPolicy.on, .jxl])
+    func `what was reduced comes back byte for byte, after the disk is gone, too`(policy: OriginalsPolicy) async throws
+    {
+        let home = try AgentHome(restoring: 0, more: Self.lines(policy))
+        let photos = try fill(home)
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 0)
+        let status = try #require(try await answer(home, "status", "--json")["originals"] as? Fields)
+        #expect(status["kept"] as? Int == 3 && status["waiting"] as? Int == 0)
+        #expect(try originals(home).count == 3)
+
+        let expected = Dictionary(
+            uniqueKeysWithValues: photos.map { path, bytes in
+                (
+                    FilePath("Gallery").pushing(FilePath(String(path.string.dropFirst(home.gallery.string.count + 1)))),
+                    bytes
+                )
+            })
+        let back = try await restored(home, "--original", home.gallery.string)
+        #expect(back == expected)
+        for folder in [home.tree.path("state"), home.gallery] { try remove(folder) }
+        _ = try home.tree.makeFolder("home/Gallery")
+        let rebuilt = try await answer(home, "rebuild", "--json")
+        #expect(rebuilt["photos"] as? Int == 5 && rebuilt["recovered"] as? Int == 0)
+        #expect(try await restored(home, "--original", "--all") == expected)
+        let copies = try await restored(home, "--all")
+        #expect(Set(copies.keys) == Set(expected.keys) && copies != expected)
+    }
+
+    @Test func `an original that is gone or damaged is kept again from its file`() async throws {
+        let home = try AgentHome(more: Self.lines(.on, archiving: false))
+        _ = try fill(home)
+        _ = try await home.pass()
+        let before = try originals(home)
+        let file = home.store.root.appending("objects").pushing(FilePath(before[0].file))
+        try Data("ruin".utf8).write(to: URL(filePath: file.string))
+        let verified = try await answer(home, "verify", "--all", "--json", code: 3)
+        #expect((verified["damaged"] as? [Fields])?.compactMap { $0["key"] as? String } == [before[0].key])
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 1)
+        #expect(try home.store.isSound())
+        #expect(try originals(home).map(\.sha256) == before.map(\.sha256))
+    }
+
+    @Test func `a photo whose file is gone and whose copy is damaged comes back as its original`() async throws {
+        let home = try AgentHome(more: Self.lines(.on, archiving: false))
+        let photos = try fill(home)
+        _ = try await home.pass()
+        let path = home.gallery.appending("2024/1.jpg")
+        let key = try #require(try await home.photo(path)?.key)
+        let copy = try #require(try home.store.objects().first { $0.key == key })
+        try Data("ruin".utf8).write(
+            to: URL(filePath: home.store.root.appending("objects").pushing(FilePath(copy.file)).string))
+        try remove(path)
+        _ = try await home.pass()
+        _ = try await answer(home, "verify", "--all", "--json", code: 3)
+        #expect(try await home.photo(path)?.state == "missing")
+        let back = try await restored(home, path.string)
+        #expect(back == ["1.jpg": try #require(photos[path])])
+    }
+
+    @Test func `a library of before gets its originals, and what is not kept is said`() async throws {
+        let home = try AgentHome()
+        try home.configure(
+            try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+                + "photos: {max_dimension: 100}")
+        let photos = try fill(home)
+        _ = try await home.pass()
+        let one = home.gallery.appending("2024/1.jpg")
+        let refused = try await home.run("restore", "--original", "--output", home.tree.path("back").string, one.string)
+        #expect(refused.code == 66 && refused.complaint.contains("keep_originals"), "\(refused)")
+        try home.configure(
+            try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+                .replacing("max_dimension: 100", with: "max_dimension: 100, keep_originals: true"))
+        let standing = try #require(try await answer(home, "status", "--json")["originals"] as? Fields)
+        #expect(standing["waiting"] as? Int == 4)
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
+        #expect(try await restored(home, "--original", one.string) == ["1.jpg": try #require(photos[one])])
+    }
+
+    @Test func `to forget a photo deletes its original, once no other name needs it`() async throws {
+        let home = try AgentHome(more: Self.lines(.on, archiving: false))
+        _ = try fill(home)
+        _ = try await home.pass()
+        try remove(home.gallery.appending("again.jpg"))
+        _ = try await answer(home, "forget", "--yes", "--json", home.gallery.appending("again.jpg").string)
+        #expect(try originals(home).count == 3)
+        try remove(home.gallery.appending("2024/0.jpg"))
+        _ = try await answer(home, "forget", "--yes", "--json", home.gallery.appending("2024/0.jpg").string)
+        #expect(try originals(home).count == 2)
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 0)
+    }
+
+    @Test func `a kill at any moment leaves each original whole or absent, and the next pass keeps the rest`()
+        async throws
+    {
+        let home = try AgentHome(more: Self.lines(.jxl, archiving: false))
+        _ = try fill(home)
+        for pause in [40, 80, 120, 160, 200] {
+            let pass = try home.start(["sync"])
+            try await Task.sleep(for: .milliseconds(pause))
+            pass.send(SIGKILL)
+            _ = try await pass.finished()
+            #expect(try home.store.isSound())
+        }
+        _ = try await answer(home, "sync", "--json")
+        #expect(try originals(home).count == 3)
+        let status = try #require(try await answer(home, "status", "--json")["originals"] as? Fields)
+        #expect(status["waiting"] as? Int == 0)
+    }
+
+    @Test func `the agent keeps originals when nothing else waits`() async throws {
+        let home = try AgentHome(more: Self.lines(.on, archiving: false))
+        _ = try fill(home)
+        let agent = try await home.startAgent()
+        try await agent.logged { $0.contains("kept: 3 originals") }
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+        #expect(try originals(home).count == 3)
+    }
+}

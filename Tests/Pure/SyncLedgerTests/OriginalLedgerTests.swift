@@ -1,0 +1,159 @@
+import Foundation
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+/// Which photos have their original kept, and what becomes of photos and originals when the store has lost one of them.
+@Suite struct OriginalLedgerTests {
+    private let world: World
+    private let path: FilePath = "/pictures/gallery/a.jpg"
+    private let prefix = "users/ana/originals/"
+
+    init() throws {
+        world = try World()
+    }
+
+    /// Stores reduced copies of all that is new.
+    private func store() throws {
+        try world.scan()
+        for claim in try world.ledger.claim(limit: .max, at: world.now) {
+            guard case .uploaded(let digest, var record) = try world.stored(claim) else { continue }
+            record.sha256 = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
+            try world.ledger.commit(claim, outcome: .uploaded(digest, record), at: world.now)
+        }
+    }
+
+    private func candidates() throws -> [OriginalCandidate] {
+        try world.ledger.photosWithoutOriginal(after: 0, limit: 100).candidates
+    }
+
+    private func original(of copy: ObjectRecord) throws -> ObjectRecord {
+        var record = ObjectRecord(
+            key: try #require(copy.key.original), size: 900, md5: copy.md5, sha256: copy.sha256,
+            contentType: "image/jxl",
+            storedAt: world.now)
+        record.encoding = .jxl
+        return record
+    }
+
+    @discardableResult
+    private func keepAll() throws -> [ObjectRecord] {
+        try candidates().map { candidate in
+            let record = try original(of: candidate.copy)
+            #expect(try world.ledger.noteOriginal(record, of: candidate))
+            return record
+        }
+    }
+
+    @Test func `a reduced photo waits for its original until that is noted, and again when its file changes`() throws {
+        world.write(path, size: 2_000)
+        try store()
+        let first = try #require(try candidates().first)
+        #expect(first.file == path && first.stamp.size == 2_000)
+        var standing = try world.ledger.originalsStanding(below: prefix)
+        #expect(standing.waiting == 1 && standing.waitingBytes == 2_000 && standing.kept == 0)
+        try keepAll()
+        standing = try world.ledger.originalsStanding(below: prefix)
+        #expect(standing.waiting == 0 && standing.kept == 1 && standing.bytes == 900)
+        #expect(try world.ledger.original(of: first.copy.key)?.encoding == .jxl)
+        world.write(path, size: 3_000)
+        try store()
+        #expect(try candidates().map(\.stamp.size) == [3_000])
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `what is stored as it is, and an image of a project, need none`() throws {
+        world.write(path)
+        world.write("/pictures/projects/p1.jpg")
+        try world.scan()
+        // Stored with the SHA-256 of the file.
+        try world.storeAll()
+        #expect(try candidates() == [])
+        #expect(try world.ledger.originalsStanding(below: prefix).waiting == 0)
+        #expect(try world.state(path) == .uploaded)
+    }
+
+    @Test func `a page tells where the next one begins`() throws {
+        for number in 0..<5 { world.write(FilePath("/pictures/gallery/\(number).jpg")) }
+        try store()
+        let first = try world.ledger.photosWithoutOriginal(after: 0, limit: 3)
+        let rest = try world.ledger.photosWithoutOriginal(after: try #require(first.last), limit: 3)
+        #expect(first.candidates.count == 3 && rest.candidates.count == 2 && rest.last == nil)
+        #expect(Set(first.candidates + rest.candidates).count == 5)
+    }
+
+    @Test func `an original that is gone is kept again where the file is`() throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let known = try #require(try world.ledger.object(kept.key))
+        let count = try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
+        #expect(count.objects == 1 && count.pending == 0 && count.lost == 0)
+        #expect(try world.state(path) == .uploaded)
+        #expect(try candidates().count == 1)
+        try keepAll()
+        #expect(try world.ledger.object(kept.key)?.problem == nil)
+        #expect(try candidates() == [])
+    }
+
+    @Test func `a photo is lost only when both its copy and its original are`() throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .missing)], at: world.now)
+        #expect(try world.state(path) == .missing)
+        let known = try #require(try world.ledger.object(kept.key))
+        let count = try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
+        #expect(count.lost == 1)
+        #expect(try world.state(path) == .lost)
+        var proven = try #require(try world.ledger.object(kept.key))
+        proven.etag = "tag"
+        try world.ledger.noteProof(proven, isRead: true, at: world.now)
+        #expect(try world.state(path) == .missing)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `an original has the names of its photo, and goes when the last of them is forgotten`() throws {
+        let stamp = world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        #expect(try world.ledger.photoPaths(of: kept.key, limit: 9) == [path])
+        #expect(try world.ledger.anyPhotoPaths(of: kept.key, limit: 9) == [path])
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        let objects = try world.ledger.objectsToForget([photo.id])
+        #expect(objects.map(\.record.key) == [try World.key(of: stamp), kept.key])
+        #expect(objects.allSatisfy { $0.references.isEmpty })
+        #expect(try world.ledger.beginForget([(photo.id, .missing)], at: world.now) == [photo.id])
+        #expect(Set(try world.ledger.openDeletions().map(\.key)) == Set(objects.map(\.record.key)))
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `what another machine still names keeps copy and original`() throws {
+        let stamp = world.write(path)
+        try store()
+        try keepAll()
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        _ = try world.ledger.beginForget([(photo.id, .missing)], keeping: [try World.key(of: stamp)], at: world.now)
+        #expect(try world.ledger.openDeletions() == [])
+    }
+
+    @Test func `an original that is being deleted for good is not noted`() throws {
+        world.write(path)
+        try store()
+        let candidate = try #require(try candidates().first)
+        let record = try original(of: candidate.copy)
+        try world.ledger.forgetAgain([ObjectInfo(key: record.key, size: 900)], at: world.now)
+        _ = try world.ledger.beginDeletions([record.key], at: world.now)
+        #expect(try !world.ledger.noteOriginal(record, of: candidate))
+        #expect(try world.ledger.object(record.key) == nil)
+        #expect(try candidates().count == 1)
+    }
+}
