@@ -50,6 +50,8 @@ struct SyncCommand: WorkspaceCommand {
             return SyncReport(
                 progress.summary, intake: service.intake, unsaved: service.unsaved, moved: service.moved,
                 originals: service.originals,
+                withoutOriginal: parts.originals == nil
+                    ? 0 : try ledger.originalsStanding(below: parts.keys.originals).waiting,
                 overview: try ledger.overview(),
                 leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
                 unfinished: try ledger.unfinishedProjectImages(),

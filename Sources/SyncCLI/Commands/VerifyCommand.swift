@@ -101,7 +101,8 @@ struct VerifyCommand: WorkspaceCommand {
             var seen: Set<ObjectKey> = []
             let unknown = try locator.photos(at: paths, in: ledger) { photo in
                 var objects = [photo.object ?? photo.earlier].compactMap(\.self)
-                if photo.note != nil { objects += try ledger.events(of: photo.id).compactMap(\.object) }
+                if photo.isOfEvents { objects += try ledger.events(of: photo.id).compactMap(\.object) }
+                objects += try objects.compactMap { try ledger.original(of: $0.key) }
                 for object in objects where seen.insert(object.key).inserted { keys.append(object.key) }
             }
             if let failure = unknown.failure { throw failure }
@@ -117,5 +118,6 @@ struct VerifyCommand: WorkspaceCommand {
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         try await parts.vacations.round()
         try await parts.upkeep.mend()
+        try await parts.originals?.run().tell(workspace.logger)
     }
 }

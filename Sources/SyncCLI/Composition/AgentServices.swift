@@ -92,7 +92,7 @@ struct AgentServices: Sendable {
             settings.photos.originals == .off
             ? nil
             : OriginalKeeper(
-                ledger: queue, store: retrying, keys: keys, reader: PhotoFileReducer(pictures: workspace.pictures),
+                ledger: queue, store: retrying, reader: PhotoFileReducer(pictures: workspace.pictures),
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
         let done = Wakeup()

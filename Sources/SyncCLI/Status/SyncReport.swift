@@ -43,7 +43,8 @@ struct SyncReport: Report {
     var delayed: [Problem]
     /// Of the problems: restored photos that are not where they were to be.
     private let unsaved: Int
-    private let originalsOmitted: Int
+    /// Stored photos whose original is to be kept, and is not.
+    private let withoutOriginal: Int
     /// Of those that wait: for projects that are still processing.
     private let unfinished: Int
     /// Those of them that nobody has told yet.
@@ -66,7 +67,8 @@ struct SyncReport: Report {
     ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
-        moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil, overview: Overview,
+        moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil,
+        withoutOriginal: Int = 0, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [], told: Set<FilePath>
     ) {
@@ -94,7 +96,7 @@ struct SyncReport: Report {
             Problem(path: $0.text, message: "it is still being written; it is stored when it is whole")
         }
         originals = kept?.kept ?? 0
-        originalsOmitted = kept?.failed ?? 0
+        self.withoutOriginal = withoutOriginal
         problems += (kept?.failures ?? []).map {
             Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
         }
@@ -106,7 +108,9 @@ struct SyncReport: Report {
     /// Whether everything in the folders is safe now, but for what is not made yet, and what was restored is saved.
     var status: ExitStatus { isUnsafe || unsaved > 0 ? .partlyDone : .done }
 
-    private var isUnsafe: Bool { failed + lost > 0 || pending != unfinished || problems.count > unsaved }
+    private var isUnsafe: Bool {
+        failed + lost + withoutOriginal > 0 || pending != unfinished || problems.count > unsaved
+    }
 
     func lines(on terminal: Terminal) -> [String] {
         var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
@@ -122,7 +126,7 @@ struct SyncReport: Report {
         if events + malformedEvents > 0 { line += ", \(Quantities.counted(events, "event")) read" }
         if malformedEvents > 0 { line += ", \(Quantities.count(malformedEvents)) malformed" }
         if originals > 0 { line += ", \(Quantities.counted(originals, "original")) kept" }
-        if originalsOmitted > 0 { line += ", \(Quantities.counted(originalsOmitted, "original")) not kept" }
+        if withoutOriginal > 0 { line += ", \(Quantities.counted(withoutOriginal, "original")) not kept yet" }
         if archived > 0 { line += ", \(Quantities.count(archived)) moved to the archive" }
         if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
         if lost > 0 { line += ", \(Quantities.count(lost)) lost" }

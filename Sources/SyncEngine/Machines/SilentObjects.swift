@@ -118,7 +118,8 @@ package struct SilentObjects: Sendable {
             now: now, budget: max(verification.maximumUSDPerMonth - spent, 0), known: Set(known.map(\.key)),
             seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
         for problem in found.problems { round.summary.add(problem) }
-        try await lookAgain(at: known, &round)
+        // Where a catalogue cannot be read, that nobody names an object says nothing.
+        try await lookAgain(at: known, isAllRead: found.problems.isEmpty, &round)
         for prefix in prefixes {
             var last: ObjectKey?
             for try await page in store.listing(prefix: prefix) {
@@ -135,15 +136,15 @@ package struct SilentObjects: Sendable {
 
     // MARK: What is known to be damaged
 
-    private func lookAgain(at known: [OtherDamage], _ round: inout Round) async throws {
+    private func lookAgain(at known: [OtherDamage], isAllRead: Bool, _ round: inout Round) async throws {
         var over: [ObjectKey] = []
         for damage in known {
             let key = damage.key
             let words = try await ledger { try $0.otherWords(of: key) }
             do {
-                // Nobody needs it any more.
                 if words.isEmpty, damage.machine != nil {
-                    over.append(key)
+                    // Nobody needs it any more.
+                    if isAllRead { over.append(key) } else { round.summary.damage.append(damage) }
                     continue
                 }
                 let problem = try await examine(key, words, in: nil, isUnlisted: false)

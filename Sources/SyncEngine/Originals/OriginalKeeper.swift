@@ -46,7 +46,6 @@ package struct OriginalKeeper: Sendable {
 
     private let ledger: LedgerQueue
     private let store: any ObjectStore
-    private let keys: KeyLayout
     private let reader: any PhotoReducer
     private let recompressor: (any OriginalRecompressor)?
     private let width: Int
@@ -59,12 +58,11 @@ package struct OriginalKeeper: Sendable {
     ///   - width: uploads at once.
     ///   - pool: for reading and recompressing.
     package init(
-        ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout, reader: any PhotoReducer,
+        ledger: LedgerQueue, store: any ObjectStore, reader: any PhotoReducer,
         recompressor: (any OriginalRecompressor)?, width: Int, pool: BlockingPool, time: TimeSource
     ) {
         self.ledger = ledger
         self.store = store
-        self.keys = keys
         self.reader = reader
         self.recompressor = recompressor
         self.width = width
@@ -120,8 +118,13 @@ package struct OriginalKeeper: Sendable {
     }
 
     private func store(_ candidate: OriginalCandidate) async throws -> Ending {
-        let examined = try await pool.run { [reader] in try reader.examine(candidate.file) }
-        guard examined.stamp.isUntouched(since: candidate.stamp) else { return .left }
+        let looked = try await pool.run { [reader] () throws -> PhotoExamination? in
+            // Before it is read: it may be large, and no scan has met it yet.
+            let stamp = try? FileStatus.find(candidate.file)?.stamp
+            guard stamp?.isUntouched(since: candidate.stamp) == true else { return nil }
+            return try reader.examine(candidate.file)
+        }
+        guard let examined = looked, examined.stamp.isUntouched(since: candidate.stamp) else { return .left }
         guard examined.digest.md5 == candidate.copy.md5 || examined.digest.sha256 == candidate.copy.sha256,
             let key = candidate.copy.key.original
         else {
@@ -129,6 +132,11 @@ package struct OriginalKeeper: Sendable {
             let now = time.now()
             try await ledger { try $0.readAgain(candidate, at: now) }
             return .left
+        }
+        // What is stored are the file's own bytes, which the ledger did not know.
+        if examined.digest.sha256 == candidate.copy.sha256 {
+            try await ledger { try $0.noteNoOriginal(candidate) }
+            return .there
         }
         return try await underWay.withKey(key) {
             if try await ledger({ try $0.isBeingDeleted(key) }) { return .left }
@@ -163,7 +171,15 @@ package struct OriginalKeeper: Sendable {
                 MetadataName.originalSHA256: "\(examined.digest.sha256)",
                 MetadataName.originalSize: "\(examined.stamp.size)",
             ])
-        let etag = try await send(content.body, at: key, attributes)
+        let etag: String?
+        do {
+            etag = try await send(content.body, at: key, attributes, .ifAbsent)
+        } catch let error as StoreError where error.code == .alreadyExists {
+            // Another machine's, that has come a moment before; or a ruin, whose own words contradict its bytes. What is
+            // archived refuses to be replaced.
+            if let there = try await known(key, examined) { return there }
+            etag = try await send(content.body, at: key, attributes, .overwrite)
+        }
         var object = ObjectRecord(
             key: key, size: content.body.size, md5: examined.digest.md5, sha256: content.body.digest.sha256,
             contentType: content.type.name, takenAt: candidate.copy.takenAt, storedAt: time.now(),
@@ -173,15 +189,14 @@ package struct OriginalKeeper: Sendable {
     }
 
     /// - Returns: the ETag.
-    private func send(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> String? {
+    private func send(
+        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition
+    ) async throws -> String? {
         let put = ProvenPut(store)
-        let answer: ProvenPut.Answer
-        do {
-            answer = try await put.whereNothingElseIs(body, at: key, attributes)
-        } catch let error as StoreError where error.code == .alreadyExists {
-            // Another encoding of the same file, or a ruin, whose own words contradict its bytes. What is archived refuses.
-            answer = try await put(body, at: key, attributes, .overwrite)
-        }
+        let answer =
+            condition == .ifAbsent
+            ? try await put.whereNothingElseIs(body, at: key, attributes)
+            : try await put(body, at: key, attributes, condition)
         switch answer {
         case .holds(let etag): return etag
         case .lacks, .holdsOther:

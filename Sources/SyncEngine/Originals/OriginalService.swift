@@ -24,7 +24,7 @@ package struct OriginalService: Service {
         try await loop.run {
             let result = try await keeper.run()
             result.tell(logger)
-            return .round(after: result.failed > 0 ? Self.afterFailure : Self.interval)
+            return .round(after: result.failed > 0 && !result.isInterrupted ? Self.afterFailure : Self.interval)
         }
     }
 }

@@ -263,7 +263,7 @@ extension RestoreSelection {
             if scope.wantsOriginals, photo.object != nil, try noteOriginal(of: photo, at: destination, ledger) {
                 return
             }
-            if photo.note != nil, try noteEvents(of: photo, at: destination, ledger) { return }
+            if photo.isOfEvents, try noteEvents(of: photo, at: destination, ledger) { return }
             guard let record = try photo.object.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 })
             else {
                 let why = photo.why ?? photo.state.rawValue
@@ -271,7 +271,7 @@ extension RestoreSelection {
                     Problem(name: photo.path.text, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
                 return
             }
-            if photo.note == nil { objects.append(Object(record: record, path: photo.path, destination: destination)) }
+            if !photo.isOfEvents { objects.append(Object(record: record, path: photo.path, destination: destination)) }
         }
 
         /// - Returns: `false` when its copy is to be taken: of a whole library, all that there is comes back.
@@ -280,8 +280,9 @@ extension RestoreSelection {
         ) throws -> Bool {
             guard let copy = photo.object else { return false }
             let original = try ledger.original(of: copy.key)
-            let isCopyOriginal = copy.isFile || photo.state == .uploaded && copy.sha256 == photo.sha256
-            if photo.note == nil, let record = original ?? (isCopyOriginal ? copy : nil) {
+            let isCopyOriginal =
+                copy.isFile || photo.state == .uploaded && copy.sha256 != nil && copy.sha256 == photo.sha256
+            if !photo.isOfEvents, let record = original ?? (isCopyOriginal ? copy : nil) {
                 objects.append(Object(record: record, path: photo.path, destination: destination))
                 return true
             }

@@ -267,7 +267,8 @@ extension Database {
         _ photo: CatalogPhoto, object: (id: Int64, problem: String?, storedAt: Int64), named name: FilePath.Component,
         in directory: DirectoryID, of folder: FolderID, at time: Date
     ) throws {
-        let words = object.problem.map { ObjectFault(text: $0).words }
+        // With its original, a photo is not lost.
+        let words = try original(of: photo.key) == nil ? object.problem.map { ObjectFault(text: $0).words } : nil
         let row = try PhotoTable(self).row(in: directory, named: name)
         if let row {
             // The last segment that tells of it is right; with the same object there is nothing new.

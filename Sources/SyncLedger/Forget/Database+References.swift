@@ -93,14 +93,14 @@ extension Database {
     func references(
         of object: Int64, _ record: ObjectRecord, except photos: Set<Int64>, _ lists: VacationLists, left: Set<Int64>
     ) throws -> [StoredReference] {
-        // An original is needed as long as its copy is.
-        if let key = record.key.copyOfOriginal {
-            guard let copy = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue]),
-                let known = try row(ForgetQuery.object, [copy], as: ObjectRecord.self)
-            else { return try holders(of: record) }
-            return try holders(of: record) + references(of: copy, known, except: photos, lists, left: left)
-        }
         var found = try holders(of: record)
+        // An original is needed as long as its copy is, too.
+        if let key = record.key.copyOfOriginal,
+            let copy = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue]),
+            let known = try row(ForgetQuery.object, [copy], as: ObjectRecord.self)
+        {
+            found += try references(of: copy, known, except: photos, lists, left: left)
+        }
         for (query, isVersion) in [(ForgetQuery.photosOfObject, false), (ForgetQuery.photosOfVersion, true)] {
             for row in try Row.fetchAll(cachedStatement(sql: query), arguments: [object]) {
                 if photos.contains(row[10]) { continue }

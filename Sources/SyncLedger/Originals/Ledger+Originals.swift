@@ -57,14 +57,32 @@ extension Ledger {
     }
 
     /// Notes that a photo's original is stored: on the disk when this returns.
-    /// - Returns: `false` when that was deleted for good at this moment: it has to be stored again.
+    /// - Returns: `false` when that was deleted for good at this moment, or its photo was: it is deleted, or has to be stored
+    ///   again.
     package func noteOriginal(_ object: ObjectRecord, of candidate: OriginalCandidate) throws(LedgerError) -> Bool {
         try write("note an original", isDurable: true) { db in
             guard try db.mayCount(object.key, attempt: .max) else { return false }
+            guard try db.number("SELECT 1 FROM objects WHERE key = ?", [candidate.copy.key.rawValue]) != nil else {
+                // Somebody has forgotten the photo while its original was on the way.
+                try db.run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [object.key.rawValue])
+                try db.run(
+                    """
+                    INSERT OR IGNORE INTO object_deletions (key, size, storage_class, begun_at) VALUES (?, ?, ?, ?)
+                    """,
+                    [
+                        object.key.rawValue, object.size, object.storageClass.rawValue, object.storedAt.milliseconds,
+                    ])
+                return false
+            }
             _ = try db.store(object)
             try db.noteOriginal(candidate.photo, candidate.generation)
             return true
         }
+    }
+
+    /// Notes that what is stored of a photo are its own bytes.
+    package func noteNoOriginal(_ candidate: OriginalCandidate) throws(LedgerError) {
+        try write("note an original") { try $0.noteOriginal(candidate.photo, candidate.generation) }
     }
 
     /// The file has other bytes than the ones that are stored: it is read again.
@@ -176,8 +194,10 @@ extension LedgerQuery {
         SELECT COUNT(*), SUM(size) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL
         """
     package static let photoOfKey = """
-        SELECT 1 FROM objects CROSS JOIN photos INDEXED BY photos_by_object ON photos.object_id = objects.id
-        WHERE objects.key = ? LIMIT 1
+        SELECT 1 FROM objects WHERE objects.key = ? AND (
+            EXISTS (SELECT 1 FROM photos INDEXED BY photos_by_object WHERE photos.object_id = objects.id)
+            OR EXISTS (SELECT 1 FROM photo_versions WHERE photo_versions.object_id = objects.id)
+        )
         """
 
     static let ofOriginals = [photosWithoutOriginal, originals, photoOfKey]

@@ -204,6 +204,8 @@ package struct PhotoStatus: Hashable, Sendable {
     package let error: String?
     /// What a file of gallery events holds; of other files, what is to be known of the stored copy.
     package let note: String?
+    /// Whether it is a file of gallery events.
+    package let isOfEvents: Bool
     package let attempts: Int
     /// When a pending photo is tried again; `nil` when it is due.
     package let nextTry: Date?
@@ -261,7 +263,7 @@ extension PhotoStatus: FetchableRecord {
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
             error: row[17], note: row[21 + ObjectRecord.columnCount] ?? (isStored ? stored?.note : nil),
-            attempts: row[18],
+            isOfEvents: !row.hasNull(atIndex: 21 + ObjectRecord.columnCount), attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil,
             missingSince: isMissing
                 ? (row[22 + ObjectRecord.columnCount] as Int64?).map(Date.init(milliseconds:)) : nil)

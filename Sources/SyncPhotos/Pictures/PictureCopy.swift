@@ -17,7 +17,17 @@ struct PictureCopy {
     /// - Parameter kept: makes the copy that keeps the picture as it is.
     func make(_ kept: () throws(PhotoError) -> StoredCopy) throws(PhotoError) -> StoredCopy {
         guard let format = PictureFormat(unchanged.type) else { return try kept() }
-        guard workers.program != nil else { return try noted(kept(), PhotoError.noDecoder.message) }
+        guard workers.program != nil else {
+            do throws(PhotoError) {
+                return try noted(kept(), PhotoError.noDecoder.message)
+            } catch {
+                guard error.code == .tellsPlace else { throw error }
+                throw PhotoError(
+                    .tellsPlace,
+                    "\(error.message); \(PhotoError.noDecoder.message): with it, a copy can be made that does not (then "
+                        + "sync-agent retry)")
+            }
+        }
         do throws(PhotoError) {
             let outcome = try workers.decoded(photo, as: format, within: policy.limits) {
                 (picture) throws(PhotoError) -> Outcome in

@@ -95,9 +95,29 @@ import Testing
         try Data("ruin".utf8).write(to: URL(filePath: file.string))
         let verified = try await answer(home, "verify", "--all", "--json", code: 3)
         #expect((verified["damaged"] as? [Fields])?.compactMap { $0["key"] as? String } == [before[0].key])
-        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 1)
+        #expect(verified["repaired"] as? Int == 1)
         #expect(try home.store.isSound())
         #expect(try originals(home).map(\.sha256) == before.map(\.sha256))
+        #expect(try await answer(home, "verify", home.gallery.string, "--json")["checked"] as? Int == 7)
+    }
+
+    @Test func `a pass that could not keep originals ends with 3, and the next one keeps them`() async throws {
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server, tiers: "photos: {max_dimension: 100}")
+            _ = try fill(home)
+            _ = try await home.pass()
+            try home.configure(
+                try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+                    .replacing("max_dimension: 100", with: "max_dimension: 100, keep_originals: true"))
+            server.script(
+                .answer(ScriptedAnswer(400, "InvalidRequest")), on: .putObject, numbers: 1...99)
+            let pass = try await home.run("sync")
+            #expect(pass.code == 3, "\(pass.complaint)")
+            let words = String(decoding: pass.output, as: UTF8.self)
+            #expect(words.contains("4 originals not kept yet"), "\(words)")
+            server.clearScript()
+            #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
+        }
     }
 
     @Test func `a photo whose file is gone and whose copy is damaged comes back as its original`() async throws {
@@ -134,6 +154,18 @@ import Testing
         #expect(standing["waiting"] as? Int == 4)
         #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
         #expect(try await restored(home, "--original", one.string) == ["1.jpg": try #require(photos[one])])
+    }
+
+    @Test func `a picture that is stored as it is, with a note, comes back under its name, as itself`() async throws {
+        let home = try AgentHome(more: "photos: {keep_originals: jxl}")
+        let raw = home.gallery.appending("raw.dng")
+        let bytes = try SamplePhoto.fixture("kinds/preview.dng")
+        try raw.create(bytes)
+        _ = try await home.pass()
+        #expect(try await home.photo(raw)?.note?.contains("stored as it is") == true)
+        #expect(try originals(home).isEmpty)
+        #expect(try await restored(home, raw.string) == ["raw.dng": Self.digest(bytes)])
+        #expect(try await restored(home, "--original", raw.string) == ["raw.dng": Self.digest(bytes)])
     }
 
     @Test func `to forget a photo deletes its original, once no other name needs it`() async throws {

@@ -145,6 +145,20 @@ import Testing
         #expect(try world.ledger.openDeletions() == [])
     }
 
+    @Test func `an original whose photo was forgotten on the way is not noted, and is deleted, too`() throws {
+        world.write(path)
+        try store()
+        let candidate = try #require(try candidates().first)
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        _ = try world.ledger.beginForget([(photo.id, .missing)], at: world.now)
+        let record = try original(of: candidate.copy)
+        #expect(try !world.ledger.noteOriginal(record, of: candidate))
+        #expect(try world.ledger.openDeletions().map(\.key).contains(record.key))
+        #expect(try world.ledger.object(record.key) == nil)
+    }
+
     @Test func `an original that is being deleted for good is not noted`() throws {
         world.write(path)
         try store()

@@ -45,6 +45,17 @@ import Testing
         try Workbench(pictures: Decoder.workers).copy(of: bytes, named: name, policy: policy)
     }
 
+    @Test func `a picture that tells its place, and that no decoder is here for, names what is missing`() throws {
+        let policy = ReducePolicy(maximumDimension: 50, stripLocation: true)
+        let raw = try Fixture.bytes("kinds/preview.dng")
+        let error = #expect(throws: PhotoError.self) {
+            try Workbench(pictures: .none).copy(of: raw, named: "preview.dng", policy: policy)
+        }
+        #expect(error?.code == .tellsPlace)
+        #expect(error?.message.contains("sync-agent-decoder") == true && error?.message.contains("retry") == true)
+        #expect(try copy(of: raw, named: "preview.dng", policy: policy).type == MediaType.jpeg)
+    }
+
     @Test(arguments: kinds) func `beyond the limit it becomes a reduced JPEG, upright and in its colours`(kind: Kind)
         throws
     {
