@@ -160,7 +160,7 @@ struct ForgetCommand: WorkspaceCommand {
         let advice = "use --yes to forget, or --dry-run to look"
         let no = "nothing was forgotten"
         if plan.deleted.isEmpty {
-            let what = plan.photos.allSatisfy(\.isLost) ? "lost photo" : "photo"
+            let what = plan.isOfLost ? "lost photo" : "photo"
             try Question.confirmLoss(
                 "Forget \(Quantities.counted(count, what))?", on: terminal, advice: advice, no: no)
         } else {

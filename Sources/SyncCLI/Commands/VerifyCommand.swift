@@ -102,7 +102,7 @@ struct VerifyCommand: WorkspaceCommand {
             let unknown = try locator.photos(at: paths, in: ledger) { photo in
                 var objects = [photo.object ?? photo.earlier].compactMap(\.self)
                 if photo.isOfEvents { objects += try ledger.events(of: photo.id).compactMap(\.object) }
-                objects += try objects.compactMap { try ledger.original(of: $0.key) }
+                objects += try objects.compactMap { try ledger.anyOriginal(of: $0.key) }
                 for object in objects where seen.insert(object.key).inserted { keys.append(object.key) }
             }
             if let failure = unknown.failure { throw failure }

@@ -141,6 +141,9 @@ extension ObjectKey {
     /// Of the stored copy, when this is an original; `nil` for all others.
     package var copyOfOriginal: ObjectKey? { sibling(of: "originals", in: "photos") }
 
+    /// What catalogues and manifests call it: they name copies, and no originals.
+    package var named: ObjectKey { copyOfOriginal ?? self }
+
     private func sibling(of folder: String, in other: String) -> ObjectKey? {
         let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "users", parts[2] == folder else { return nil }

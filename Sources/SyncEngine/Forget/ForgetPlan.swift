@@ -28,8 +28,13 @@ package struct ForgetPlan: Sendable {
     /// What stays in the store, and for what.
     package var shared: [(object: ForgottenObject, reference: StoredReference)] = []
     package var refused: [(photo: PhotoStatus, refusal: Refusal)] = []
+    /// Rows of photos of which nothing is left that anybody could have back.
+    fileprivate var lost: Set<Int64> = []
 
     package init() {}
+
+    /// Whether nobody could have any of the photos back.
+    package var isOfLost: Bool { photos.allSatisfy { lost.contains($0.id) } }
 
     package var bytes: Int64 { deleted.reduce(0) { $0 + $1.record.size } }
 
@@ -79,9 +84,11 @@ package struct ForgetPlanner: Sendable {
         var plan = ForgetPlan()
         var candidates: [PhotoStatus] = []
         let (scanner, watched, queue) = (scanner, watched, ledger.ledger)
+        let lost = try await ledger { try $0.lost(among: found) }
+        plan.lost = lost
         let looks = try await pool.run {
             var folders = FolderPresence(scanner: scanner, watched: watched, ledger: queue)
-            return try found.map { try ($0, folders.refusal($0)) }
+            return try found.map { try ($0, lost.contains($0.id) ? nil : folders.refusal($0)) }
         }
         let events = try await ledger { try $0.eventFiles(among: found.map(\.id)) }
         for (photo, refusal) in looks {
@@ -91,7 +98,7 @@ package struct ForgetPlanner: Sendable {
                 plan.refused.append((photo, refusal))
             } else if photo.state == .uploading {
                 plan.refused.append((photo, .inHand))
-            } else if events.contains(photo.id), !photo.isLost {
+            } else if events.contains(photo.id), !lost.contains(photo.id) {
                 plan.refused.append((photo, .events))
             } else {
                 candidates.append(photo)
@@ -113,7 +120,7 @@ package struct ForgetPlanner: Sendable {
             if let elsewhere {
                 found = elsewhere
             } else {
-                found = try await others.look(for: Set(intact.map(\.record.key)))
+                found = try await others.look(for: intact.map(\.record.key))
                 elsewhere = found
             }
             let references = intact.map { object in
@@ -143,7 +150,7 @@ package struct ForgetPlanner: Sendable {
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func begin(_ plan: ForgetPlan) async throws -> ForgetPlan {
         var done = plan
-        let kept = Set(plan.shared.map(\.object.record.key))
+        let kept = Set(plan.shared.map(\.object.record.key.named))
         var forgotten: Set<Int64> = []
         for start in stride(from: 0, to: plan.photos.count, by: Self.pageSize) {
             let page = plan.photos[start..<min(start + Self.pageSize, plan.photos.count)].map { ($0.id, $0.state) }
@@ -155,11 +162,6 @@ package struct ForgetPlanner: Sendable {
         done.refused += plan.photos.filter { !gone.contains($0.id) }.map { ($0, .changed) }
         return done
     }
-}
-
-extension PhotoStatus {
-    /// Of which nothing is left that anybody could have back.
-    package var isLost: Bool { state == .lost || state == .missing && object?.problem != nil }
 }
 
 /// Whether files are where they were, as far as anybody can tell: a drive that is not mounted looks like an empty folder.
@@ -179,7 +181,7 @@ private struct FolderPresence {
 
     /// `nil` where the file is gone, or in no folder that is watched.
     mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {
-        guard watched.contains(photo.folder.path), !photo.isLost else { return nil }
+        guard watched.contains(photo.folder.path) else { return nil }
         if scanner.isFile(photo.path) { return .stillHere }
         let folder = try known[photo.folder.id] ?? look(at: photo.folder)
         known[photo.folder.id] = folder

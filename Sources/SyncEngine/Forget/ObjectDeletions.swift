@@ -48,11 +48,11 @@ package struct ObjectDeletions: Sendable {
         defer { withExtendedLifetime(lock) {} }
         // As it is now that nobody else is at it.
         let open = try await ledger { try $0.openDeletions() }
-        let found = try await others.look(for: Set(open.map(\.key)))
-        let needed = open.map(\.key).filter { found.references[$0] != nil }
+        let found = try await others.look(for: open.map(\.key))
+        let needed = open.map(\.key).filter { found.known($0) != nil }
         if !needed.isEmpty { try await ledger { try $0.withdrawDeletions(needed, isOver: true) } }
-        result.kept = needed.map { ($0, found.references[$0]) }
-        let free = open.filter { found.references[$0.key] == nil }
+        result.kept = needed.map { ($0, found.known($0)) }
+        let free = open.filter { found.known($0.key) == nil }
         if let doubt = found.doubt {
             result.failures = free.map { ($0.key, "\(doubt)") }
             return result

@@ -31,13 +31,16 @@ package struct OtherReferences: Sendable {
 
     /// What was found.
     package struct Findings: Sendable {
-        package var references: [ObjectKey: StoredReference] = [:]
+        fileprivate var references: [ObjectKey: StoredReference] = [:]
         /// Of all others.
         package var doubt: Doubt?
 
         package init() {}
 
-        package func reference(to key: ObjectKey) -> StoredReference? { references[key] ?? doubt?.reference }
+        /// What is known to need an object, or its copy.
+        package func known(_ key: ObjectKey) -> StoredReference? { references[key.named] }
+
+        package func reference(to key: ObjectKey) -> StoredReference? { known(key) ?? doubt?.reference }
     }
 
     /// A catalogue may be written anew while it is read.
@@ -69,8 +72,9 @@ package struct OtherReferences: Sendable {
 
     /// Which of these objects others need.
     /// - Throws: ``LedgerError``, `CancellationError`, and ``StoreError`` when the store as a whole cannot be used.
-    package func look(for wanted: Set<ObjectKey>) async throws -> Findings {
+    package func look(for wanted: some Sequence<ObjectKey>) async throws -> Findings {
         var findings = Findings()
+        let wanted = Set(wanted.map(\.named))
         if wanted.isEmpty { return findings }
         defer { unlink(spool.string) }
         do {

@@ -60,7 +60,7 @@ package struct SilentObjects: Sendable {
         self.time = time
         examiner = ObjectExaminer(store)
         prefixes = [
-            keys.galleryArchive, "users/\(keys.user)/originals/", keys.photos, "users/\(keys.user)/projects/",
+            keys.galleryArchive, keys.originals, keys.photos, "users/\(keys.user)/projects/",
         ]
         catalogs = OtherCatalogs(
             reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
@@ -121,15 +121,9 @@ package struct SilentObjects: Sendable {
         // Where a catalogue cannot be read, that nobody names an object says nothing.
         try await lookAgain(at: known, isAllRead: found.problems.isEmpty, &round)
         for prefix in prefixes {
-            var last: ObjectKey?
-            for try await page in store.listing(prefix: prefix) {
-                let ends = [page.objects.last?.key, page.problems.map(\.key).max()].compactMap(\.self)
-                if let end = ends.max(), last.map({ $0 < end }) ?? true {
-                    try await compare(page, Span(prefix: prefix, after: last, through: end), &round)
-                    last = end
-                }
+            try await store.eachPage(below: prefix) { page, span in
+                if let span { try await compare(page, span, &round) }
             }
-            try await compare(ObjectPage(objects: []), Span(prefix: prefix, after: last, through: nil), &round)
         }
         summary = round.summary
     }
@@ -203,18 +197,9 @@ package struct SilentObjects: Sendable {
 
     // MARK: Both ways
 
-    /// The keys that a page of the listing stands for.
-    private struct Span {
-        let prefix: String
-        let after: ObjectKey?
-        let through: ObjectKey?
-    }
-
-    private func compare(_ listing: ObjectPage, _ span: Span, _ round: inout Round) async throws {
-        let damaged = Set(listing.problems.lazy.filter { $0.error.code == .badDigest }.map(\.key))
-        // What a listing cannot look at now is left for later.
-        let unclear = Set(listing.problems.map(\.key)).subtracting(damaged)
-        var listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
+    private func compare(_ listing: ObjectPage, _ span: ListedSpan, _ round: inout Round) async throws {
+        let (damaged, unclear) = (listing.damaged, listing.unclear)
+        var listed = listing.listed
         var last = span.after
         while true {
             let after = last

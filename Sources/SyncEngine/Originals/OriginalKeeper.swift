@@ -18,6 +18,8 @@ package struct OriginalKeeper: Sendable {
         package fileprivate(set) var failed = 0
         /// Which could not be kept, and why; at most ``failuresNamed`` of them.
         package fileprivate(set) var failures: [Failure] = []
+        /// Those that were not tried, because they could not be kept a short time before.
+        package fileprivate(set) var resting = 0
         /// Whether it ended because a photo is due.
         package fileprivate(set) var isInterrupted = false
 
@@ -40,9 +42,12 @@ package struct OriginalKeeper: Sendable {
         /// The file is another one by now, or gone: the next scan has it.
         case left
         case photoIsDue
+        case rests
     }
 
     private static let pageSize = 100
+    /// Seconds until one that could not be kept is tried again: at first, and at most.
+    private static let rest: ClosedRange<TimeInterval> = 60...3_600
 
     private let ledger: LedgerQueue
     private let store: any ObjectStore
@@ -52,6 +57,7 @@ package struct OriginalKeeper: Sendable {
     private let pool: BlockingPool
     private let time: TimeSource
     private let underWay = KeyedLock<ObjectKey>()
+    private let rests = Mutex(Rests<FilePath, FileStamp>())
 
     /// - Parameters:
     ///   - recompressor: for JPEG files; `nil` to store all files as they are.
@@ -82,7 +88,7 @@ package struct OriginalKeeper: Sendable {
             let page = try await ledger { try $0.photosWithoutOriginal(after: after, limit: Self.pageSize) }
             last = page.last
             let endings = try await page.candidates.concurrently(width) { candidate in
-                let ending = try await keep(candidate)
+                let ending = try await attempt(candidate)
                 onProgress(
                     done.withLock { count in
                         count += 1
@@ -93,6 +99,20 @@ package struct OriginalKeeper: Sendable {
             for (candidate, ending) in zip(page.candidates, endings) { result.note(ending, of: candidate.file) }
         }
         return result
+    }
+
+    private func attempt(_ candidate: OriginalCandidate) async throws -> Ending {
+        let (file, stamp, now) = (candidate.file, candidate.stamp, time.now())
+        if rests.withLock({ $0.holds(file, stamp, at: now) }) { return .rests }
+        let ending = try await keep(candidate)
+        rests.withLock { rests in
+            if case .failed = ending {
+                rests.add(file, stamp, at: now, for: Self.rest)
+            } else {
+                rests.end(file)
+            }
+        }
+        return ending
     }
 
     private func keep(_ candidate: OriginalCandidate) async throws -> Ending {
@@ -139,22 +159,26 @@ package struct OriginalKeeper: Sendable {
             return .there
         }
         return try await underWay.withKey(key) {
-            if try await ledger({ try $0.isBeingDeleted(key) }) { return .left }
+            guard let upload = try await ledger({ try $0.beginOriginal(key, of: candidate) }) else { return .left }
             let there = try await known(key, examined)
             let object = if let there { there } else { try await put(candidate, examined, at: key) }
-            guard try await ledger({ try $0.noteOriginal(object, of: candidate) }) else { return .left }
+            guard try await ledger({ try $0.noteOriginal(object, of: candidate, upload) }) else { return .left }
             return there == nil ? .kept(examined.stamp.size, object.size) : .there
         }
     }
 
     /// What another machine, or a process that was killed, has stored already.
     private func known(_ key: ObjectKey, _ examined: PhotoExamination) async throws -> ObjectRecord? {
-        guard let info = try await store.head(key), info.originalSHA256 == examined.digest.sha256,
-            case .proven(let sha256) = try await ObjectReadback(store).claim(of: info)
-        else { return nil }
-        var object = ObjectRecord(info)
-        object.sha256 = sha256
-        return object
+        guard let info = try await store.head(key) else { return nil }
+        switch try await ObjectReadback(store).claim(of: info) {
+        case .proven(let sha256) where info.originalSHA256 == examined.digest.sha256:
+            var object = ObjectRecord(info)
+            object.sha256 = sha256
+            return object
+        case .none where info.isLocked: throw StoreError.unproved(key, what: "an original")
+        case .unprovable: throw StoreError.unproved(key, what: "an original")
+        case .proven, .contradicted, .none: return nil
+        }
     }
 
     private func put(
@@ -258,6 +282,7 @@ extension OriginalKeeper.Summary {
                 failures.append(OriginalKeeper.Failure(file: file, reason: reason))
             }
         case .there, .left: break
+        case .rests: resting += 1
         case .photoIsDue: isInterrupted = true
         }
     }

@@ -7,8 +7,8 @@ import SystemPackage
 package struct OriginalService: Service {
     /// A look at the ledger costs a seek in an index.
     private static let interval = Duration.seconds(5)
-    /// What could not be kept is tried again, and told again, so often.
-    private static let afterFailure = Duration.seconds(3_600)
+    /// While some could not be kept: each look meets all of them.
+    private static let afterFailure = Duration.seconds(60)
 
     private let keeper: OriginalKeeper
     private let loop: ServiceLoop
@@ -24,7 +24,8 @@ package struct OriginalService: Service {
         try await loop.run {
             let result = try await keeper.run()
             result.tell(logger)
-            return .round(after: result.failed > 0 && !result.isInterrupted ? Self.afterFailure : Self.interval)
+            let isAnyLeft = result.failed + result.resting > 0 && !result.isInterrupted
+            return .round(after: isAnyLeft ? Self.afterFailure : Self.interval)
         }
     }
 }

@@ -217,6 +217,16 @@ package struct ObjectReadback: Sendable {
     }
 }
 
+extension StoreError {
+    /// - Parameter what: what is archived there: "a copy".
+    static func unproved(_ key: ObjectKey, what: String) -> StoreError {
+        StoreError(
+            .archived, operation: "put", key: key.rawValue,
+            message: "\(what) of this photo is archived under this key, and nothing proves its bytes before it is "
+                + "restored. Restore it (sync-agent restore \(key)), and it is tried again")
+    }
+}
+
 extension ObjectInfo {
     /// What the store proves of these bytes, by the size or a digest that it computed; `nil` when it tells none.
     func proof(of body: ObjectBody) -> Bool? {

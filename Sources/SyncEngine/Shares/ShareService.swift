@@ -73,7 +73,7 @@ package struct ShareService: Service {
     /// What one round leaves for the next.
     private struct Rounds {
         /// What is left alone, because it did not work.
-        var rests = ShareRests<Attempt>()
+        var rests = Rests<ShareID, Attempt>()
         var told: Set<String> = []
         /// Shares that are over and were listed once more, and when such were looked for.
         var swept: Set<ShareID> = []

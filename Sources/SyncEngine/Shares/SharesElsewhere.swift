@@ -10,7 +10,7 @@ struct SharesElsewhere: Sendable {
     struct Memory {
         fileprivate var noticedAt: Date?
         /// What could not be removed.
-        fileprivate var rests = ShareRests<Removal>()
+        fileprivate var rests = Rests<ShareID, Removal>()
         fileprivate var told: Set<String> = []
         fileprivate var swept: Set<ShareID> = []
     }

@@ -47,16 +47,13 @@ package struct ClassRefresh: Sendable {
         var manifests = try await knownManifests()
         for prefix in keys.ownPrefixes {
             var askedAt = time.now()
-            var last: ObjectKey?
-            for try await page in store.listing(prefix: prefix) {
+            try await store.eachPage(below: prefix) { page, span in
                 let objects = page.objects
                 let tellsRestores = store.capabilities.restoresInLists == true
                 let pageAskedAt = askedAt
-                let ends = [objects.last?.key, page.problems.map(\.key).max()].compactMap(\.self)
-                if let end = ends.max(), last.map({ $0 < end }) ?? true {
-                    try await compare(page, Span(prefix: prefix, after: last, through: end), at: askedAt, &result)
-                    last = end
-                }
+                if let span { try await compare(page, span, at: askedAt, &result) }
+                // Behind the last page.
+                if let span, span.through == nil { return }
                 let (changed, unknown) = try await ledger {
                     try $0.mergeReport(objects, tellsRestores: tellsRestores, at: pageAskedAt)
                 }
@@ -70,8 +67,6 @@ package struct ClassRefresh: Sendable {
                 onPage(result.seen)
                 askedAt = time.now()
             }
-            try await compare(
-                ObjectPage(objects: []), Span(prefix: prefix, after: last, through: nil), at: askedAt, &result)
         }
         result.manifests = try await note(missing: manifests)
         let now = time.now()
@@ -81,21 +76,11 @@ package struct ClassRefresh: Sendable {
 
     // MARK: Both ways
 
-    /// The keys that a page of the listing stands for.
-    private struct Span {
-        let prefix: String
-        let after: ObjectKey?
-        let through: ObjectKey?
-    }
-
     /// Holds what the ledger knows of a span against what was listed of it.
     private func compare(
-        _ listing: ObjectPage, _ span: Span, at askedAt: Date, _ result: inout Summary
+        _ listing: ObjectPage, _ span: ListedSpan, at askedAt: Date, _ result: inout Summary
     ) async throws {
-        // What a listing cannot look at now is left for later; what it has found damaged is asked for.
-        let damaged = Set(listing.problems.lazy.filter { $0.error.code == .badDigest }.map(\.key))
-        let unclear = Set(listing.problems.map(\.key)).subtracting(damaged)
-        let listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
+        let (damaged, unclear, listed) = (listing.damaged, listing.unclear, listing.listed)
         let isTold = store.capabilities.digestsInLists
         var last = span.after
         while true {

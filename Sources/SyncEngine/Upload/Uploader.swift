@@ -165,10 +165,7 @@ package struct Uploader: Sendable {
         case .none where !stored.isLocked:
             return try await replace(photo, "the copy that is stored under this key does not tell its digest")
         case .unprovable, .none:
-            throw StoreError(
-                .archived, operation: "put", key: key.rawValue,
-                message: "a copy of this photo is archived under this key, and nothing proves its bytes before it is "
-                    + "restored. Restore it (sync-agent restore \(key)), and it is tried again")
+            throw StoreError.unproved(key, what: "a copy")
         }
     }
 

@@ -267,8 +267,7 @@ extension Database {
         _ photo: CatalogPhoto, object: (id: Int64, problem: String?, storedAt: Int64), named name: FilePath.Component,
         in directory: DirectoryID, of folder: FolderID, at time: Date
     ) throws {
-        // With its original, a photo is not lost.
-        let words = try original(of: photo.key) == nil ? object.problem.map { ObjectFault(text: $0).words } : nil
+        let fault = object.problem == nil ? nil : try loss(of: object.id)
         let row = try PhotoTable(self).row(in: directory, named: name)
         if let row {
             // The last segment that tells of it is right; with the same object there is nothing new.
@@ -295,12 +294,8 @@ extension Database {
             [
                 folder.rawValue, directory.rawValue, Data(name.bytes), photo.file?.size ?? photo.size,
                 photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt),
-                words == nil ? "missing" : "lost", photo.md5?.blob, object.id,
-                photo.file == nil ? -1 : 1, object.storedAt, time.milliseconds,
-                words.map {
-                    "its file is gone, and what was stored of it \($0); any copy of the photo in a watched folder brings "
-                        + "it back"
-                }, time.milliseconds,
+                fault == nil ? "missing" : "lost", photo.md5?.blob, object.id,
+                photo.file == nil ? -1 : 1, object.storedAt, time.milliseconds, fault?.lossWords, time.milliseconds,
             ])
     }
 }

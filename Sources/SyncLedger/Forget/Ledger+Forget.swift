@@ -40,6 +40,20 @@ extension Ledger {
         }
     }
 
+    /// Those of the photos of which nothing is left that anybody could have back.
+    package func lost(among photos: [PhotoStatus]) throws(LedgerError) -> Set<Int64> {
+        try read("look for lost photos") { db in
+            let ids = try photos.filter { photo in
+                if photo.state == .lost { return true }
+                guard photo.state == .missing, photo.object?.problem != nil,
+                    let copy = try db.number("SELECT object_id FROM photos WHERE id = ?", [photo.id])
+                else { return false }
+                return try db.loss(of: copy) != nil
+            }.map(\.id)
+            return Set(ids)
+        }
+    }
+
     /// Whose a photo is: `false` for what a rebuild has found of other machines, or without a name.
     package func isOfThisMachine(_ folder: FolderID) throws(LedgerError) -> Bool {
         try read("read whose a folder is") { db in
@@ -51,7 +65,7 @@ extension Ledger {
     /// changed since it was looked at is left alone. On the disk when this returns.
     /// - Parameters:
     ///   - photos: by their rows, with the states that they were seen in.
-    ///   - kept: objects that others need, as far as this ledger does not know it.
+    ///   - kept: objects that others need, as far as this ledger does not know it, by what catalogues call them.
     /// - Returns: the rows that were forgotten.
     package func beginForget(
         _ photos: [(id: Int64, state: PhotoState)], keeping kept: Set<ObjectKey> = [], at time: Date
@@ -81,21 +95,19 @@ extension Ledger {
                 guard let record = try db.row(ForgetQuery.object, [id], as: ObjectRecord.self) else { continue }
                 // Nobody can count on it: the store has nothing, or a ruin.
                 if record.problem != nil {
-                    try db.forgetUnused(id)
+                    if try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
+                        try db.deleteOriginalOnItsWay(of: record.key, at: time)
+                    }
                     continue
                 }
-                guard !kept.contains(record.key.copyOfOriginal ?? record.key),
+                guard !kept.contains(record.key.named),
                     try db.references(of: id, record, except: [], lists, left: []).isEmpty
                 else { continue }
                 try db.run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [id])
                 try db.run("DELETE FROM objects WHERE id = ?", [id])
-                try db.run(
-                    """
-                    INSERT INTO object_deletions (key, size, storage_class, begun_at) VALUES (?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET size = excluded.size, storage_class = excluded.storage_class,
-                        begun_at = excluded.begun_at, sent_at = NULL, gone_at = NULL, last_attempt = NULL
-                    """, [record.key.rawValue, record.size, record.storageClass.rawValue, time.milliseconds])
-                try db.run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [record.key.rawValue])
+                try db.beginDeletion(
+                    ObjectDeletion(key: record.key, size: record.size, storageClass: record.storageClass), at: time)
+                try db.deleteOriginalOnItsWay(of: record.key, at: time)
             }
             return forgotten
         }
@@ -177,13 +189,8 @@ extension Ledger {
     package func forgetAgain(_ objects: [ObjectInfo], at time: Date) throws(LedgerError) {
         try write("forget for good once more", isDurable: true) { db in
             for object in objects {
-                try db.run(
-                    """
-                    INSERT INTO object_deletions (key, size, storage_class, begun_at) VALUES (?1, ?2, ?3, ?4)
-                    ON CONFLICT DO UPDATE SET size = ?2, storage_class = ?3, begun_at = ?4, sent_at = NULL, gone_at = NULL,
-                        last_attempt = NULL
-                    """,
-                    [object.key.rawValue, object.size, object.storageClass.rawValue, time.milliseconds])
+                try db.beginDeletion(
+                    ObjectDeletion(key: object.key, size: object.size, storageClass: object.storageClass), at: time)
             }
         }
     }
@@ -203,6 +210,18 @@ extension ObjectDeletion: FetchableRecord {
 // MARK: Uploads of the same photo
 
 extension Database {
+    /// Notes an object as one that is to be deleted. An original on its way there counts no more.
+    func beginDeletion(_ object: ObjectDeletion, at time: Date) throws {
+        try run(
+            """
+            INSERT INTO object_deletions (key, size, storage_class, begun_at) VALUES (?1, ?2, ?3, ?4)
+            ON CONFLICT DO UPDATE SET size = ?2, storage_class = ?3, begun_at = ?4, sent_at = NULL, gone_at = NULL,
+                last_attempt = NULL
+            """, [object.key.rawValue, object.size, object.storageClass.rawValue, time.milliseconds])
+        try run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [object.key.rawValue])
+        try run("DELETE FROM original_uploads WHERE key = ?", [object.key.rawValue])
+    }
+
     func isBeingDeleted(_ key: ObjectKey, isSent: Bool = false) throws -> Bool {
         try number(
             "SELECT 1 FROM object_deletions WHERE key = ? AND gone_at IS NULL AND (sent_at IS NOT NULL OR NOT ?)",

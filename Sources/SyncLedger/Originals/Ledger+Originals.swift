@@ -56,24 +56,28 @@ extension Ledger {
         }
     }
 
+    /// Notes that a photo's original is about to be stored, so that whoever forgets the photo knows of it, whatever becomes
+    /// of this process: on the disk when this returns.
+    /// - Returns: a number to note it by; `nil` when its photo was forgotten, or what was stored of it is being deleted.
+    package func beginOriginal(_ key: ObjectKey, of candidate: OriginalCandidate) throws(LedgerError) -> Int64? {
+        try write("note an original on its way", isDurable: true) { db in
+            guard try db.mayCount(key, attempt: .max),
+                try db.number("SELECT 1 FROM objects WHERE key = ?", [candidate.copy.key.rawValue]) != nil
+            else { return nil }
+            try db.run("DELETE FROM original_uploads WHERE key = ?", [key.rawValue])
+            try db.run("INSERT INTO original_uploads (key) VALUES (?)", [key.rawValue])
+            return db.lastInsertedRowID
+        }
+    }
+
     /// Notes that a photo's original is stored: on the disk when this returns.
-    /// - Returns: `false` when that was deleted for good at this moment, or its photo was: it is deleted, or has to be stored
-    ///   again.
-    package func noteOriginal(_ object: ObjectRecord, of candidate: OriginalCandidate) throws(LedgerError) -> Bool {
+    /// - Parameter upload: as ``beginOriginal(_:of:)`` has given it.
+    /// - Returns: `false` when its photo was forgotten since, and what was stored of it with it.
+    package func noteOriginal(
+        _ object: ObjectRecord, of candidate: OriginalCandidate, _ upload: Int64
+    ) throws(LedgerError) -> Bool {
         try write("note an original", isDurable: true) { db in
-            guard try db.mayCount(object.key, attempt: .max) else { return false }
-            guard try db.number("SELECT 1 FROM objects WHERE key = ?", [candidate.copy.key.rawValue]) != nil else {
-                // Somebody has forgotten the photo while its original was on the way.
-                try db.run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [object.key.rawValue])
-                try db.run(
-                    """
-                    INSERT OR IGNORE INTO object_deletions (key, size, storage_class, begun_at) VALUES (?, ?, ?, ?)
-                    """,
-                    [
-                        object.key.rawValue, object.size, object.storageClass.rawValue, object.storedAt.milliseconds,
-                    ])
-                return false
-            }
+            guard try db.run("DELETE FROM original_uploads WHERE id = ?", [upload]) > 0 else { return false }
             _ = try db.store(object)
             try db.noteOriginal(candidate.photo, candidate.generation)
             return true
@@ -93,6 +97,13 @@ extension Ledger {
     /// What is kept of a photo's own bytes; `nil` when only its copy is.
     package func original(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up an original") { try $0.original(of: copy) }
+    }
+
+    /// The same, whole or not.
+    package func anyOriginal(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
+        try read("look up an original") { db in
+            try copy.original.flatMap { try db.row(LedgerQuery.object, [$0.rawValue]) }
+        }
     }
 
     /// The original of a photo that is known is no photo of its own.
@@ -149,6 +160,15 @@ extension Database {
         guard let id = try number("SELECT id FROM objects WHERE key = ?", [copy.rawValue]) else { return 0 }
         try run("UPDATE photos SET original_generation = NULL WHERE object_id = ?", [id])
         return try lose(photosOf: id)
+    }
+
+    /// Of a copy that is forgotten: an original that was being stored at this moment, or when a process was killed.
+    func deleteOriginalOnItsWay(of copy: ObjectKey, at time: Date) throws {
+        guard let key = copy.original,
+            try number("SELECT 1 FROM original_uploads WHERE key = ?", [key.rawValue]) != nil,
+            try number("SELECT 1 FROM objects WHERE key = ?", [key.rawValue]) == nil
+        else { return }
+        try beginDeletion(ObjectDeletion(key: key, size: 0, storageClass: .standard), at: time)
     }
 
     fileprivate func noteOriginal(_ photo: Int64, _ generation: Int64) throws {

@@ -95,7 +95,7 @@ extension Ledger {
     /// Where the photos of an object are or were, whatever their state.
     package func anyPhotoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
-            let key = key.copyOfOriginal ?? key
+            let key = key.named
             return try db.rows(LedgerQuery.anyPhotosOfObject, [key.rawValue, limit], as: PhotoPlace.self)
                 .map(\.absolute)
         }
@@ -144,15 +144,21 @@ extension Database {
         if pending == 0 { count.lost += lost }
     }
 
-    /// Photos that are not on the disk, and of which this object, which is broken, was the stored copy. Those of which the
-    /// original is kept are not lost.
+    /// Whether nothing that is stored of a photo can be had back: its copy is broken, and so is its original, if it has one.
+    /// - Parameter copy: the row of the object.
+    /// - Returns: what is wrong with the copy; `nil` while something is left.
+    func loss(of copy: Int64) throws -> ObjectFault? {
+        guard let object = try row(ForgetQuery.object, [copy], as: ObjectRecord.self), let problem = object.problem,
+            try original(of: object.key) == nil
+        else { return nil }
+        return problem
+    }
+
+    /// Photos that are not on the disk, and of which nothing that is stored can be had back.
+    /// - Parameter object: their copy.
     @discardableResult
     func lose(photosOf object: Int64) throws -> Int {
-        let row = try Row.fetchOne(self, sql: "SELECT problem, key FROM objects WHERE id = ?", arguments: [object])
-        guard let problem = row?[0] as String?, let key = try row.map({ try ObjectKey($0[1] as String) }),
-            try original(of: key) == nil
-        else { return 0 }
-        let words = ObjectFault(text: problem).words
+        guard let fault = try loss(of: object) else { return 0 }
         return try run(
             """
             UPDATE photos SET state = 'lost', error = ?
@@ -162,10 +168,7 @@ extension Database {
                 AND events.retention = 'archived'
             )
             """,
-            [
-                "its file is gone, and what was stored of it \(words); any copy of the photo in a watched folder brings "
-                    + "it back", object,
-            ])
+            [fault.lossWords, object])
     }
 
     /// The other way round: what was lost for want of an object that is there.
@@ -238,13 +241,18 @@ package enum ObjectFault: Hashable, Sendable {
         case .damaged(let reason): "is damaged in the store (\(reason))"
         }
     }
+
+    /// Why a photo is lost.
+    var lossWords: String {
+        "its file is gone, and what was stored of it \(words); any copy of the photo in a watched folder brings it back"
+    }
 }
 
 extension Ledger {
     /// Forgets photos of which nothing is left, and objects that are gone or damaged and nobody's any more. Whatever is on
     /// the disk or in the store stays known.
     /// - Parameters:
-    ///   - photos: those that are neither lost nor missing with a broken copy are left alone.
+    ///   - photos: those of which something is left are left alone.
     ///   - objects: archived photos of events and earlier images of projects, likewise.
     /// - Returns: how many were forgotten.
     package func forget(photos: [Int64], objects: [ObjectKey]) throws(LedgerError) -> Int {
@@ -252,11 +260,8 @@ extension Ledger {
             var count = 0
             for photo in photos {
                 let object = try db.number(
-                    """
-                    SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
-                    WHERE photos.id = ? AND photos.state IN ('missing', 'lost') AND objects.problem IS NOT NULL
-                    """, [photo])
-                guard let object else { continue }
+                    "SELECT object_id FROM photos WHERE id = ? AND state IN ('missing', 'lost')", [photo])
+                guard let object, try db.loss(of: object) != nil else { continue }
                 count += try db.run("DELETE FROM photos WHERE id = ?", [photo])
                 try db.forgetUnused(object)
             }

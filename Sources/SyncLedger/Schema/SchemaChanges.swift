@@ -299,3 +299,14 @@ enum OriginalSchema {
         """,
     ]
 }
+
+/// A migration: originals on their way. It has shipped when you read this: see ``Schema``.
+enum OriginalUploadSchema {
+    static let name = "originals on their way"
+    static let all = [
+        // A number is never used twice: a late note must not meet another upload's row.
+        """
+        CREATE TABLE original_uploads (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE) STRICT;
+        """
+    ]
+}

@@ -41,7 +41,8 @@ import Testing
     private func keepAll() throws -> [ObjectRecord] {
         try candidates().map { candidate in
             let record = try original(of: candidate.copy)
-            #expect(try world.ledger.noteOriginal(record, of: candidate))
+            let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
+            #expect(try world.ledger.noteOriginal(record, of: candidate, upload))
             return record
         }
     }
@@ -145,18 +146,85 @@ import Testing
         #expect(try world.ledger.openDeletions() == [])
     }
 
+    /// Removes the file, and what is stored of it.
+    private func forget(keeping kept: Set<ObjectKey> = []) throws {
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], keeping: kept, at: world.now) == [photo.id])
+    }
+
     @Test func `an original whose photo was forgotten on the way is not noted, and is deleted, too`() throws {
         world.write(path)
         try store()
         let candidate = try #require(try candidates().first)
-        world.remove(path)
-        try world.scan()
-        let photo = try #require(try world.status(path))
-        _ = try world.ledger.beginForget([(photo.id, .missing)], at: world.now)
         let record = try original(of: candidate.copy)
-        #expect(try !world.ledger.noteOriginal(record, of: candidate))
+        let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
+        try forget()
+        #expect(try !world.ledger.noteOriginal(record, of: candidate, upload))
         #expect(try world.ledger.openDeletions().map(\.key).contains(record.key))
         #expect(try world.ledger.object(record.key) == nil)
+        #expect(try world.ledger.beginOriginal(record.key, of: candidate) == nil)
+    }
+
+    @Test func `an original that a process was killed over goes with its photo, though nobody has noted it`() throws {
+        world.write(path)
+        try store()
+        let candidate = try #require(try candidates().first)
+        let key = try #require(candidate.copy.key.original)
+        _ = try world.ledger.beginOriginal(key, of: candidate)
+        try forget()
+        #expect(Set(try world.ledger.openDeletions().map(\.key)) == [key, candidate.copy.key])
+    }
+
+    @Test func `so it does when the copy is broken, but not when another machine needs it`() throws {
+        for (isNeeded, deleted) in [(false, 1), (true, 0)] {
+            world.write(path, size: isNeeded ? 3_000 : 2_000)
+            try store()
+            let candidate = try #require(try candidates().first)
+            let key = try #require(candidate.copy.key.original)
+            _ = try world.ledger.beginOriginal(key, of: candidate)
+            world.remove(path)
+            try world.scan()
+            try world.ledger.markBroken([BrokenObject(candidate.copy, .missing)], at: world.now)
+            let before = try world.ledger.openDeletions().count
+            try forget(keeping: isNeeded ? [candidate.copy.key] : [])
+            #expect(try world.ledger.openDeletions().count - before == deleted)
+        }
+    }
+
+    @Test func `an original that was proved while its photo was forgotten and came again is not taken for kept`() throws
+    {
+        world.write(path)
+        try store()
+        let candidate = try #require(try candidates().first)
+        let record = try original(of: candidate.copy)
+        let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
+        try forget()
+        let gone = try world.ledger.beginDeletions(try world.ledger.openDeletions().map(\.key), at: world.now)
+        try world.ledger.endDeletions(gone, at: world.now)
+        world.write(path)
+        try store()
+        #expect(try !world.ledger.noteOriginal(record, of: candidate, upload))
+        #expect(try world.ledger.object(record.key) == nil && candidates().count == 1)
+    }
+
+    @Test func `a photo with a broken copy and a whole original is not lost, and stays when what is lost goes`() throws
+    {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .missing)], at: world.now)
+        let photo = try #require(try world.status(path))
+        #expect(try world.ledger.lost(among: [photo]) == [])
+        #expect(try world.ledger.forget(photos: [photo.id], objects: []) == 0)
+        let known = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
+        #expect(try world.ledger.lost(among: [try #require(try world.status(path))]) == [photo.id])
+        #expect(try world.ledger.forget(photos: [photo.id], objects: []) == 1)
     }
 
     @Test func `an original that is being deleted for good is not noted`() throws {
@@ -164,9 +232,11 @@ import Testing
         try store()
         let candidate = try #require(try candidates().first)
         let record = try original(of: candidate.copy)
+        let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
         try world.ledger.forgetAgain([ObjectInfo(key: record.key, size: 900)], at: world.now)
+        #expect(try !world.ledger.noteOriginal(record, of: candidate, upload))
         _ = try world.ledger.beginDeletions([record.key], at: world.now)
-        #expect(try !world.ledger.noteOriginal(record, of: candidate))
+        #expect(try world.ledger.beginOriginal(record.key, of: candidate) == nil)
         #expect(try world.ledger.object(record.key) == nil)
         #expect(try candidates().count == 1)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite struct ShareRestsTests {
+@Suite struct RestsTests {
     private let id: ShareID
     private let other: ShareID
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `each failure in a row rests twice as long, up to the longest`() {
-        var rests = ShareRests<Int>()
+        var rests = Rests<ShareID, Int>()
         let lengths = (0..<8).map { _ in rests.add(id, 1, at: now, for: 60...3_600) }
         #expect(lengths == [60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
         rests.end(id)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `another attempt is made at once, and begins anew`() {
-        var rests = ShareRests<Int>()
+        var rests = Rests<ShareID, Int>()
         rests.add(id, 1, at: now, for: 60...300)
         #expect(rests.holds(id, 1, at: now) && !rests.holds(id, 2, at: now) && !rests.holds(other, 1, at: now))
         #expect(rests.add(id, 2, at: now, for: 60...300) == 60)
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `it is over at its second, and with a clock that was set back`() {
-        var rests = ShareRests<Int>()
+        var rests = Rests<ShareID, Int>()
         rests.add(id, 1, at: now, for: 60...300)
         #expect(rests.holds(id, 1, at: now + 59.9))
         #expect(!rests.holds(id, 1, at: now + 60))
