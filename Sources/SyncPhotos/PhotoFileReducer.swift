@@ -29,6 +29,7 @@ package struct PhotoFileReducer: PhotoReducer {
         let type = try Self.type(of: file.read(0..<Self.headSize), named: path)
         try Self.requireWanted(type, size: stamp.size, named: path)
         try file.requireWritten(size: stamp.size)
+        if type.kind == .sidecar { try Sidecar.requireEnd(of: file, size: stamp.size) }
         let digest = try file.digest()
         guard try file.stamp() == stamp else {
             throw PhotoError(.changed, "the file was written to while it was read")
@@ -51,6 +52,7 @@ package struct PhotoFileReducer: PhotoReducer {
         let limit =
             switch type.kind {
             case .jpeg: PhotoLimits().fileSize
+            case .sidecar: Sidecar.largest
             case .other: largestJSON
             case .image, .video: largestObject
             }
@@ -97,6 +99,7 @@ package struct PhotoFileReducer: PhotoReducer {
         if let type = MediaType(sniffing: head) {
             return name.refined(type)
         }
+        if let type = Sidecar.type(of: head, named: path) { return type }
         if name.promisesMedia {
             guard !head.isEmpty else { throw PhotoError(.truncated, "the file is empty") }
             throw PhotoError(.notAPhoto, "the name says photo, but the file is \(UnknownBytes(head))")

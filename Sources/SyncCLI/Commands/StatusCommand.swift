@@ -119,11 +119,13 @@ struct StatusCommand: WorkspaceCommand {
                 let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
                 let versions = try ledger.versions(of: photo)
                 let original = try photo.object.flatMap { try ledger.original(of: $0.key) }
+                let unit = try ledger.unit(of: photo)
                 if isJSON {
-                    reports.append(PhotoReport(standing, original: original, versions: versions))
+                    reports.append(PhotoReport(standing, original: original, versions: versions, unit: unit))
                 } else {
                     // At once: there may be many.
-                    (view.lines(standing) + view.lines(original: original) + view.lines(versions))
+                    (view.lines(standing) + view.lines(unit, of: photo) + view.lines(original: original)
+                        + view.lines(versions))
                         .forEach(output.writeLine)
                 }
             }

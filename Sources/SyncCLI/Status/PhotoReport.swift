@@ -32,6 +32,22 @@ struct PhotoReport: Encodable {
     @Nullable var original: Original?
     /// What is stored of earlier contents of the file, the latest first.
     var versions: [Version]
+    /// The photo that this file belongs to: its movie, its RAW file, a sidecar. `null` where it stands for itself.
+    @Nullable var partOf: Part?
+    /// What belongs to this photo.
+    var parts: [Part]
+
+    /// Another file of the same folder.
+    struct Part: Encodable {
+        var path: String
+        /// `raw`, `movie` or `sidecar`: what one is to the other.
+        var role: String
+        var state: String
+
+        init(_ photo: PhotoStatus, _ role: UnitRole) {
+            (path, self.role, state) = (photo.path.text, role.rawValue, photo.state.rawValue)
+        }
+    }
 
     struct Original: Encodable {
         var key: String
@@ -60,7 +76,16 @@ struct PhotoReport: Encodable {
         }
     }
 
-    init(_ photo: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = []) {
+    init(
+        _ photo: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = [],
+        unit: PhotoUnit<PhotoStatus>? = nil
+    ) {
+        let id = photo.photo.id
+        let isPhoto = unit?.photo.id == id
+        parts = isPhoto ? unit?.companions.map { Part($0.member, $0.role) } ?? [] : []
+        partOf = unit.flatMap { unit in
+            unit.companions.first { $0.member.id == id }.map { Part(unit.photo, $0.role) }
+        }
         self.original = original.map { object in
             let known = photo.photo.bytesLocal.map { $0 == object.size ? OriginalEncoding.none : .jxl }
             return Original(
@@ -231,6 +256,17 @@ struct PhotoListView {
         return Self.details.rows("", last: lines.map { terminal.styled($0, style) })
     }
 
+    /// What belongs to it, or what it belongs to.
+    func lines(_ unit: PhotoUnit<PhotoStatus>?, of photo: PhotoStatus) -> [String] {
+        guard let unit else { return [] }
+        func name(_ photo: PhotoStatus) -> String { photo.relativePath.lastComponent?.text.escapingControls ?? "" }
+        if let own = unit.companions.first(where: { $0.member.id == photo.id }) {
+            return below("\(own.role.words) \(name(unit.photo))", .dim)
+        }
+        let parts = unit.companions.map { "\(name($0.member)) (\($0.role.rawValue), \($0.member.state.rawValue))" }
+        return below("with " + parts.joined(separator: ", "), .dim)
+    }
+
     /// What is kept of its own bytes.
     func lines(original: ObjectRecord?) -> [String] {
         guard let original else { return [] }
@@ -258,5 +294,16 @@ struct PhotoListView {
     private func pixels(of photo: PhotoStatus) -> String {
         guard let width = photo.width, let height = photo.height else { return "" }
         return "\(width)×\(height)"
+    }
+}
+
+extension UnitRole {
+    /// What stands in front of the photo's name.
+    fileprivate var words: String {
+        switch self {
+        case .raw: "RAW file of"
+        case .movie: "movie of"
+        case .sidecar: "sidecar of"
+        }
     }
 }

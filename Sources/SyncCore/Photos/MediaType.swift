@@ -7,7 +7,9 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
         case image
         /// Stored unchanged.
         case video
-        /// Neither; only a projects folder stores such files.
+        /// What goes with a photo, in a file of its own: stored unchanged.
+        case sidecar
+        /// None of them; only a projects folder stores such files.
         case other
     }
 
@@ -23,6 +25,9 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     package static let jpeg = MediaType(.jpeg, "image/jpeg")
     package static let jpegXL = MediaType(.image, "image/jxl")
     package static let json = MediaType(.other, "application/json")
+    package static let xmp = MediaType(.sidecar, "application/rdf+xml")
+    /// Edits of Apple's Photos: a property list.
+    package static let aae = MediaType(.sidecar, "application/x-apple-aae")
     package static let unknown = MediaType(.other, "application/octet-stream")
 
     package var description: String { name }
@@ -46,6 +51,7 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     private static let endings = [
         "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic", "image/heif": "heif",
         "image/avif": "avif", "image/tiff": "tiff", "image/bmp": "bmp", "video/mp4": "mp4", "video/quicktime": "mov",
+        "application/rdf+xml": "xmp", "application/x-apple-aae": "aae",
     ]
 
     /// What the name of a file ends with that has this `Content-Type`: `jpg` where nothing else is known.

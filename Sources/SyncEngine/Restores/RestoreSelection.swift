@@ -236,7 +236,14 @@ extension RestoreSelection {
             let parent = parent ?? path.removingLastComponent()
             try ledger.photos(at: path) { photo in
                 // What lies between the photos of an album was never to be stored; named by itself, that is told.
-                if photo.state != .skipped || photo.path == path { try note(photo, relativeTo: parent, ledger) }
+                guard photo.state != .skipped || photo.path == path else { return }
+                try note(photo, relativeTo: parent, ledger)
+                // Of a folder, all of them come by themselves.
+                if photo.path == path, let unit = try ledger.unit(of: photo), unit.photo.id == photo.id {
+                    for (companion, _) in unit.companions where companion.object != nil {
+                        try note(companion, relativeTo: parent, ledger)
+                    }
+                }
             }
         }
 

@@ -7,6 +7,7 @@ import SystemPackage
 /// Takes orders for shares: finds what can be shared and what is shared already, and writes it down.
 package struct SharePlanner: Sendable {
     private static let daySeconds: TimeInterval = 86_400
+    private static let companionsNamed = 3
     /// Of a location or a name.
     private static let mostCharacters = 100
 
@@ -49,6 +50,7 @@ package struct SharePlanner: Sendable {
             order.expiresAt ?? existing?.expiresAt ?? now.addingTimeInterval(Double(expireDays) * Self.daySeconds)
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
         var notes = Self.notesOnGone(from: vacation)
+        notes += order.selection == nil ? Self.notesOnCompanions(of: vacation) : []
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
@@ -95,7 +97,11 @@ package struct SharePlanner: Sendable {
         if let selection = order.selection, selection.last >= photos.count {
             throw ShareError.noSuchNumber(selection.last, photos: photos.count)
         }
-        let chosen = photos.enumerated().filter { order.selection?.contains($0.offset) ?? true }
+        // Who chooses by numbers gets what was chosen.
+        let companions = order.selection == nil ? Self.companions(among: photos) : []
+        let chosen = photos.enumerated().filter { number, photo in
+            order.selection?.contains(number) ?? !companions.contains(photo.path)
+        }
         // Known before anything is read: thousands of photos are not read to be refused.
         let possible = chosen.count { $0.element.object.map(Self.isPicture) ?? true }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
@@ -121,6 +127,13 @@ package struct SharePlanner: Sendable {
             }
         }
         return (items, skipped)
+    }
+
+    /// What a photo stands for: the RAW file that it was made of, the movie of a live photo.
+    private static func companions(among photos: [VacationPhoto]) -> Set<FilePath> {
+        let folders = Dictionary(grouping: photos) { $0.path.removingLastComponent() }
+        let units = folders.values.flatMap { PhotoUnit.units(of: $0) { $0.path.lastComponent ?? "." } }
+        return Set(units.flatMap { $0.companions.map(\.member.path) })
     }
 
     private enum Look {
@@ -153,6 +166,15 @@ package struct SharePlanner: Sendable {
                 ? "No photo is left in \(folder). Shared is what the store has of those that were there: \(count)."
                 : "Gone from \(folder), and not shared: \(count)."
         ]
+    }
+
+    private static func notesOnCompanions(of vacation: Vacation) -> [String] {
+        let companions = companions(among: vacation.photos)
+        let left = vacation.photos.enumerated().filter { companions.contains($0.element.path) }
+        if left.isEmpty { return [] }
+        let names = left.prefix(companionsNamed).map { "\($0.element.name) (\($0.offset))" }.joined(separator: ", ")
+        let rest = left.count > companionsNamed ? " and \(left.count - companionsNamed) more" : ""
+        return ["Not shared, since the photo that each belongs to is: \(names)\(rest). --photos shares them by number."]
     }
 
     private static func isPicture(_ object: ObjectRecord) -> Bool { MediaType.isPicture(object.contentType) }

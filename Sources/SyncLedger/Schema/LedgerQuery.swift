@@ -75,6 +75,11 @@ package enum LedgerQuery {
     package static let photosOfDirectory = """
         \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?
         """
+    /// Files of a folder whose names are in a range.
+    package static let photosOfStem = """
+        \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name >= ? AND photos.name < ?
+        ORDER BY photos.name
+        """
     package static let photoOfFile = "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name = ?"
     package static let photo = "\(PhotoStatus.selection) WHERE photos.id = ?"
     package static let nextDirectory = """
@@ -120,7 +125,7 @@ package enum LedgerQuery {
             directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
             astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
             oldestFailed, firstFailed, firstDelayed, leftOutCount, leftOut, malformedEventFiles, object,
-            photosOfDirectory, photoOfFile, photo, nextDirectory, objectAges,
+            photosOfDirectory, photoOfFile, photosOfStem, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
         ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs + ofVersions
         + ofOriginals
@@ -328,7 +333,7 @@ extension LedgerQuery {
         CROSS JOIN photos ON photos.directory_id = directories.id
         LEFT JOIN objects ON objects.id = photos.object_id
         WHERE directories.vacation_id = ? AND photos.state <> 'skipped'
-        AND photos.name <> CAST('vacation.json' AS BLOB)
+        AND photos.name <> CAST('vacation.json' AS BLOB) AND NOT photos.is_sidecar
         """
     /// Also what is not to be stored.
     package static let filesOfVacation = """

@@ -52,6 +52,7 @@ enum Schema {
         (OriginalSchema.name, running(OriginalSchema.all)),
         (OtherDamageSchema.name, running(OtherDamageSchema.all)),
         (OriginalUploadSchema.name, running(OriginalUploadSchema.all)),
+        (SidecarSchema.name, SidecarSchema.migrate),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -210,7 +210,7 @@ extension Ledger {
                 0, COUNT(*)
             FROM directories CROSS JOIN photos ON photos.directory_id = directories.id
             WHERE directories.vacation_id IS NOT NULL AND photos.state <> 'skipped'
-            AND photos.name <> CAST('vacation.json' AS BLOB)
+            AND photos.name <> CAST('vacation.json' AS BLOB) AND NOT photos.is_sidecar
             GROUP BY 1, 2
         ) GROUP BY vacation, state HAVING SUM(files) <> SUM(rows)
         """

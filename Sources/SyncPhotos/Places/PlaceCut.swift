@@ -91,6 +91,10 @@ extension PhotoFileReducer {
     ) throws(PhotoError) -> StoredCopy {
         // What is neither photo nor video is the list of a projects folder.
         guard policy.stripLocation, unchanged.type.kind != .other else { return unchanged }
+        guard unchanged.type.kind != .sidecar else {
+            throw PhotoError(
+                .notStored, "with strip_location, sidecars stay on this machine: what they tell cannot be taken out")
+        }
         if MovieCheck.types.contains(unchanged.type.name) {
             try MovieCheck.require(file, size: Int(size))
             return unchanged

@@ -175,4 +175,29 @@ import Testing
         #expect(vacation.folder == "/trips/Zürich" && vacation.waiting == 2 && vacation.failed == 1)
         #expect(vacation.isChanged)
     }
+
+    @Test func `sidecars that an older version has skipped are stored, but not those of projects`() throws {
+        let state = try StateFolder()
+        try state.makeLedger(upTo: "originals on their way") { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO folders (id, path, kind, active, position)
+                        VALUES (1, CAST('/trips' AS BLOB), 'vacations', 1, 0),
+                            (2, CAST('/projects' AS BLOB), 'projects', 1, 1);
+                    INSERT INTO directories (id, folder_id, path)
+                        VALUES (1, 1, CAST('/Rome' AS BLOB)), (2, 2, CAST('/' AS BLOB));
+                    INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, queued_at,
+                        error)
+                    VALUES (1, 1, CAST('a.jpg' AS BLOB), 1, 1, 10, 1, 'pending', 1, NULL),
+                        (1, 1, CAST('a.XMP' AS BLOB), 1, 2, 10, 1, 'skipped', 1, 'no photo'),
+                        (1, 1, CAST('notes.txt' AS BLOB), 1, 3, 10, 1, 'skipped', 1, 'no photo'),
+                        (2, 2, CAST('b.xmp' AS BLOB), 1, 4, 10, 1, 'skipped', 1, 'no photo');
+                    """)
+        }
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        #expect(try ledger.vacations().map(\.waiting) == [1])
+        #expect(try ledger.claim(limit: 9, at: now).map(\.file) == ["/trips/Rome/a.jpg", "/trips/Rome/a.XMP"])
+        #expect(try ledger.overview().totals[.skipped].files == 2)
+    }
 }

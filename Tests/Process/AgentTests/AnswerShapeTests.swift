@@ -68,7 +68,7 @@ import Testing
             expect(
                 file, has: "path", "state", "key", "md5", "sha256", "storageClass", "expectedClass", "staysBecause",
                 "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt",
-                "error", "note", "dropped")
+                "error", "note", "dropped", "original", "versions", "partOf", "parts")
         }
         // When it was stored.
         #expect(times(in: answer).count == 1)

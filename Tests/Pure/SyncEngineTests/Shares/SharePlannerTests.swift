@@ -52,6 +52,21 @@ import Testing
         #expect(proposal.skipped.first?.reason.contains("image/jxl") == true)
     }
 
+    @Test func `of a photo with its movie and its RAW file the photo is shared, unless another one is chosen`()
+        async throws
+    {
+        let bench = try ShareBench()
+        try await bench.add("a.heic", "picture", type: MediaType(.image, "image/heic"))
+        try await bench.add("a.mov", "film", type: MediaType(.video, "video/quicktime"))
+        try await bench.add("b.jpg")
+        try await bench.add("b.nef", "raw", type: MediaType(.image, "image/x-nikon-nef"))
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.items.map(\.photo.name) == ["a.heic", "b.jpg"] && proposal.skipped.isEmpty)
+        #expect(proposal.notes.contains { $0.contains("a.mov (1), b.nef (3)") })
+        let chosen = try await bench.desk().propose(bench.order { $0.selection = PhotoSelection("3") })
+        #expect(chosen.items.map(\.photo.name) == ["b.nef"] && chosen.notes.isEmpty)
+    }
+
     @Test func `photos that cannot be stored are named, unless photos were chosen`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg")
