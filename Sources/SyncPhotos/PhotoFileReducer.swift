@@ -28,8 +28,8 @@ package struct PhotoFileReducer: PhotoReducer {
         // Its beginning and its size first: a file of a terabyte that nobody wants is not read to its end.
         let type = try Self.type(of: file.read(0..<Self.headSize), named: path)
         try Self.requireWanted(type, size: stamp.size, named: path)
+        if type.kind == .sidecar { try Sidecar.requireWhole(file, size: stamp.size) }
         try file.requireWritten(size: stamp.size)
-        if type.kind == .sidecar { try Sidecar.requireEnd(of: file, size: stamp.size) }
         let digest = try file.digest()
         guard try file.stamp() == stamp else {
             throw PhotoError(.changed, "the file was written to while it was read")
@@ -47,12 +47,16 @@ package struct PhotoFileReducer: PhotoReducer {
     private static func requireWanted(_ type: MediaType, size: Int64, named path: FilePath) throws(PhotoError) {
         // A project's JSON is told by its name.
         if type == .unknown, !FileName(path).isJSON {
-            throw PhotoError(.notStored, "neither a photo nor a video; it stays on this machine")
+            throw PhotoError(
+                .notStored,
+                UnitName.isSidecar(path.lastComponent)
+                    ? "it is named as a sidecar, and is none by its bytes; it stays on this machine"
+                    : "neither a photo nor a video; it stays on this machine")
         }
         let limit =
             switch type.kind {
             case .jpeg: PhotoLimits().fileSize
-            case .sidecar: Sidecar.largest
+            case .sidecar: largestObject
             case .other: largestJSON
             case .image, .video: largestObject
             }

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import signal
 import time
@@ -165,6 +166,41 @@ class Workflow:
                     raise Broken(f"{folder}/{name} is not there")
 
 
+class OfOriginals:
+    """Where the way to JPEG XL is broken, an original is stored as the file that it is."""
+
+    more = "photos: {max_dimension: 100, keep_originals: jxl}\n"
+
+    def judge_object(self, home, there, key, why):
+        if "/originals/" not in key or there.get(key) not in self.originals.values():
+            super().judge_object(home, there, key, why)
+
+
+class Originals(OfOriginals, Workflow):
+    """Photos beyond the limit are kept as they are, too."""
+
+    name = "originals"
+    # Those of the photos that are larger than that.
+    kept = ("Gallery/one.jpg", f"Vacations/{TRIP}/four.jpg")
+
+    def judge_more(self, home):
+        there = home.objects()
+        for key in self.claimed(home).values():
+            self.judge_object(home, there, key, "an original is called kept")
+
+    @staticmethod
+    def claimed(home):
+        """{path below Pictures: key} of the originals that are called kept."""
+        answer = json.loads(home.ask("status", home.pictures, "--json", accept=(0, 66)) or '{"files": []}')
+        return {os.path.relpath(file["path"], home.pictures): file["original"]["key"]
+                for file in answer["files"] if file["original"]}
+
+    def done(self, home):
+        super().done(home)
+        if missing := set(self.kept) - set(self.claimed(home)):
+            raise Broken(f"the originals of {', '.join(sorted(missing))} are not kept")
+
+
 class Run(Workflow):
     """The agent, from its start to SIGTERM; a photo comes while it watches."""
 
@@ -243,6 +279,22 @@ class Restore(Workflow):
 
     def done(self, home):
         self.outputs_done(home)
+
+
+class RestoreOriginals(OfOriginals, Restore):
+    """The files themselves, of which the store has smaller copies and JPEG XL."""
+
+    name = "restore-original"
+    more = Restore.more + OfOriginals.more
+
+    def words(self, home):
+        return [*super().words(home), "--original"]
+
+    def learn(self, home):
+        super().learn(home)
+        back = set(self.expected["out"].values())
+        if missing := {sha256(home.pictures / name) for name in Originals.kept} - back:
+            raise Broken(f"{len(missing)} originals did not come back as they were")
 
 
 class Share(Workflow):
@@ -587,6 +639,17 @@ class Forget(Workflow):
             raise Broken(f"of a forgotten photo there is still {', '.join(left)}")
 
 
+class ForgetOriginal(OfOriginals, Forget):
+    """Its original goes with it, also where nobody has noted that it is there."""
+
+    name = "forget-original"
+
+    def done(self, home):
+        super().done(home)
+        if left := home.traces(key_of(PHOTOS[self.gone]).replace("/photos/", "/originals/")):
+            raise Broken(f"of the original of a forgotten photo there is still {', '.join(left)}")
+
+
 class MoveStore(Workflow):
     """All goes into another folder, and then the configuration names that one."""
 
@@ -657,5 +720,5 @@ class Rebuild(Workflow):
                 raise Broken(f"{name} is {claims.get(name, ('unknown', None))[0]}")
 
 
-ALL = (Workflow, Run, Restore, Share, Revoke, Mirror, Cleanup, ProjectsDelete, ProjectsMigrate, ProjectsExport, Verify,
-       ArchiveZip, Forget, MoveStore, Rebuild)
+ALL = (Workflow, Originals, Run, Restore, RestoreOriginals, Share, Revoke, Mirror, Cleanup, ProjectsDelete, ProjectsMigrate, ProjectsExport, Verify,
+       ArchiveZip, Forget, ForgetOriginal, MoveStore, Rebuild)

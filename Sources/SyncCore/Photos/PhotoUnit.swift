@@ -4,7 +4,7 @@ package import SystemPackage
 /// photo) and its edits `IMG_1.AAE`; `DSC_2.JPG` with `DSC_2.NEF`, and a sidecar of each.
 ///
 /// The stem has to be the same byte for byte, and upper or lower case of the ending does not matter. Where several pictures
-/// have one stem, the one that cameras make is the photo, and the others stand for themselves.
+/// have one stem, the one that cameras make is the photo, of those that are there, and the others stand for themselves.
 package struct PhotoUnit<Member> {
     package var photo: Member
     /// In the order in which they were given.
@@ -12,9 +12,13 @@ package struct PhotoUnit<Member> {
 
     /// - Parameters:
     ///   - members: files of one folder.
+    ///   - isThere: whether it is on the disk, and nothing is wrong with it.
     ///   - name: the name of each.
     /// - Returns: the units of more than one file, in the order of their first files.
-    package static func units(of members: some Sequence<Member>, name: (Member) -> FilePath.Component) -> [PhotoUnit] {
+    package static func units(
+        of members: some Sequence<Member>, isThere: (Member) -> Bool = { _ in true },
+        name: (Member) -> FilePath.Component
+    ) -> [PhotoUnit] {
         var order: [[UInt8]] = []
         var groups: [[UInt8]: [(member: Member, name: UnitName)]] = [:]
         for member in members {
@@ -22,11 +26,12 @@ package struct PhotoUnit<Member> {
             if groups[name.stem] == nil { order.append(name.stem) }
             groups[name.stem, default: []].append((member, name))
         }
-        return order.compactMap { PhotoUnit(group: groups[$0] ?? []) }
+        return order.compactMap { PhotoUnit(group: groups[$0] ?? [], isThere) }
     }
 
-    private init?(group: [(member: Member, name: UnitName)]) {
-        guard group.count > 1, let head = group.indices.min(by: { Self.rank(group[$0]) < Self.rank(group[$1]) }),
+    private init?(group: [(member: Member, name: UnitName)], _ isThere: (Member) -> Bool) {
+        func rank(_ index: Int) -> Int { group[index].name.rank(isThere: isThere(group[index].member)) }
+        guard group.count > 1, let head = group.indices.min(by: { rank($0) < rank($1) }),
             group[head].name.kind != .sidecar
         else { return nil }
         let lead = group[head].name
@@ -37,8 +42,20 @@ package struct PhotoUnit<Member> {
         }
         if companions.isEmpty { return nil }
     }
+}
 
-    private static func rank(_ file: (member: Member, name: UnitName)) -> Int { file.name.rank }
+extension PhotoUnit where Member == FilePath {
+    /// Files that others do not get, since they get the photo that each of them belongs to.
+    /// - Parameters:
+    ///   - paths: files of any folders.
+    ///   - isShared: whether others can get this one.
+    package static func companions(
+        among paths: some Sequence<FilePath>, ofThose isShared: (FilePath) -> Bool
+    ) -> Set<FilePath> {
+        let folders = Dictionary(grouping: paths) { $0.removingLastComponent() }.values
+        let found = folders.flatMap { PhotoUnit.units(of: $0) { $0.lastComponent ?? "." } }
+        return Set(found.filter { isShared($0.photo) }.flatMap { $0.companions.map(\.member) })
+    }
 }
 
 /// What a file is to the photo that it belongs to.
@@ -57,7 +74,8 @@ package struct UnitName: Hashable, Sendable {
         /// By its ending, in lower case.
         case picture(String)
         case raw
-        case movie
+        /// Likewise.
+        case movie(String)
         case sidecar
     }
 
@@ -99,28 +117,37 @@ package struct UnitName: Hashable, Sendable {
         // As FilePath has it: a dot at the beginning begins no ending.
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
         let ending = String(decoding: name[(dot + 1)...], as: UTF8.self).lowercased()
-        let kind: Kind
-        switch ending {
-        case "xmp", "aae": kind = .sidecar
-        case "mov", "mp4": kind = .movie
-        case _ where raws.contains(ending): kind = .raw
-        case _ where pictures.contains(ending): kind = .picture(ending)
-        default: return nil
-        }
-        return (Array(name[..<dot]), kind)
+        return kind(of: ending).map { (Array(name[..<dot]), $0) }
     }
 
-    private static let live = ["heic", "heif", "jpg", "jpeg"]
-    private static let pictures = live + ["avif", "png", "tif", "tiff", "webp"]
+    /// - Parameter ending: of a name, in lower case and without the dot.
+    /// - Returns: `nil` for other files.
+    package static func kind(of ending: String) -> Kind? {
+        switch ending {
+        case "xmp", "aae": .sidecar
+        case _ where movies.contains(ending): .movie(ending)
+        case _ where raws.contains(ending): .raw
+        case _ where pictures.contains(ending): .picture(ending)
+        default: nil
+        }
+    }
+
+    /// What phones and cameras make beside a movie or a RAW file.
+    private static let live = ["heic", "heif", "hif", "jpg", "jpeg", "jpe", "jfif"]
+    private static let pictures = live + ["avif", "png", "tif", "tiff", "webp", "jxl", "jp2", "j2k", "gif", "bmp"]
     private static let raws: Set<String> = [
         "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dng", "fff", "iiq", "kdc", "mrw", "nef", "nrw", "orf", "pef", "raf",
         "rw2", "rwl", "sr2", "srf", "srw", "x3f",
     ]
+    private static let movies: Set<String> = [
+        "mov", "mp4", "m4v", "avi", "mkv", "webm", "mts", "m2ts", "mpg", "mpeg", "3gp", "3g2", "wmv",
+    ]
 
     /// The least one is the photo.
-    fileprivate var rank: Int {
+    fileprivate func rank(isThere: Bool) -> Int {
         switch kind {
-        case .picture(let ending): Self.pictures.firstIndex(of: ending) ?? Self.pictures.count
+        case .picture(let ending):
+            (Self.pictures.firstIndex(of: ending) ?? Self.pictures.count) + (isThere ? 0 : Self.pictures.count)
         case .raw: 100
         case .movie: 101
         case .sidecar: 102
@@ -132,7 +159,9 @@ package struct UnitName: Hashable, Sendable {
         switch (kind, photo.kind) {
         case (.sidecar, _): .sidecar
         case (.raw, .picture): .raw
-        case (.movie, .picture(let ending)) where Self.live.contains(ending): .movie
+        case (.movie(let film), .picture(let ending))
+        where ["mov", "mp4"].contains(film) && Self.live.contains(ending):
+            .movie
         default: nil
         }
     }

@@ -106,10 +106,10 @@ package struct OriginalKeeper: Sendable {
         if rests.withLock({ $0.holds(file, stamp, at: now) }) { return .rests }
         let ending = try await keep(candidate)
         rests.withLock { rests in
-            if case .failed = ending {
-                rests.add(file, stamp, at: now, for: Self.rest)
-            } else {
-                rests.end(file)
+            switch ending {
+            case .failed: rests.add(file, stamp, at: now, for: Self.rest)
+            case .photoIsDue, .rests: break
+            case .kept, .there, .left: rests.end(file)
             }
         }
         return ending
@@ -160,10 +160,18 @@ package struct OriginalKeeper: Sendable {
         }
         return try await underWay.withKey(key) {
             guard let upload = try await ledger({ try $0.beginOriginal(key, of: candidate) }) else { return .left }
-            let there = try await known(key, examined)
-            let object = if let there { there } else { try await put(candidate, examined, at: key) }
-            guard try await ledger({ try $0.noteOriginal(object, of: candidate, upload) }) else { return .left }
-            return there == nil ? .kept(examined.stamp.size, object.size) : .there
+            do {
+                let there = try await known(key, examined)
+                let object = if let there { there } else { try await put(candidate, examined, at: key) }
+                guard try await ledger.finish({ try $0.noteOriginal(object, of: candidate, upload) }) else {
+                    return .left
+                }
+                return there == nil ? .kept(examined.stamp.size, object.size) : .there
+            } catch {
+                let now = time.now()
+                try await ledger.finish { try $0.endOriginal(key, of: candidate, upload, at: now) }
+                throw error
+            }
         }
     }
 

@@ -33,8 +33,10 @@ package struct RestoreScope: Hashable, Sendable {
     /// Whether the folders of machines are meant, with all names that photos have in them.
     var isLibrary: Bool { isAll || machine != nil }
 
+    var isAnyDay: Bool { from == nil && to == nil }
+
     func includes(_ photo: PhotoStatus) -> Bool {
-        if from == nil, to == nil { return true }
+        if isAnyDay { return true }
         let day = photo.takenAt?.day ?? MachineZone.current.day(of: photo.modified)
         return from.map { $0 <= day } ?? true && to.map { day <= $0 } ?? true
     }

@@ -237,13 +237,9 @@ extension RestoreSelection {
             try ledger.photos(at: path) { photo in
                 // What lies between the photos of an album was never to be stored; named by itself, that is told.
                 guard photo.state != .skipped || photo.path == path else { return }
-                try note(photo, relativeTo: parent, ledger)
+                let isTaken = try note(photo, relativeTo: parent, ledger)
                 // Of a folder, all of them come by themselves.
-                if photo.path == path, let unit = try ledger.unit(of: photo), unit.photo.id == photo.id {
-                    for (companion, _) in unit.companions where companion.object != nil {
-                        try note(companion, relativeTo: parent, ledger)
-                    }
-                }
+                if isTaken, photo.path == path { try noteCompanions(of: photo, relativeTo: parent, ledger) }
             }
         }
 
@@ -254,19 +250,55 @@ extension RestoreSelection {
             var rest = path
             guard rest.removePrefix(asked.folder), let pattern = PathPattern(folder.pushing(rest)) else { return }
             try ledger.photos(at: folder) { photo in
-                if photo.state != .skipped, pattern.matches(photo.path) {
+                if photo.state != .skipped, pattern.matches(photo.path),
                     try note(photo, relativeTo: parent ?? folder, ledger)
+                {
+                    try noteCompanions(of: photo, relativeTo: parent ?? folder, ledger)
                 }
             }
         }
 
-        private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger) throws {
-            isKnown = true
-            guard scope.includes(photo) else { return }
-            var destination = photo.path
-            if !destination.removePrefix(folder) {
-                destination = FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
+        /// What belongs to a photo comes with it, as far as it is stored.
+        private mutating func noteCompanions(
+            of photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger
+        ) throws {
+            guard let unit = try ledger.unit(of: photo), unit.photo.id == photo.id else { return }
+            for (companion, _) in unit.companions {
+                guard let copy = companion.object, !objects.contains(where: { $0.path == companion.path }) else {
+                    continue
+                }
+                let original = try ledger.original(of: copy.key)
+                let whole = copy.problem == nil ? copy : nil
+                guard let record = scope.wantsOriginals ? original ?? whole : whole ?? original else { continue }
+                let destination = Self.destination(of: companion, below: folder)
+                objects.append(Object(record: record, path: companion.path, destination: destination))
             }
+        }
+
+        private static func destination(of photo: PhotoStatus, below folder: FilePath) -> FilePath {
+            var destination = photo.path
+            if destination.removePrefix(folder) { return destination }
+            return FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
+        }
+
+        /// What belongs to a photo is of the day of the photo.
+        private func isIncluded(_ photo: PhotoStatus, _ ledger: Ledger) throws -> Bool {
+            if scope.isAnyDay { return true }
+            return scope.includes(try ledger.unit(of: photo)?.photo ?? photo)
+        }
+
+        /// - Returns: whether there is something of it to be had.
+        @discardableResult
+        private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger) throws -> Bool {
+            isKnown = true
+            guard try isIncluded(photo, ledger) else { return false }
+            let destination = Self.destination(of: photo, below: folder)
+            let count = objects.count
+            try note(photo, at: destination, ledger)
+            return objects.count > count
+        }
+
+        private mutating func note(_ photo: PhotoStatus, at destination: FilePath, _ ledger: Ledger) throws {
             if scope.wantsOriginals, photo.object != nil, try noteOriginal(of: photo, at: destination, ledger) {
                 return
             }

@@ -41,7 +41,8 @@ package struct SharePlanner: Sendable {
     /// - Throws: ``ShareError``, ``LedgerError``, `CancellationError`.
     package func propose(_ order: ShareOrder) async throws -> ShareProposal {
         let vacation = order.vacation
-        let (items, skipped) = try await choose(order)
+        let choice = try await choose(order)
+        let (items, skipped) = (choice.items, choice.skipped)
         let (folder, selection, quality) = (vacation.folder, order.selection, order.quality)
         let now = time.now()
         let found = try await ledger { try $0.openShare(of: folder, selection: selection, quality: quality) }
@@ -50,7 +51,7 @@ package struct SharePlanner: Sendable {
             order.expiresAt ?? existing?.expiresAt ?? now.addingTimeInterval(Double(expireDays) * Self.daySeconds)
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
         var notes = Self.notesOnGone(from: vacation)
-        notes += order.selection == nil ? Self.notesOnCompanions(of: vacation) : []
+        notes += Self.notes(on: choice.companions)
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
@@ -92,19 +93,25 @@ package struct SharePlanner: Sendable {
 
     private func choose(
         _ order: ShareOrder
-    ) async throws -> (items: [ShareProposal.Item], skipped: [ShareProposal.Skipped]) {
+    ) async throws -> Choice {
         let photos = order.vacation.photos
         if let selection = order.selection, selection.last >= photos.count {
             throw ShareError.noSuchNumber(selection.last, photos: photos.count)
         }
-        // Who chooses by numbers gets what was chosen.
-        let companions = order.selection == nil ? Self.companions(among: photos) : []
-        let chosen = photos.enumerated().filter { number, photo in
-            order.selection?.contains(number) ?? !companions.contains(photo.path)
-        }
+        let chosen = photos.enumerated().filter { order.selection?.contains($0.offset) ?? true }
         // Known before anything is read: thousands of photos are not read to be refused.
-        let possible = chosen.count { $0.element.object.map(Self.isPicture) ?? true }
+        let beside = order.selection == nil ? PhotoUnit.companions(among: photos.map(\.path)) { _ in true } : []
+        let possible = chosen.count { photo in
+            !beside.contains(photo.element.path) && photo.element.object.map(Self.isPicture) ?? true
+        }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
+        var looks: [(number: Int, photo: VacationPhoto, look: Look)] = []
+        for (number, photo) in chosen { looks.append((number, photo, try await look(at: photo))) }
+        // Who chooses by numbers gets what was chosen.
+        let pictures = Set(looks.filter(\.look.isPicture).map(\.photo.path))
+        let companions =
+            order.selection == nil
+            ? PhotoUnit.companions(among: looks.map(\.photo.path)) { pictures.contains($0) } : []
         var items: [ShareProposal.Item] = []
         // They have no numbers, and whoever chooses by numbers has not chosen them.
         var skipped = (order.selection == nil ? order.vacation.failures : []).map { photo in
@@ -112,8 +119,8 @@ package struct SharePlanner: Sendable {
                 number: nil, photo: photo, reason: "cannot be stored: sync-agent status and its path tell why")
         }
         var seen: [MD5Digest: String] = [:]
-        for (number, photo) in chosen {
-            switch try await look(at: photo) {
+        for (number, photo, look) in looks where !companions.contains(photo.path) {
+            switch look {
             case .unfit(let reason): skipped.append(ShareProposal.Skipped(number: number, photo: photo, reason: reason))
             case .picture(let md5):
                 if let other = seen.updateValue(photo.name, forKey: md5) {
@@ -126,19 +133,22 @@ package struct SharePlanner: Sendable {
                         number: number, photo: photo, md5: md5, bytes: Self.bytes(of: photo, order.quality)))
             }
         }
-        return (items, skipped)
+        guard items.count <= maximumPhotos else { throw ShareError.tooMany(items.count, limit: maximumPhotos) }
+        return Choice(items: items, skipped: skipped, companions: looks.filter { companions.contains($0.photo.path) })
     }
 
-    /// What a photo stands for: the RAW file that it was made of, the movie of a live photo.
-    private static func companions(among photos: [VacationPhoto]) -> Set<FilePath> {
-        let folders = Dictionary(grouping: photos) { $0.path.removingLastComponent() }
-        let units = folders.values.flatMap { PhotoUnit.units(of: $0) { $0.path.lastComponent ?? "." } }
-        return Set(units.flatMap { $0.companions.map(\.member.path) })
+    private struct Choice {
+        var items: [ShareProposal.Item]
+        var skipped: [ShareProposal.Skipped]
+        /// Left out, since others get the photo that each belongs to.
+        var companions: [(number: Int, photo: VacationPhoto, look: Look)]
     }
 
     private enum Look {
         case picture(MD5Digest)
         case unfit(String)
+
+        var isPicture: Bool { if case .picture = self { true } else { false } }
     }
 
     private func look(at photo: VacationPhoto) async throws -> Look {
@@ -168,11 +178,10 @@ package struct SharePlanner: Sendable {
         ]
     }
 
-    private static func notesOnCompanions(of vacation: Vacation) -> [String] {
-        let companions = companions(among: vacation.photos)
-        let left = vacation.photos.enumerated().filter { companions.contains($0.element.path) }
+    private static func notes(on companions: [(number: Int, photo: VacationPhoto, look: Look)]) -> [String] {
+        let left = companions.filter(\.look.isPicture)
         if left.isEmpty { return [] }
-        let names = left.prefix(companionsNamed).map { "\($0.element.name) (\($0.offset))" }.joined(separator: ", ")
+        let names = left.prefix(companionsNamed).map { "\($0.photo.name) (\($0.number))" }.joined(separator: ", ")
         let rest = left.count > companionsNamed ? " and \(left.count - companionsNamed) more" : ""
         return ["Not shared, since the photo that each belongs to is: \(names)\(rest). --photos shares them by number."]
     }

@@ -56,12 +56,18 @@ package struct ShareReview: Sendable {
         let shown = try await ledger { try $0.sharePhotos(share.id) }.filter { $0.position != nil }
         guard let files = try await files(of: share.folder) else { return nil }
         var there: [FilePath: MD5Digest?] = [:]
-        for file in files {
+        for file in files where !UnitName.isSidecar(file.path.lastComponent) {
             switch try await picture(file) {
             case .none: continue
             case .unread: there[file.path] = MD5Digest?.none
             case .picture(let md5): there[file.path] = md5
             }
+        }
+        if share.selection == nil {
+            // One that others see all the same was chosen when it stood for itself.
+            let seen = Set(shown.map(\.path))
+            let companions = PhotoUnit.companions(among: files.map(\.path)) { there.keys.contains($0) }
+            for path in companions.subtracting(seen) { there[path] = nil }
         }
         return Self.compare(shown, with: there, isSelection: share.selection != nil)
     }

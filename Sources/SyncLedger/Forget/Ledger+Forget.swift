@@ -96,7 +96,7 @@ extension Ledger {
                 // Nobody can count on it: the store has nothing, or a ruin.
                 if record.problem != nil {
                     if try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
-                        try db.deleteOriginalOnItsWay(of: record.key, at: time)
+                        try db.deleteOriginalOnItsWay(of: record.key.named, at: time)
                     }
                     continue
                 }
@@ -210,7 +210,8 @@ extension ObjectDeletion: FetchableRecord {
 // MARK: Uploads of the same photo
 
 extension Database {
-    /// Notes an object as one that is to be deleted. An original on its way there counts no more.
+    /// Notes an object as one that is to be deleted. An original on its way there counts no more, and is deleted when it has
+    /// come.
     func beginDeletion(_ object: ObjectDeletion, at time: Date) throws {
         try run(
             """
@@ -219,7 +220,7 @@ extension Database {
                 last_attempt = NULL
             """, [object.key.rawValue, object.size, object.storageClass.rawValue, time.milliseconds])
         try run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [object.key.rawValue])
-        try run("DELETE FROM original_uploads WHERE key = ?", [object.key.rawValue])
+        try run("UPDATE original_uploads SET is_void = 1 WHERE key = ?", [object.key.rawValue])
     }
 
     func isBeingDeleted(_ key: ObjectKey, isSent: Bool = false) throws -> Bool {

@@ -57,13 +57,11 @@ extension Ledger {
     }
 
     /// Notes that a photo's original is about to be stored, so that whoever forgets the photo knows of it, whatever becomes
-    /// of this process: on the disk when this returns.
+    /// of this process: on the disk when this returns. ``noteOriginal(_:of:_:)`` or ``endOriginal(_:of:at:)`` follows.
     /// - Returns: a number to note it by; `nil` when its photo was forgotten, or what was stored of it is being deleted.
     package func beginOriginal(_ key: ObjectKey, of candidate: OriginalCandidate) throws(LedgerError) -> Int64? {
         try write("note an original on its way", isDurable: true) { db in
-            guard try db.mayCount(key, attempt: .max),
-                try db.number("SELECT 1 FROM objects WHERE key = ?", [candidate.copy.key.rawValue]) != nil
-            else { return nil }
+            guard try db.isKnown(candidate.copy.key), try db.mayCount(key, attempt: .max) else { return nil }
             try db.run("DELETE FROM original_uploads WHERE key = ?", [key.rawValue])
             try db.run("INSERT INTO original_uploads (key) VALUES (?)", [key.rawValue])
             return db.lastInsertedRowID
@@ -72,15 +70,26 @@ extension Ledger {
 
     /// Notes that a photo's original is stored: on the disk when this returns.
     /// - Parameter upload: as ``beginOriginal(_:of:)`` has given it.
-    /// - Returns: `false` when its photo was forgotten since, and what was stored of it with it.
+    /// - Returns: `false` when its photo was forgotten since: it is deleted, too.
     package func noteOriginal(
         _ object: ObjectRecord, of candidate: OriginalCandidate, _ upload: Int64
     ) throws(LedgerError) -> Bool {
         try write("note an original", isDurable: true) { db in
-            guard try db.run("DELETE FROM original_uploads WHERE id = ?", [upload]) > 0 else { return false }
+            if try db.endOriginal(upload, object.key, candidate, at: object.storedAt) { return false }
+            try db.run("DELETE FROM original_uploads WHERE id = ?", [upload])
             _ = try db.store(object)
             try db.noteOriginal(candidate.photo, candidate.generation)
             return true
+        }
+    }
+
+    /// Notes that storing an original has failed: it may have come all the same. Whoever tries again, or forgets its photo,
+    /// has the note that it was begun.
+    package func endOriginal(
+        _ key: ObjectKey, of candidate: OriginalCandidate, _ upload: Int64, at time: Date
+    ) throws(LedgerError) {
+        try write("note an original", isDurable: true) { db in
+            _ = try db.endOriginal(upload, key, candidate, at: time)
         }
     }
 
@@ -165,10 +174,37 @@ extension Database {
     /// Of a copy that is forgotten: an original that was being stored at this moment, or when a process was killed.
     func deleteOriginalOnItsWay(of copy: ObjectKey, at time: Date) throws {
         guard let key = copy.original,
-            try number("SELECT 1 FROM original_uploads WHERE key = ?", [key.rawValue]) != nil,
-            try number("SELECT 1 FROM objects WHERE key = ?", [key.rawValue]) == nil
+            try number("SELECT 1 FROM original_uploads WHERE key = ?", [key.rawValue]) != nil
         else { return }
-        try beginDeletion(ObjectDeletion(key: key, size: 0, storageClass: .standard), at: time)
+        try deleteUnlessKnown(key, at: time)
+    }
+
+    /// Originals that were on their way when a process ended, and whose photos were forgotten meanwhile.
+    func deleteInterruptedOriginals(at time: Date) throws {
+        for key in try String.fetchAll(self, sql: "SELECT key FROM original_uploads WHERE is_void") {
+            try deleteUnlessKnown(try ObjectKey(key), at: time)
+        }
+        try run("DELETE FROM original_uploads WHERE is_void")
+    }
+
+    /// - Returns: whether the photo was forgotten while its original was on the way. It is deleted then, and its note is over.
+    fileprivate func endOriginal(
+        _ upload: Int64, _ key: ObjectKey, _ candidate: OriginalCandidate, at time: Date
+    ) throws -> Bool {
+        let isValid = try number("SELECT 1 FROM original_uploads WHERE id = ? AND NOT is_void", [upload]) != nil
+        if try isValid && isKnown(candidate.copy.key) { return false }
+        try deleteUnlessKnown(key, at: time)
+        try run("DELETE FROM original_uploads WHERE id = ?", [upload])
+        return true
+    }
+
+    fileprivate func isKnown(_ key: ObjectKey) throws -> Bool {
+        try number("SELECT 1 FROM objects WHERE key = ?", [key.rawValue]) != nil
+    }
+
+    private func deleteUnlessKnown(_ original: ObjectKey, at time: Date) throws {
+        if try isKnown(original) { return }
+        try beginDeletion(ObjectDeletion(key: original, size: 0, storageClass: .standard), at: time)
     }
 
     fileprivate func noteOriginal(_ photo: Int64, _ generation: Int64) throws {

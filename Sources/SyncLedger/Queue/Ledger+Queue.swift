@@ -12,6 +12,7 @@ extension Ledger {
     @discardableResult
     package func recoverInterrupted(at time: Date) throws(LedgerError) -> Int {
         try write("recover interrupted uploads") { db in
+            try db.deleteInterruptedOriginals(at: time)
             let rows = try db.numbers("SELECT id FROM folders").flatMap { folder in
                 try db.rows(LedgerQuery.inHand, [folder], as: PhotoRow.self)
             }

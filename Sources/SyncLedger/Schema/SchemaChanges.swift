@@ -304,9 +304,12 @@ enum OriginalSchema {
 enum OriginalUploadSchema {
     static let name = "originals on their way"
     static let all = [
-        // A number is never used twice: a late note must not meet another upload's row.
         """
-        CREATE TABLE original_uploads (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE) STRICT;
+        CREATE TABLE original_uploads (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,              -- never used twice: a late note must not meet another's row
+            key TEXT NOT NULL UNIQUE,
+            is_void INTEGER NOT NULL DEFAULT 0 CHECK (is_void IN (0, 1))  -- 1: its photo was forgotten meanwhile
+        ) STRICT;
         """
     ]
 }

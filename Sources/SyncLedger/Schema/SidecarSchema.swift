@@ -7,6 +7,7 @@ enum SidecarSchema {
     static func migrate(_ db: Database) throws {
         try db.execute(sql: column)
         try leaveOutOfVacations(db)
+        try db.execute(sql: recounted)
         try db.execute(sql: queued)
     }
 
@@ -30,6 +31,21 @@ enum SidecarSchema {
                 })
         }
     }
+
+    // Those that waited, were in hand or had failed were counted.
+    private static let recounted = """
+        UPDATE vacations SET revision = revision + 1, (waiting, uploaded, failed, missing) = (
+            SELECT COUNT(*) FILTER (WHERE state IN ('pending', 'uploading')),
+                COUNT(*) FILTER (WHERE state = 'uploaded'), COUNT(*) FILTER (WHERE state = 'failed'),
+                COUNT(*) FILTER (WHERE state IN ('missing', 'lost'))
+            FROM directories CROSS JOIN photos ON photos.directory_id = directories.id
+            WHERE directories.vacation_id = vacations.id AND photos.name <> CAST('vacation.json' AS BLOB)
+                AND NOT photos.is_sidecar
+        ) WHERE EXISTS (
+            SELECT 1 FROM directories CROSS JOIN photos ON photos.directory_id = directories.id
+            WHERE directories.vacation_id = vacations.id AND photos.is_sidecar AND photos.state <> 'skipped'
+        );
+        """
 
     // Older versions skipped them.
     private static let queued = """

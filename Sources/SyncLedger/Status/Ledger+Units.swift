@@ -18,7 +18,9 @@ extension Ledger {
                     LedgerQuery.photosOfStem,
                     [directory, Data(prefix + Array(".".utf8)), Data(prefix + Array("/".utf8))], as: PhotoStatus.self)
             }
-            let units = PhotoUnit.units(of: members) { $0.relativePath.lastComponent ?? "." }
+            let units = PhotoUnit.units(
+                of: members, isThere: { $0.state.isOnDisk && $0.state != .failed && $0.state != .skipped },
+                name: { $0.relativePath.lastComponent ?? "." })
             return units.first { unit in
                 unit.photo.id == photo.id || unit.companions.contains { $0.member.id == photo.id }
             }

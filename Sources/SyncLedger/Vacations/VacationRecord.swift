@@ -83,7 +83,7 @@ extension VacationRecord: FetchableRecord {
         vacations.manifest, vacations.is_own, vacations.stored_at, vacations.has_moved, vacations.successor_id, \
         (SELECT COUNT(*) FROM directories CROSS JOIN photos INDEXED BY photos_lost
             ON photos.directory_id = directories.id AND photos.state = 'lost'
-            WHERE directories.vacation_id = vacations.id), vacations.has_forgotten
+            WHERE directories.vacation_id = vacations.id AND NOT photos.is_sidecar), vacations.has_forgotten
         """
 
     init(row: Row) throws {

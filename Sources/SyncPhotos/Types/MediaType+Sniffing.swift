@@ -144,7 +144,7 @@ struct FileName {
 
     /// Whether people and cameras give this name to photos and videos only.
     var promisesMedia: Bool {
-        Self.mediaExtensions.contains(self.extension) || Self.rawTypes[self.extension] != nil
+        UnitName.kind(of: self.extension).map { $0 != .sidecar } ?? false
     }
 
     /// Most cameras' raw files are TIFF by their bytes; only the name tells whose.
@@ -152,12 +152,6 @@ struct FileName {
         guard type.name == "image/tiff", let name = Self.rawTypes[self.extension] else { return type }
         return MediaType(.image, name)
     }
-
-    private static let mediaExtensions: Set<String> = [
-        "jpg", "jpeg", "jpe", "jfif", "png", "gif", "webp", "heic", "heif", "hif", "avif", "tif", "tiff", "bmp", "jxl",
-        "jp2", "j2k", "crw", "cr2", "cr3", "raf", "orf", "rw2", "x3f", "mrw",
-        "mp4", "m4v", "mov", "avi", "mkv", "webm", "mts", "m2ts", "mpg", "mpeg", "3gp", "3g2", "wmv",
-    ]
 
     static let rawTypes = [
         "dng": "image/x-adobe-dng", "nef": "image/x-nikon-nef", "nrw": "image/x-nikon-nrw", "arw": "image/x-sony-arw",

@@ -1,3 +1,4 @@
+import Foundation
 import SyncCore
 import SyncDigest
 import SyncPhotos
@@ -46,12 +47,19 @@ import Testing
         #expect(error?.code == .truncated)
     }
 
-    @Test func `one that is too large is refused`() throws {
+    @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16])
+    func `one in UTF-16 is one, too`(encoding: String.Encoding) throws {
+        let tree = try TemporaryTree()
+        let path = try tree.write(Array(try #require((Self.xmp + "\n").data(using: encoding))), to: "a.xmp")
+        #expect(try reducer.examine(path).type == .xmp)
+    }
+
+    @Test func `one that is too large stays on the machine`() throws {
         let tree = try TemporaryTree()
         let text = Self.xmp.replacing("<rdf:RDF/>", with: "<rdf:RDF/>" + String(repeating: " ", count: 16 << 20))
         let path = try tree.write(Array(text.utf8), to: "a.xmp")
         let error = #expect(throws: PhotoError.self) { _ = try reducer.examine(path) }
-        #expect(error?.code == .overLimit)
+        #expect(error?.code == .notStored && error?.message.contains("16 MiB") == true)
     }
 
     @Test func `where positions are taken out, it stays on the machine, since it may tell one`() throws {

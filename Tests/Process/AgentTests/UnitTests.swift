@@ -41,6 +41,29 @@ import Testing
         #expect(Array(back) == Array((Self.xmp + "a.xmp").utf8) + [0x3E])
     }
 
+    @Test func `a pattern, and the day of the photo, bring what belongs to it, too`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.taken(0))
+        try home.gallery.appending("a.xmp").create(Array(Self.xmp.utf8))
+        #expect(try await home.pass().uploaded == 2)
+        let day = try #require(try await entry(home, home.gallery.appending("a.jpg"))["takenAt"] as? String).prefix(10)
+        for names in [
+            [home.gallery.appending("*.jpg").string], [home.gallery.string, "--from", "\(day)", "--to", "\(day)"],
+        ] {
+            let output = home.tree.path("back")
+            try? FileManager.default.removeItem(atPath: output.string)
+            let finished = try await home.start(["restore", "--yes", "--output", output.string] + names).finished()
+            #expect(finished.code == 0)
+            let files = try FileManager.default.subpathsOfDirectory(atPath: output.string)
+            let found = Set(files.compactMap { FilePath($0).lastComponent?.string })
+            #expect(found.isSuperset(of: ["a.jpg", "a.xmp"]))
+        }
+        // Its own bytes are what is stored of it; of the photo they are not.
+        let whole = try await home.start(["restore", "--yes", "--original", home.gallery.appending("a.xmp").string])
+            .finished()
+        #expect(whole.code == 0)
+    }
+
     @Test func `half a sidecar is named, and its photo is safe all the same`() async throws {
         let home = try AgentHome()
         try home.gallery.appending("a.jpg").create(SamplePhoto.taken(0))

@@ -162,9 +162,65 @@ import Testing
         let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
         try forget()
         #expect(try !world.ledger.noteOriginal(record, of: candidate, upload))
-        #expect(try world.ledger.openDeletions().map(\.key).contains(record.key))
         #expect(try world.ledger.object(record.key) == nil)
         #expect(try world.ledger.beginOriginal(record.key, of: candidate) == nil)
+        #expect(try world.ledger.openDeletions().map(\.key).contains(record.key))
+    }
+
+    /// Has the store delete all that is to be deleted.
+    private func delete() throws {
+        let keys = try world.ledger.beginDeletions(try world.ledger.openDeletions().map(\.key), at: world.now)
+        try world.ledger.endDeletions(keys, at: world.now)
+        #expect(try world.ledger.openDeletions() == [])
+    }
+
+    @Test(arguments: ["noted", "failed", "killed"])
+    func `one that comes after its deletion was proved is deleted once more`(end: String) throws {
+        world.write(path)
+        try store()
+        let candidate = try #require(try candidates().first)
+        let record = try original(of: candidate.copy)
+        let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
+        try forget()
+        try delete()
+        switch end {
+        case "noted": #expect(try !world.ledger.noteOriginal(record, of: candidate, upload))
+        case "failed": try world.ledger.endOriginal(record.key, of: candidate, upload, at: world.now)
+        default: try world.ledger.recoverInterrupted(at: world.now)
+        }
+        #expect(try world.ledger.openDeletions().map(\.key) == [record.key])
+        try delete()
+        try world.ledger.recoverInterrupted(at: world.now)
+        #expect(try world.ledger.openDeletions() == [])
+    }
+
+    @Test func `one that has failed and was not forgotten is deleted by nobody, and its photo takes it along later`()
+        throws
+    {
+        world.write(path)
+        try store()
+        let candidate = try #require(try candidates().first)
+        let key = try #require(candidate.copy.key.original)
+        let upload = try #require(try world.ledger.beginOriginal(key, of: candidate))
+        try world.ledger.endOriginal(key, of: candidate, upload, at: world.now)
+        try world.ledger.recoverInterrupted(at: world.now)
+        #expect(try world.ledger.openDeletions() == [])
+        try forget()
+        #expect(try world.ledger.openDeletions().map(\.key).contains(key))
+    }
+
+    @Test func `a broken one that is being kept again goes with its photo, too`() throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let known = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
+        let candidate = try #require(try candidates().first)
+        let upload = try #require(try world.ledger.beginOriginal(kept.key, of: candidate))
+        try forget()
+        #expect(try world.ledger.openDeletions().map(\.key).contains(kept.key))
+        #expect(try !world.ledger.noteOriginal(kept, of: candidate, upload))
+        #expect(try world.ledger.object(kept.key) == nil)
     }
 
     @Test func `an original that a process was killed over goes with its photo, though nobody has noted it`() throws {

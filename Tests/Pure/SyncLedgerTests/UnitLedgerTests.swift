@@ -40,6 +40,18 @@ import Testing
         #expect(try unit(of: rome.appending("a.xmp"))?.photo == "a.jpg")
     }
 
+    @Test func `a lost sidecar makes no vacation incomplete`() throws {
+        for name in ["a.jpg", "a.xmp"] { world.write(rome.appending(name)) }
+        try world.scan()
+        try world.storeAll()
+        let sidecar = try #require(try world.status(rome.appending("a.xmp"))?.object)
+        for name in ["a.jpg", "a.xmp"] { world.remove(rome.appending(name)) }
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(sidecar, .missing)], at: world.now)
+        #expect(try world.state(rome.appending("a.xmp")) == .lost)
+        #expect(try world.ledger.vacations().map(\.lost) == [0])
+    }
+
     @Test func `a vacation has photos and no sidecars, also where one is renamed or goes`() throws {
         for name in ["a.jpg", "a.xmp", "b.aae"] { world.write(rome.appending(name)) }
         try world.scan()

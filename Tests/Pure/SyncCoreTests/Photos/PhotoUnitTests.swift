@@ -23,6 +23,8 @@ import Testing
             ["IMG_7.HEIC: IMG_O7.AAE sidecar, IMG_7.AAE sidecar"]
         ),
         (["a.b.jpg", "a.b.xmp", "a.jpg"], ["a.b.jpg: a.b.xmp sidecar"]),
+        (["D.ARW", "D.HIF", "D.xmp"], ["D.HIF: D.ARW raw, D.xmp sidecar"]),
+        (["a.jxl", "a.xmp"], ["a.jxl: a.xmp sidecar"]), (["a.mts", "a.xmp"], ["a.mts: a.xmp sidecar"]),
     ])
     func `names tell what belongs to a photo`(names: [String], expected: [String]) {
         #expect(units(names) == expected)
@@ -31,6 +33,7 @@ import Testing
     @Test(arguments: [
         ["a.jpg", "b.xmp", "c.mov"], ["a.xmp", "a.aae"], ["a.jpg", "A.xmp"], ["a.jpg", "a.txt", "a.json"],
         [".xmp", "a.jpg"], ["a.mov", "a.mp4"], ["a.png", "a.mov"], ["a.nef", "a.mov"], ["a.jpg", "a.png"],
+        ["a.jpg", "a.avi"],
     ])
     func `what stands for itself is no unit`(names: [String]) {
         #expect(units(names) == [])
@@ -38,6 +41,13 @@ import Testing
 
     @Test func `of several pictures the one that cameras make is the photo, and the others stand for themselves`() {
         #expect(units(["a.png", "a.jpg", "a.xmp", "a.heic"]) == ["a.heic: a.xmp sidecar"])
+    }
+
+    @Test func `one that is gone is not the photo as long as another one is there`() throws {
+        let names = ["a.heic", "a.jpg", "a.xmp"].map { FilePath.Component($0)! }
+        let units = Unit.units(of: names, isThere: { $0 != names[0] }, name: \.self)
+        #expect(units.map(\.photo) == [names[1]])
+        #expect(Unit.units(of: names, isThere: { _ in false }, name: \.self).map(\.photo) == [names[0]])
     }
 
     @Test func `names that are no UTF-8 are told apart by their bytes`() throws {

@@ -62,9 +62,12 @@ import Testing
         try await bench.add("b.nef", "raw", type: MediaType(.image, "image/x-nikon-nef"))
         let proposal = try await bench.desk().propose(bench.order())
         #expect(proposal.items.map(\.photo.name) == ["a.heic", "b.jpg"] && proposal.skipped.isEmpty)
-        #expect(proposal.notes.contains { $0.contains("a.mov (1), b.nef (3)") })
+        #expect(proposal.notes.contains { $0.contains("is: b.nef (3).") })
         let chosen = try await bench.desk().propose(bench.order { $0.selection = PhotoSelection("3") })
         #expect(chosen.items.map(\.photo.name) == ["b.nef"] && chosen.notes.isEmpty)
+        _ = try await bench.share()
+        let review = ShareReview(ledger: bench.queue, place: .ledger)
+        #expect(try await review.liveShares().values.allSatisfy { $0.total == 0 })
     }
 
     @Test func `photos that cannot be stored are named, unless photos were chosen`() async throws {
