@@ -130,6 +130,27 @@ import Testing
         #expect(copy.note?.hasPrefix("stored as it is and not reduced: ") == true)
     }
 
+    @Test(arguments: [(65_501, 1), (1, 70_000), (2_000_000, 1)] as [(UInt32, UInt32)])
+    func `what has a side that no JPEG of ours has is stored as it is, with its size`(width: UInt32, height: UInt32) throws {
+        let copy = try copy(of: png(width: width, height: height), named: "long.png", policy: half)
+        #expect(copy.content == .unchanged)
+        #expect(
+            copy.note == "stored as it is and not reduced: the picture has \(width) × \(height) pixels; a side can have 65500")
+    }
+
+    /// The beginning of a PNG of one bit.
+    private func png(width: UInt32, height: UInt32) -> [UInt8] {
+        func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
+        func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
+            let sum = (Array(name.utf8) + body).reduce(~UInt32(0)) { sum, byte in
+                (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+            }
+            return number(UInt32(body.count)) + Array(name.utf8) + body + number(~sum)
+        }
+        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+            + chunk("IHDR", number(width) + number(height) + [1, 0, 0, 0, 0]) + chunk("IDAT", [0x78, 0x9C])
+    }
+
     /// Inks of 40 × 40 pixels, in a TIFF whose directory comes first.
     private func inks(bytes: Int) -> [UInt8] {
         func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.littleEndian, Array.init) }
