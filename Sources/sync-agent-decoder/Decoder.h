@@ -127,10 +127,22 @@ void prepare_libraries(void);
 /// Names and versions, as members of a JSON object.
 void print_libraries(void);
 
-// Turns.c
+// Boxes.c
 
 /// Tells how the primary picture of a HEIF file is to be turned once it is decoded. False when that is left to libheif.
 bool heif_orientation(Job *job, int *orientation);
+
+/// The tiles of a picture: side by side, each of this size.
+typedef struct HEIFTiles {
+    /// 0 where the primary picture is none of tiles, or its boxes are left to libheif.
+    int64_t count;
+    int64_t width;
+    int64_t height;
+} HEIFTiles;
+
+/// Tells what the file says of its primary picture's tiles. False, and the job has failed, where they cannot lie side by
+/// side.
+bool heif_tiles(Job *job, HEIFTiles *tiles);
 
 // Sandbox.c
 

@@ -1,4 +1,4 @@
-// HEIC, HEIF and AVIF by libheif, which applies the clean aperture; turns are told in the reply (Turns.c).
+// HEIC, HEIF and AVIF by libheif, which applies the clean aperture; turns are told in the reply (Boxes.c).
 
 #include "HEIF.h"
 #include "Decoder.h"
@@ -24,6 +24,12 @@ static enum heif_chroma coded_chroma;
 
 /// Pixels of all tiles. libheif does not ask whether they cover the picture, and leaves what they do not cover as it was.
 static int64_t coded_pixels;
+
+/// What the file tells of its tiles, by which libheif places them: one of another size would leave a gap or lie on the next.
+static HEIFTiles tiles;
+/// Pictures that were decoded. Those of an alpha plane come after all tiles.
+static int64_t coded_pictures;
+static bool is_tile_misplaced;
 
 static int scaled_down(int size, bool is_halved) { return is_halved ? (size + 1) / 2 : size; }
 
@@ -63,6 +69,10 @@ struct heif_error make_image(const CodedPicture *picture, struct heif_image **im
     } else {
         if (coded_chroma == heif_chroma_undefined) coded_chroma = picture->chroma;
         coded_pixels += (int64_t)picture->width * picture->height;
+        bool is_tile = coded_pictures < tiles.count;
+        coded_pictures += 1;
+        is_tile_misplaced = is_tile_misplaced
+            || (is_tile && (picture->width != tiles.width || picture->height != tiles.height));
     }
     return failure;
 }
@@ -301,6 +311,7 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
     if (coded_pixels < (int64_t)width * height) {
         return fail(job, CSYNC_DECODER_CORRUPT, "the tiles do not cover the picture");
     }
+    if (is_tile_misplaced) return fail(job, CSYNC_DECODER_UNSUPPORTED, "its tiles have another size than the file tells");
     if (planes.samples[3] != NULL) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
     // libheif leaves the levels of gray as they are coded, but for those that it has made RGB of.
     return write_planes(job, &planes, width, height, is_limited && is_gray);
@@ -322,7 +333,7 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     int orientation = 1;
     bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
     bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
-    if (!memory_suffices(job, handle, is_turned)) return false;
+    if (!memory_suffices(job, handle, is_turned) || !heif_tiles(job, &tiles)) return false;
     // A grid tells a size of its own; only that of the picture has been looked at.
     int side = heif_image_handle_get_width(handle);
     if (side < heif_image_handle_get_height(handle)) side = heif_image_handle_get_height(handle);
@@ -335,6 +346,8 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     struct heif_image *image = NULL;
     coded_chroma = heif_chroma_undefined;
     coded_pixels = 0;
+    coded_pictures = 0;
+    is_tile_misplaced = false;
     struct heif_error error =
         heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options);
     if (error.code == heif_error_Ok && heif_image_get_colorspace(image) == heif_colorspace_YCbCr) {

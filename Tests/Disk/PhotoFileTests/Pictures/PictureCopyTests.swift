@@ -113,6 +113,30 @@ import Testing
         }
     }
 
+    private static let otherSize = "its tiles have another size than the file tells"
+    private static let unequal = "one of its tiles is turned, cut, or of another size than the others"
+    /// Of `ipma`: five entries in place of six, of which that of the fourth tile has one number more, `irot`.
+    private static let turned: [UInt8] = [
+        5, 0, 1, 2, 0x81, 2, 0, 2, 2, 0x81, 2, 0, 3, 2, 0x81, 2, 0, 4, 3, 0x81, 2, 4, 0, 5, 2, 3, 0x84,
+    ]
+
+    /// tiles.heic has four tiles of 64 × 64 pixels. Where each one lies follows from the size that the file tells of them.
+    @Test(
+        arguments: [
+            ("too wide", 474, [66], otherSize), ("too narrow", 474, [60], otherSize),
+            ("too high", 478, [70], otherSize),
+            ("the last one of another size", 543, [3], unequal), ("the last one turned", 523, turned, unequal),
+        ] as [(String, Int, [UInt8], String)])
+    func `a picture whose tiles do not lie side by side is stored as it is`(
+        kind: String, at: Int, value: [UInt8], reason: String
+    ) throws {
+        var bytes = try Fixture.bytes("kinds/tiles.heic")
+        bytes.replaceSubrange(at..<at + value.count, with: value)
+        let copy = try copy(of: bytes, named: "tiles.heic", policy: half)
+        #expect(copy.content == .unchanged)
+        #expect(copy.note == "stored as it is and not reduced: \(reason)")
+    }
+
     @Test(arguments: ["alpha.png", "alpha.webp", "alpha.avif"])
     func `what a picture lets through lies on white`(file: String) throws {
         let copy = try copy(of: Fixture.bytes("kinds/\(file)"), named: file, policy: half)
@@ -128,6 +152,31 @@ import Testing
         let copy = try copy(of: Fixture.bytes("kinds/\(file)"), named: file, policy: half)
         #expect(copy.content == .unchanged)
         #expect(copy.note?.hasPrefix("stored as it is and not reduced: ") == true)
+    }
+
+    @Test(arguments: [(65_501, 1), (1, 70_000), (2_000_000, 1)] as [(UInt32, UInt32)])
+    func `what has a side that no JPEG of ours has is stored as it is, with its size`(width: UInt32, height: UInt32)
+        throws
+    {
+        let copy = try copy(of: png(width: width, height: height), named: "long.png", policy: half)
+        #expect(copy.content == .unchanged)
+        #expect(
+            copy.note
+                == "stored as it is and not reduced: the picture has \(width) × \(height) pixels; a side can have 65500"
+        )
+    }
+
+    /// The beginning of a PNG of one bit.
+    private func png(width: UInt32, height: UInt32) -> [UInt8] {
+        func number(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
+        func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
+            let sum = (Array(name.utf8) + body).reduce(~UInt32(0)) { sum, byte in
+                (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
+            }
+            return number(UInt32(body.count)) + Array(name.utf8) + body + number(~sum)
+        }
+        return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+            + chunk("IHDR", number(width) + number(height) + [1, 0, 0, 0, 0]) + chunk("IDAT", [0x78, 0x9C])
     }
 
     /// Inks of 40 × 40 pixels, in a TIFF whose directory comes first.

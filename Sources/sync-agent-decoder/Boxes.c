@@ -1,0 +1,256 @@
+// What the boxes of a HEIF file say of its primary picture (ISO 23008-12): how it is turned, and how its tiles lie.
+//
+// `irot` and `imir` become an orientation: libheif turns a picture by making it once more, which is more memory than all
+// the rest takes. Who reduces the picture turns it for nothing. What is not as it should be here is left to libheif.
+
+#include "Decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST_META = 4 << 20 };
+
+typedef struct Range {
+    const uint8_t *bytes;
+    size_t count;
+} Range;
+
+static uint64_t big(const uint8_t *bytes, size_t count) {
+    uint64_t value = 0;
+    for (size_t index = 0; index < count; index += 1) value = value << 8 | bytes[index];
+    return value;
+}
+
+static bool is_named(const uint8_t *box, const char *name) { return memcmp(box + 4, name, 4) == 0; }
+
+/// Takes the first box off `rest`; its range has the header. Boxes inside others have 32 bits for their size.
+static bool take_box(Range *rest, Range *box) {
+    if (rest->count < 8) return false;
+    size_t count = (size_t)big(rest->bytes, 4);
+    if (count < 8 || count > rest->count) return false;
+    *box = (Range){rest->bytes, count};
+    *rest = (Range){rest->bytes + count, rest->count - count};
+    return true;
+}
+
+/// The content of the first box of that name, without `skipped` bytes.
+static Range content_of(Range all, const char *name, size_t skipped) {
+    Range box;
+    while (take_box(&all, &box)) {
+        if (is_named(box.bytes, name) && box.count >= 8 + skipped) {
+            return (Range){box.bytes + 8 + skipped, box.count - 8 - skipped};
+        }
+    }
+    return (Range){NULL, 0};
+}
+
+// MARK: Properties
+
+/// `meta`, read as far as it tells properties.
+typedef struct Meta {
+    Range content;
+    /// Of the primary picture.
+    uint64_t item;
+    /// The properties, by their number; 0 is none.
+    Range properties[256];
+    size_t count;
+    /// `ipma`: which item has which.
+    Range uses;
+} Meta;
+
+static bool read_meta(Range content, Meta *meta) {
+    Range primary = content_of(content, "pitm", 0);
+    Range properties = content_of(content, "iprp", 0);
+    Range list = content_of(properties, "ipco", 0);
+    *meta = (Meta){.content = content, .count = 1, .uses = content_of(properties, "ipma", 0)};
+    if (primary.count < 6 || list.count == 0 || meta->uses.count < 8) return false;
+    size_t width = primary.bytes[0] == 0 ? 2 : 4;
+    if (primary.count < 4 + width) return false;
+    meta->item = big(primary.bytes + 4, width);
+    while (meta->count < 256 && take_box(&list, &meta->properties[meta->count])) meta->count += 1;
+    return true;
+}
+
+/// Goes through `ipma`. `is_asked` says of which items `take` wants the properties, and hears of each list; `take` ends it
+/// all by false.
+static bool each_property(
+    const Meta *meta, bool (*is_asked)(void *state, uint64_t item), bool (*take)(void *state, Range box), void *state) {
+    Range uses = meta->uses;
+    size_t id_bytes = uses.bytes[0] < 1 ? 2 : 4;
+    size_t step = (uses.bytes[3] & 1) != 0 ? 2 : 1;
+    uint64_t entries = big(uses.bytes + 4, 4);
+    size_t at = 8;
+    for (uint64_t entry = 0; entry < entries; entry += 1) {
+        if (at + id_bytes + 1 > uses.count) return false;
+        bool is_ours = is_asked(state, big(uses.bytes + at, id_bytes));
+        size_t count = uses.bytes[at + id_bytes];
+        at += id_bytes + 1;
+        if (at + count * step > uses.count) return false;
+        for (size_t index = 0; is_ours && index < count; index += 1) {
+            uint64_t number = big(uses.bytes + at + index * step, step) & (step == 2 ? 0x7fff : 0x7f);
+            if (number == 0) continue;
+            if (number >= meta->count || !take(state, meta->properties[number])) return false;
+        }
+        at += count * step;
+    }
+    return true;
+}
+
+/// Reads `meta` and gives it to `read`.
+static bool with_meta(Job *job, bool (*read)(const Meta *meta, void *result), void *result) {
+    int64_t at = 0;
+    int64_t end = job->request.file_bytes;
+    uint8_t header[16];
+    while (end - at >= (int64_t)sizeof header && read_picture(job, header, sizeof header, at) == sizeof header) {
+        uint64_t count = big(header, 4) == 1 ? big(header + 8, 8) : big(header, 4);
+        if (count < 8 || count > (uint64_t)(end - at)) return false;
+        if (!is_named(header, "meta")) {
+            at += (int64_t)count;
+            continue;
+        }
+        if (count < 12 || count > LARGEST_META || big(header, 4) == 1) return false;
+        uint8_t *bytes = malloc((size_t)count);
+        if (bytes == NULL) return false;
+        Meta meta;
+        bool is_known = read_picture(job, bytes, (size_t)count, at) == count
+            && read_meta((Range){bytes + 12, (size_t)count - 12}, &meta) && read(&meta, result);
+        free(bytes);
+        return is_known;
+    }
+    return false;
+}
+
+// MARK: Turns
+
+/// The orientation when a picture of orientation `from` is turned once more.
+static int turned_left(int from) { return (const int[]){0, 8, 5, 6, 7, 4, 1, 2, 3}[from]; }
+static int mirrored(int from) { return (const int[]){0, 2, 1, 4, 3, 6, 5, 8, 7}[from]; }
+
+typedef struct Turn {
+    uint64_t item;
+    int lists;
+    int orientation;
+} Turn;
+
+static bool is_turned_item(void *state, uint64_t item) {
+    Turn *turn = state;
+    if (item != turn->item) return false;
+    turn->lists += 1;
+    return true;
+}
+
+/// False where the property is one that only libheif applies.
+static bool apply(void *state, Range box) {
+    Turn *turn = state;
+    if (is_named(box.bytes, "clap")) return false;
+    bool is_turn = is_named(box.bytes, "irot");
+    bool is_mirror = is_named(box.bytes, "imir");
+    if (!is_turn && !is_mirror) return true;
+    if (box.count < 9) return false;
+    int turns = is_turn ? box.bytes[8] & 3 : 0;
+    if (is_mirror) {
+        turn->orientation = mirrored(turn->orientation);
+        // 1: left for right; 0: top for bottom, which is half a turn more.
+        turns = (box.bytes[8] & 1) == 1 ? 0 : 2;
+    }
+    for (int count = 0; count < turns; count += 1) turn->orientation = turned_left(turn->orientation);
+    return true;
+}
+
+static bool read_turns(const Meta *meta, void *result) {
+    Turn *turn = result;
+    *turn = (Turn){.item = meta->item, .orientation = 1};
+    // Two lists for one item are not as they should be.
+    return each_property(meta, is_turned_item, apply, turn) && turn->lists == 1;
+}
+
+bool heif_orientation(Job *job, int *orientation) {
+    Turn turn;
+    bool is_known = with_meta(job, read_turns, &turn);
+    *orientation = is_known ? turn.orientation : 1;
+    return is_known;
+}
+
+// MARK: Tiles
+
+typedef struct TileReader {
+    HEIFTiles *tiles;
+    /// By the number of the item.
+    bool is_tile[UINT16_MAX + 1];
+    bool is_wrong;
+} TileReader;
+
+static bool is_tile(void *state, uint64_t item) { return item <= UINT16_MAX && ((TileReader *)state)->is_tile[item]; }
+
+static bool take_tile_property(void *state, Range box) {
+    TileReader *reader = state;
+    HEIFTiles *tiles = reader->tiles;
+    if (is_named(box.bytes, "clap") || is_named(box.bytes, "irot") || is_named(box.bytes, "imir")) {
+        reader->is_wrong = true;
+    } else if (is_named(box.bytes, "ispe") && box.count >= 20) {
+        int64_t width = (int64_t)big(box.bytes + 12, 4);
+        int64_t height = (int64_t)big(box.bytes + 16, 4);
+        reader->is_wrong = reader->is_wrong || (tiles->width != 0 && (width != tiles->width || height != tiles->height));
+        tiles->width = width;
+        tiles->height = height;
+    }
+    return true;
+}
+
+/// Whether the item is a grid, by its entry in `iinf`.
+static bool is_grid(const Meta *meta, uint64_t item) {
+    Range entries = content_of(meta->content, "iinf", 0);
+    if (entries.count < 6) return false;
+    size_t skipped = entries.bytes[0] == 0 ? 6 : 8;
+    if (entries.count < skipped) return false;
+    Range rest = {entries.bytes + skipped, entries.count - skipped};
+    Range box;
+    while (take_box(&rest, &box)) {
+        if (!is_named(box.bytes, "infe") || box.count < 12 || box.bytes[8] < 2) continue;
+        size_t id_bytes = box.bytes[8] == 2 ? 2 : 4;
+        if (box.count < 12 + id_bytes + 2 + 4 || big(box.bytes + 12, id_bytes) != item) continue;
+        return memcmp(box.bytes + 12 + id_bytes + 2, "grid", 4) == 0;
+    }
+    return false;
+}
+
+/// Marks the tiles of the primary picture, by its `dimg` in `iref`.
+static bool mark_tiles(const Meta *meta, TileReader *reader) {
+    Range references = content_of(meta->content, "iref", 0);
+    if (references.count < 4) return false;
+    size_t id_bytes = references.bytes[0] == 0 ? 2 : 4;
+    Range rest = {references.bytes + 4, references.count - 4};
+    Range box;
+    while (take_box(&rest, &box)) {
+        if (!is_named(box.bytes, "dimg") || box.count < 8 + id_bytes + 2) continue;
+        if (big(box.bytes + 8, id_bytes) != meta->item) continue;
+        size_t count = (size_t)big(box.bytes + 8 + id_bytes, 2);
+        const uint8_t *ids = box.bytes + 8 + id_bytes + 2;
+        if (box.count < 8 + id_bytes + 2 + count * id_bytes) return false;
+        for (size_t index = 0; index < count; index += 1) {
+            uint64_t item = big(ids + index * id_bytes, id_bytes);
+            if (item > UINT16_MAX) return false;
+            reader->is_tile[item] = true;
+        }
+        reader->tiles->count = (int64_t)count;
+        return true;
+    }
+    return false;
+}
+
+static bool read_tiles(const Meta *meta, void *result) {
+    TileReader *reader = result;
+    return is_grid(meta, meta->item) && mark_tiles(meta, reader) && each_property(meta, is_tile, take_tile_property, reader);
+}
+
+bool heif_tiles(Job *job, HEIFTiles *tiles) {
+    *tiles = (HEIFTiles){0};
+    TileReader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
+    reader->tiles = tiles;
+    bool is_known = with_meta(job, read_tiles, reader);
+    bool is_wrong = is_known && reader->is_wrong;
+    free(reader);
+    if (!is_known) *tiles = (HEIFTiles){0};
+    return !is_wrong || fail(job, CSYNC_DECODER_UNSUPPORTED, "one of its tiles is turned, cut, or of another size than the others");
+}
