@@ -139,6 +139,8 @@ package struct CatalogPhoto: Hashable, Sendable {
     package var takenAt: CaptureTime?
     package var width: Int?
     package var height: Int?
+    /// Of a film.
+    package var duration: Duration?
 
     package struct File: Hashable, Sendable {
         package var size: Int64
@@ -152,7 +154,8 @@ package struct CatalogPhoto: Hashable, Sendable {
 
     package init(
         place: CatalogPlace, file: File?, md5: MD5Digest?, key: ObjectKey, sha256: SHA256Digest?, size: Int64,
-        contentType: String, takenAt: CaptureTime? = nil, width: Int? = nil, height: Int? = nil
+        contentType: String, takenAt: CaptureTime? = nil, width: Int? = nil, height: Int? = nil,
+        duration: Duration? = nil
     ) {
         self.place = place
         self.file = file
@@ -164,6 +167,7 @@ package struct CatalogPhoto: Hashable, Sendable {
         self.takenAt = takenAt
         self.width = width
         self.height = height
+        self.duration = duration
     }
 }
 

@@ -88,6 +88,8 @@ package struct PhotoLimits: Hashable, Sendable {
 package struct StoredCopy: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         case reduced([UInt8])
+        /// The file with other bytes in some places.
+        case patched(FilePatches)
         /// The file itself, as it is on the disk.
         case unchanged
     }
@@ -99,6 +101,8 @@ package struct StoredCopy: Hashable, Sendable {
     /// Pixels of the stored copy as it is seen, upright; `nil` where they are not known.
     package var width: Int?
     package var height: Int?
+    /// Of a film; `nil` where it is not known.
+    package var duration: Duration?
     package var takenAt: CaptureTime?
     /// What the photo has and the copy has not, in the order of their names' list.
     package var dropped: [DroppedPart]
@@ -107,13 +111,14 @@ package struct StoredCopy: Hashable, Sendable {
 
     package init(
         content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
-        takenAt: CaptureTime? = nil, dropped: [DroppedPart] = [], note: String? = nil
+        duration: Duration? = nil, takenAt: CaptureTime? = nil, dropped: [DroppedPart] = [], note: String? = nil
     ) {
         self.content = content
         self.type = type
         self.digest = digest
         self.width = width
         self.height = height
+        self.duration = duration
         self.takenAt = takenAt
         self.dropped = dropped
         self.note = note

@@ -67,7 +67,8 @@ import Testing
         for file in files {
             expect(
                 file, has: "path", "state", "key", "md5", "sha256", "storageClass", "expectedClass", "staysBecause",
-                "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt",
+                "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height",
+                "durationSeconds", "takenAt",
                 "error", "note", "dropped")
         }
         // When it was stored.
