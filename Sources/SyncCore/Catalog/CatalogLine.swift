@@ -209,6 +209,10 @@ package struct CatalogShare: Hashable, Sendable, Codable {
         package var w: Int?
         package var h: Int?
         package var storedAt: Int64?
+        /// Of a film: its type, how long it lasts, and whether there is a picture of it.
+        package var film: String?
+        package var ms: Int64?
+        package var poster: Bool?
         package var local: Bool
 
         package init(slot: Int, md5: String, path: FilePath, local: Bool) {

@@ -141,6 +141,15 @@ package protocol SharedCopyMaker: Sendable {
     ///   nothing of them could be left out; `.changed` when the file was written to meanwhile.
     func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy
 
+    /// The copy of a film that is shared: its pictures and sound as they are, and of what stands beside them only what is
+    /// known to tell nothing but its times.
+    /// - Returns: a copy of the same length. Its content is `.patched` for a file, and `.reduced` for bytes.
+    /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this film.
+    func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy
+
+    /// A picture of a film for pages, as a JPEG; `nil` where none can be made.
+    func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy?
+
     /// A small upright JPEG for pages, without any metadata but its ICC profile. It is never enlarged.
     /// - Parameter side: the longer side at most, in pixels.
     func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy

@@ -97,7 +97,7 @@ package struct SharePlanner: Sendable {
         }
         let chosen = photos.enumerated().filter { order.selection?.contains($0.offset) ?? true }
         // Known before anything is read: thousands of photos are not read to be refused.
-        let possible = chosen.count { $0.element.object.map(Self.isPicture) ?? true }
+        let possible = chosen.count { $0.element.object.map(Self.isShared) ?? true }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
         var items: [ShareProposal.Item] = []
         // They have no numbers, and whoever chooses by numbers has not chosen them.
@@ -130,14 +130,16 @@ package struct SharePlanner: Sendable {
 
     private func look(at photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
-            guard Self.isPicture(object) else { return .unfit(Self.unfit(object.contentType)) }
+            guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
             if let md5 = photo.md5 ?? object.md5 { return .picture(md5) }
         }
         if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }
-        guard photo.state != .missing else { return .unfit("it is not on this machine, and not known to be a picture") }
+        guard photo.state != .missing else {
+            return .unfit("it is not on this machine, and not known to be a photo or a film")
+        }
         do {
             let examined = try await pool.run { [reducer] in try reducer.examine(photo.path) }
-            guard MediaType.isPicture(examined.type.name) else { return .unfit(Self.unfit(examined.type.name)) }
+            guard MediaType.isShared(examined.type.name) else { return .unfit(Self.unfit(examined.type.name)) }
             return .picture(examined.digest.md5)
         } catch let error as PhotoError {
             return .unfit("\(error)")
@@ -155,10 +157,11 @@ package struct SharePlanner: Sendable {
         ]
     }
 
-    private static func isPicture(_ object: ObjectRecord) -> Bool { MediaType.isPicture(object.contentType) }
+    private static func isShared(_ object: ObjectRecord) -> Bool { MediaType.isShared(object.contentType) }
 
     private static func unfit(_ type: String) -> String {
-        "only photos are shared (this is \(type)): what others would tell of you cannot be taken out"
+        "photos are shared, and films in MP4 and QuickTime (this is \(type)): what others would tell of you cannot be taken "
+            + "out"
     }
 
     /// As others may see it: one line, which no reader of manifests refuses.

@@ -225,7 +225,7 @@ extension Database {
             self,
             sql: """
                 SELECT slot, md5, path, is_local, position, source_key, taken_at, taken_offset, sha256, size, width, height,
-                    stored_at
+                    stored_at, media_type, duration, has_poster
                 FROM share_photos WHERE share = ? ORDER BY slot
                 """, arguments: [number]
         ).map { row in
@@ -239,6 +239,9 @@ extension Database {
             photo.w = row[10]
             photo.h = row[11]
             photo.storedAt = row[12]
+            photo.film = row[13]
+            photo.ms = row[14]
+            if row[15] == 0 as Int64 { photo.poster = false }
             return photo
         }
     }

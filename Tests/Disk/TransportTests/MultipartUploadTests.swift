@@ -203,25 +203,6 @@ import Testing
         #expect(server.steps.count { $0 == "abort" } == 3)
     }
 
-    @Test func `The parts of a patched file have the new bytes`() async throws {
-        let tree = try TemporaryTree()
-        var bytes = [UInt8].noise(Self.size)
-        guard case .file(let path, let stamp) = try file(tree, bytes).source else {
-            return #expect(Bool(false), "no file")
-        }
-        let patches = FilePatches([
-            FilePatches.Patch(10..<20, head: [1]), FilePatches.Patch(900_000..<2_100_000, head: [2, 3]),
-        ])
-        bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
-        let body = ObjectBody(file: path, stamp: stamp, patches: patches, digest: ContentDigest(of: bytes))
-        let server = PartServer()
-        try await withStore(server.serve) { store in
-            _ = try await store.put(
-                body, at: try ObjectKey("film"), attributes: Self.attributes, condition: .ifAbsent)
-        }
-        #expect(server.bytes == bytes)
-    }
-
     @Test func `Bytes that are not the promised ones become no object`() async throws {
         let tree = try TemporaryTree()
         guard case .file(let path, let stamp) = try file(tree, [UInt8].noise(Self.size)).source else {
