@@ -116,7 +116,8 @@ extension BoxFile {
     /// Of a track of pictures, in whole pixels; turned by its matrix (ISO 14496-12, 8.3.2).
     private func pictureSize(_ track: Box) throws(PhotoError) -> PixelSize? {
         let parts = try boxes(track.start, track.end)
-        guard let media = parts.first(where: { $0.type == "mdia" }), let head = parts.first(where: { $0.type == "tkhd" }),
+        guard let media = parts.first(where: { $0.type == "mdia" }),
+            let head = parts.first(where: { $0.type == "tkhd" }),
             let handler = try boxes(media.start, media.end).first(where: { $0.type == "hdlr" }),
             try bytes.read(handler.start + 8, 4)?.text == "vide",
             let version = try bytes.read(head.start, 1)?.first,
@@ -135,7 +136,8 @@ extension BoxFile {
     /// What Apple's cameras write, with the offset.
     private func creationDate(_ meta: Box) throws(PhotoError) -> CaptureTime? {
         let parts = try self.parts(of: meta)
-        guard let keys = parts.first(where: { $0.type == "keys" }), let values = parts.first(where: { $0.type == "ilst" })
+        guard let keys = parts.first(where: { $0.type == "keys" }),
+            let values = parts.first(where: { $0.type == "ilst" })
         else { return nil }
         for (index, name) in try boxes(keys.start + 8, keys.end).enumerated() {
             guard try bytes.read(name.start, name.size)?.text == "com.apple.quicktime.creationdate" else { continue }
@@ -156,7 +158,9 @@ extension BoxFile {
             else { return nil }
             return CaptureTime(text)
         }
-        guard note.type == "meta", let list = try parts(of: note).first(where: { $0.type == "ilst" }) else { return nil }
+        guard note.type == "meta", let list = try parts(of: note).first(where: { $0.type == "ilst" }) else {
+            return nil
+        }
         for item in try boxes(list.start, list.end) where item.type == "\u{A9}day" {
             if let text = try text(inDataOf: item), let time = CaptureTime(text) { return time }
         }

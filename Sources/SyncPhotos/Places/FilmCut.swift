@@ -130,7 +130,9 @@ struct FilmCut {
 }
 
 extension FilePatches.Patch {
-    fileprivate static func zeros(_ range: Range<Int>) -> Self { Self(Int64(range.lowerBound)..<Int64(range.upperBound)) }
+    fileprivate static func zeros(_ range: Range<Int>) -> Self {
+        Self(Int64(range.lowerBound)..<Int64(range.upperBound))
+    }
 
     /// A box that is padding from now on.
     fileprivate static func name(_ box: Box) -> Self {
@@ -145,19 +147,22 @@ extension Box {
 }
 
 extension [UInt8] {
+    /// Equal bytes between two changes, up to which they are one: a patch takes more room than they do.
+    private static let shortestGap = 64
+
     /// Runs of bytes that are others than before; both are equally long.
     fileprivate func changes(of before: [UInt8], at offset: Int) -> [FilePatches.Patch] {
         var patches: [FilePatches.Patch] = []
         var at = 0
-        while at < count {
-            guard self[at] != before[at] else {
-                at += 1
-                continue
-            }
-            let end = (at..<count).first { self[$0] == before[$0] } ?? count
-            let start = Int64(offset + at)
-            patches.append(FilePatches.Patch(start..<start + Int64(end - at), head: Array(self[at..<end])))
+        while let start = (at..<count).first(where: { self[$0] != before[$0] }) {
+            var end = start + 1
             at = end
+            while at < count, at - end < Self.shortestGap {
+                if self[at] != before[at] { end = at + 1 }
+                at += 1
+            }
+            let first = Int64(offset + start)
+            patches.append(FilePatches.Patch(first..<first + Int64(end - start), head: Array(self[start..<end])))
         }
         return patches
     }

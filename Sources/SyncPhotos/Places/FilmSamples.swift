@@ -46,7 +46,8 @@ struct FilmSamples {
         }
         var tables: [String: Range<Int>] = [:]
         for box in try bytes.boxes(in: body, of: FilmRules.name) {
-            guard tables.updateValue(box.body, forKey: box.type) == nil || box.type == "sgpd" || box.type == "sbgp" else {
+            guard tables.updateValue(box.body, forKey: box.type) == nil || box.type == "sgpd" || box.type == "sbgp"
+            else {
                 throw .unclear(FilmRules.name)
             }
         }

@@ -113,13 +113,18 @@ struct Box {
 }
 
 extension [UInt8] {
+    /// Boxes in one of a well-formed file are hundreds at most.
+    private static let mostBoxes = 65_536
+
     /// The boxes in a range, one behind the other.
-    /// - Throws: `.tellsPlace` when they do not fill it.
+    /// - Throws: `.tellsPlace` when they do not fill it, or are without measure.
     func boxes(in range: Range<Int>, of type: String) throws(PhotoError) -> [Box] {
         var boxes: [Box] = []
         var at = range.lowerBound
         while at < range.upperBound {
-            guard var length = big(at: at), let name = text(at: at + 4) else { throw .unclear(type) }
+            guard boxes.count < Self.mostBoxes, var length = big(at: at), let name = text(at: at + 4) else {
+                throw .unclear(type)
+            }
             var header = 8
             if length == 1 {
                 guard let long = big(at: at + 8, size: 8) else { throw .unclear(type) }

@@ -71,12 +71,22 @@ import Testing
             ("damaged or of an unknown kind", PlacedFile.mp4() + [0, 0, 1]),
             ("damaged or of an unknown kind", Array(PlacedFile.mp4().prefix(30))),
         ] as [(String, [UInt8])])
-    func `a film that may tell its place where nothing can be taken out is refused`(words: String, film: [UInt8]) throws {
+    func `a film that may tell its place where nothing can be taken out is refused`(words: String, film: [UInt8]) throws
+    {
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy)
         }
         #expect(error?.code == .tellsPlace)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `boxes without measure are refused`() throws {
+        let boxes = [UInt8](Array(repeating: PlacedFile.box("skip", []), count: 70_000).joined())
+        let film = PlacedFile.mp4(notes: boxes)
+        let error = #expect(throws: PhotoError.self) {
+            _ = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy)
+        }
+        #expect(error?.message.contains("damaged or of an unknown kind") == true)
     }
 
     @Test func `boxes in boxes without an end are refused, and do not fill the stack`() throws {

@@ -4,7 +4,8 @@ import Testing
 @Suite struct FilePatchesTests {
     private static let bytes = [UInt8](1...20)
     private static let patches = FilePatches([
-        FilePatches.Patch(10..<14, head: [0xAA, 0xBB]), FilePatches.Patch(2..<4), FilePatches.Patch(14..<15, head: [0xCC]),
+        FilePatches.Patch(10..<14, head: [0xAA, 0xBB]), FilePatches.Patch(2..<4),
+        FilePatches.Patch(14..<15, head: [0xCC]),
         FilePatches.Patch(7..<7),
     ])
     private static let patched: [UInt8] = [1, 2, 0, 0, 5, 6, 7, 8, 9, 10, 0xAA, 0xBB, 0, 0, 0xCC, 16, 17, 18, 19, 20]
