@@ -49,7 +49,7 @@ extension LocalStore {
             try bytes.withUnsafeBytes { try target.write($0) }
             digest = ContentDigest(of: bytes)
         case .file(let source, let stamp):
-            digest = try SourceFile.read(source, stamp: stamp, for: key) { piece in
+            digest = try SourceFile.read(source, stamp: stamp, patches: body.patches, for: key) { piece in
                 try flag.check()
                 try onStep(.writing)
                 try target.write(piece)

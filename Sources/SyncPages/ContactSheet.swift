@@ -74,7 +74,7 @@ struct ContactSheetView: Sendable {
         let line = PageText.line(sheet.title)
         title = line.isEmpty ? "Photos" : line
         let bytes = sheet.photos.reduce(0) { $0 + max($1.size, 0) }
-        summary = "\(PageText.photos(sheet.photos.count)), \(PageText.size(bytes))"
+        summary = "\(PageText.contents(photos: sheet.photos.count)), \(PageText.size(bytes))"
         var photos: [Photo] = []
         for (index, photo) in sheet.photos.enumerated() {
             let when = photo.takenAt.map { PageDates.moment($0) }

@@ -13,8 +13,8 @@ struct PageTemplate: Sendable {
         PackageResources.share_mustache,
         style: PackageResources.page_css + PackageResources.share_css, script: PackageResources.share_js,
         policy: """
-            default-src 'none'; img-src 'self'; \
-            style-src 'sha256-Cev8jf5YRsTy5k5ktFvndPvkepqpR64Wznp+nNKwXiY='; \
+            default-src 'none'; img-src 'self'; media-src 'self'; \
+            style-src 'sha256-QoZpKBmacOkoKyAopHSfbCZysLexZvSAQZhEEXIzyzU='; \
             script-src 'sha256-cbnOs72jUYTLItuXcLGd2qYWC2L4XjgO5nuRGHHBVWo='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """

@@ -37,6 +37,38 @@ package struct SharePage: Hashable, Sendable {
         }
     }
 
+    package struct Film: Hashable, Sendable {
+        /// As in ``ShareManifest/Film/orderIndex``.
+        package var orderIndex: Int
+        package var link: String
+        /// A JPEG; `nil` where there is none.
+        package var posterLink: String?
+        /// Pixels of the film, as it is to be seen.
+        package var width: Int
+        package var height: Int
+        package var duration: Duration?
+        /// Bytes.
+        package var size: Int64
+        package var takenAt: CaptureTime?
+        /// As that of a photo.
+        package var downloadName: String
+
+        package init(
+            orderIndex: Int, link: String, posterLink: String?, width: Int, height: Int, duration: Duration?,
+            size: Int64, takenAt: CaptureTime?, downloadName: String
+        ) {
+            self.orderIndex = orderIndex
+            self.link = link
+            self.posterLink = posterLink
+            self.width = width
+            self.height = height
+            self.duration = duration
+            self.size = size
+            self.takenAt = takenAt
+            self.downloadName = downloadName
+        }
+    }
+
     package var location: String
     package var startDate: CalendarDay
     package var endDate: CalendarDay
@@ -44,13 +76,15 @@ package struct SharePage: Hashable, Sendable {
     package var expiresAt: Date
     /// In the order in which they are to be seen.
     package var photos: [Photo]
+    /// In the order in which they are to be seen, below the photos.
+    package var films: [Film]
     package var manifestLink: String
     /// What `sync-agent mirror` takes for this share: an id or a link.
     package var mirrorReference: String
 
     package init(
         location: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?, expiresAt: Date,
-        photos: [Photo], manifestLink: String, mirrorReference: String
+        photos: [Photo], films: [Film] = [], manifestLink: String, mirrorReference: String
     ) {
         self.location = location
         self.startDate = startDate
@@ -58,6 +92,7 @@ package struct SharePage: Hashable, Sendable {
         self.sharedBy = sharedBy
         self.expiresAt = expiresAt
         self.photos = photos
+        self.films = films
         self.manifestLink = manifestLink
         self.mirrorReference = mirrorReference
     }
@@ -90,6 +125,19 @@ struct ShareView: Sendable {
         let shape: Int
     }
 
+    struct Film: Sendable {
+        let number: Int
+        let link: String
+        let poster: String?
+        let label: String
+        /// `0:12, 34 MB`
+        let facts: String
+        let when: String?
+        let name: String
+        let width: Int
+        let height: Int
+    }
+
     let policy: String
     let style: String
     let script: String
@@ -109,6 +157,9 @@ struct ShareView: Sendable {
     let icon: String
     let isFew: Bool
     let photos: [Photo]
+    let films: [Film]
+    let hasFilms: Bool
+    let isEmpty: Bool
 
     /// Below 4 GiB, with room for the archive's own records.
     private static let mostArchiveBytes: Int64 = 4_200_000_000
@@ -119,7 +170,7 @@ struct ShareView: Sendable {
         let place = PageText.line(page.location)
         location = place.isEmpty ? "Photos" : place
         dates = PageDates.range(page.startDate, page.endDate)
-        count = PageText.photos(page.photos.count)
+        count = PageText.contents(photos: page.photos.count, films: page.films.count)
         sharedBy = page.sharedBy.map { PageText.line($0) }.flatMap { $0.isEmpty ? nil : $0 }
         ends = PageDates.day(CalendarDay(page.expiresAt))
         endsAt = PageDates.moment(page.expiresAt) + " UTC"
@@ -135,25 +186,35 @@ struct ShareView: Sendable {
         }
         manifest = try checked(page.manifestLink)
         var names: Set<String> = []
-        var photos: [Photo] = []
-        for (index, photo) in page.photos.enumerated() {
-            var name = PageText.fileName(photo.downloadName)
+        func unique(_ name: String, _ orderIndex: Int) -> String {
+            var name = PageText.fileName(name)
             // Names that differ in case only are one file on many disks.
             if !names.insert(name.lowercased()).inserted {
-                name = "\(photo.orderIndex + 1)_\(name)"
+                name = "\(orderIndex + 1)_\(name)"
                 names.insert(name.lowercased())
             }
+            return name
+        }
+        var photos: [Photo] = []
+        for (index, photo) in page.photos.enumerated() {
+            let name = unique(photo.downloadName, photo.orderIndex)
             photos.append(
                 Self.photo(
                     photo, number: index + 1, of: page.photos.count, link: try checked(photo.link),
                     thumbnail: try checked(photo.thumbnailLink), name: name))
+        }
+        films = try page.films.enumerated().map { index, film throws(PageError) in
+            Self.film(
+                film, number: index + 1, of: page.films.count, link: try checked(film.link),
+                poster: try film.posterLink.map(checked), name: unique(film.downloadName, film.orderIndex))
         }
         guard origins.count <= 1 else {
             throw PageError(
                 .origin, "the links of one page lead to \(origins.sorted().joined(separator: " and ")): one is allowed")
         }
         self.photos = photos
-        icon = photos.first?.thumbnail ?? manifest
+        (hasFilms, isEmpty) = (!films.isEmpty, films.isEmpty && photos.isEmpty)
+        icon = photos.first?.thumbnail ?? films.lazy.compactMap(\.poster).first ?? manifest
         isFew = photos.count <= 6
         let bytes = photos.reduce(0) { $0 + $1.size }
         archiveSize = photos.isEmpty || bytes > Self.mostArchiveBytes ? nil : PageText.size(bytes)
@@ -174,6 +235,18 @@ struct ShareView: Sendable {
             thumbnailHeight: scaled(height, side, longest),
             // Narrower and wider ones are cut in the grid, not in the viewer.
             shape: min(max((width * 10 + height / 2) / height, 6), 18))
+    }
+
+    private static func film(
+        _ film: SharePage.Film, number: Int, of count: Int, link: String, poster: String?, name: String
+    ) -> Film {
+        let when = film.takenAt.map { PageDates.moment($0) }
+        let length = film.duration?.clockText
+        return Film(
+            number: number, link: link, poster: poster,
+            label: ["Film \(number) of \(count)", when, length].compactMap(\.self).joined(separator: ", "),
+            facts: [length, PageText.size(max(film.size, 0))].compactMap(\.self).joined(separator: ", "), when: when,
+            name: name, width: max(film.width, 1), height: max(film.height, 1))
     }
 
     private static func scaled(_ length: Int, _ side: Int, _ longest: Int) -> Int {

@@ -74,6 +74,13 @@ package struct PhotoFileReducer: PhotoReducer {
         original.takenAt = try PooledWork.step { () throws(PhotoError) in
             try file.captureTime(size: examined.stamp.size, at: now())
         }
+        if examined.type.kind == .video {
+            let facts = try PooledWork.step { () throws(PhotoError) in
+                try file.filmFacts(of: examined.type, size: examined.stamp.size)
+            }
+            (original.width, original.height, original.duration) = (facts.width, facts.height, facts.duration)
+            original.note = facts.damage.map { "stored as it is: \($0)" }
+        }
         let unchanged = original
         let copy: StoredCopy
         if examined.type.kind == .jpeg {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Logging
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -46,7 +47,12 @@ struct ShareServices: Sendable {
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
-            maker: SharedPhotoMaker(pictures: workspace.pictures),
+            maker: SharedPhotoMaker(
+                pictures: workspace.pictures,
+                frames: FilmFrames(path: installation.environment["PATH"] ?? "") {
+                    [logger = workspace.logger] trouble in
+                    logger.warning("\(trouble)")
+                }),
             pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,

@@ -52,6 +52,7 @@ struct Examination: Sendable {
         }
         let pictures = DecoderExamination(pictures: PictureWorkers(besides: ProcessEnvironment.executable))
         checks.add(try await pool.runChecking { try pictures.finding($0) })
+        checks.add(FilmExamination(frames: FilmFrames(path: environment["PATH"] ?? "")).finding)
         let closeLedger: @Sendable () async -> Void = { await pool.finish { try? ledger?.close() } }
         try await closing(closeLedger) {
             if let installation {

@@ -137,7 +137,12 @@ struct MirrorView {
             manifest.startDate == manifest.endDate
             ? "\(manifest.startDate)" : "\(manifest.startDate) to \(manifest.endDate)"
         return "\(name), \(days)" + (manifest.sharedBy.map { ", shared by \($0)" } ?? "")
-            + ": \(photos(manifest.photoCount))"
+            + ": \(contents(of: manifest))"
+    }
+
+    private func contents(of manifest: ShareManifest) -> String {
+        guard let films = manifest.films?.count, films > 0 else { return photos(manifest.photoCount) }
+        return "\(photos(manifest.photoCount)), \(Quantities.counted(films, "film"))"
     }
 
     private func photos(_ count: Int) -> String { Quantities.counted(count, "photo") }

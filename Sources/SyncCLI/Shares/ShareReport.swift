@@ -212,10 +212,11 @@ struct ShareView {
     func proposal(_ proposal: ShareProposal, showsAll: Bool) -> [String] {
         let vacation = proposal.order.vacation
         let shown = showsAll ? proposal.items.count : Self.photosShown
+        let films = proposal.items.count { $0.photo.object.flatMap { FilmType(contentType: $0.contentType) } != nil }
         var lines = [
             terminal.styled(proposal.draft.location.escapingControls, .bold)
                 + ", \(Self.days(vacation.startDate, vacation.endDate)): "
-                + "\(Quantities.counted(proposal.items.count, "photo")), about \(Quantities.bytes(proposal.bytes))"
+                + "\(Self.contents(proposal.items.count, films: films)), about \(Quantities.bytes(proposal.bytes))"
         ]
         lines += proposal.items.prefix(shown).map { photo($0.number, $0.photo) }
         if proposal.items.count > shown { lines.append("        and \(proposal.items.count - shown) more") }
@@ -235,6 +236,13 @@ struct ShareView {
             "Without positions, serial numbers and maker notes\(from), until \(Quantities.time(proposal.expiresAt)).")
         lines += proposal.notes.flatMap { terminal.wrapped($0.escapingControls) }
         return lines
+    }
+
+    /// - Parameter count: with the films.
+    private static func contents(_ count: Int, films: Int) -> String {
+        let (photos, told) = (Quantities.counted(count - films, "photo"), Quantities.counted(films, "film"))
+        if films == 0 { return photos }
+        return films == count ? told : "\(photos) and \(told)"
     }
 
     /// All photos of a vacation with their numbers, for those who have to choose.
@@ -270,7 +278,8 @@ struct ShareView {
         guard share.state == .live, let link = share.link else {
             return lines + waiting(share, agentRuns)
         }
-        let count = Quantities.counted(share.photoCount, "photo")
+        let films = photos.count { $0.position != nil && $0.copy?.film != nil }
+        let count = Self.contents(share.photoCount, films: films)
         lines.append(
             wasThere
                 ? "Shared already, nothing had to be sent: \(count)" : terminal.styled("Shared", .green) + ": \(count)")

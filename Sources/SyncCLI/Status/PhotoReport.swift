@@ -22,6 +22,8 @@ struct PhotoReport: Encodable {
     @Nullable var bytesStored: Int64?
     @Nullable var width: Int?
     @Nullable var height: Int?
+    /// Of a film.
+    @Nullable var durationSeconds: Double?
     @Nullable var takenAt: CaptureTime?
     @Nullable var error: String?
     /// What a file of gallery events holds; of other files, what is to be known of the stored copy.
@@ -109,6 +111,7 @@ struct PhotoReport: Encodable {
         bytesStored = photo.bytesStored
         width = photo.width
         height = photo.height
+        durationSeconds = photo.duration.map { $0 / .seconds(1) }
         takenAt = photo.takenAt
         error = photo.error
         note = photo.note
@@ -220,6 +223,7 @@ struct PhotoListView {
             photo.bytesStored.map(Quantities.bytes) ?? "–", pixels(of: photo),
         ]
         var rest: [String] = []
+        if let duration = photo.duration { rest.append(duration.clockText) }
         if let badge = standing.badge { rest.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
         if let tier = photo.storageClass, tier != .standard { rest.append(tier.rawValue) }
         if let until = photo.restoredUntil { rest.append("until \(Quantities.time(until))") }

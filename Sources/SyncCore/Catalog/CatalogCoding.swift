@@ -80,6 +80,7 @@ package struct CatalogCoding: Sendable {
         wire.at = photo.takenAt?.description
         wire.w = photo.width
         wire.h = photo.height
+        wire.ms = photo.duration?.inMilliseconds
         return wire
     }
 
@@ -93,7 +94,7 @@ package struct CatalogCoding: Sendable {
         return CatalogPhoto(
             place: place, file: file, md5: md5, key: key, sha256: wire.sha256.flatMap { SHA256Digest(hex: $0) },
             size: size, contentType: wire.type ?? MediaType.jpeg.name, takenAt: wire.at.flatMap { CaptureTime($0) },
-            width: wire.w, height: wire.h)
+            width: wire.w, height: wire.h, duration: wire.ms.map { .milliseconds($0) })
     }
 
     private func derivedKey(_ md5: MD5Digest?) -> ObjectKey? {
@@ -120,6 +121,8 @@ private struct WirePhoto: Codable {
     var at: String?
     var w: Int?
     var h: Int?
+    /// How long a film lasts.
+    var ms: Int64?
 
     var catalog: Int?
     var folder: Int64?

@@ -139,6 +139,8 @@ package struct CatalogPhoto: Hashable, Sendable {
     package var takenAt: CaptureTime?
     package var width: Int?
     package var height: Int?
+    /// Of a film.
+    package var duration: Duration?
 
     package struct File: Hashable, Sendable {
         package var size: Int64
@@ -152,7 +154,8 @@ package struct CatalogPhoto: Hashable, Sendable {
 
     package init(
         place: CatalogPlace, file: File?, md5: MD5Digest?, key: ObjectKey, sha256: SHA256Digest?, size: Int64,
-        contentType: String, takenAt: CaptureTime? = nil, width: Int? = nil, height: Int? = nil
+        contentType: String, takenAt: CaptureTime? = nil, width: Int? = nil, height: Int? = nil,
+        duration: Duration? = nil
     ) {
         self.place = place
         self.file = file
@@ -164,6 +167,7 @@ package struct CatalogPhoto: Hashable, Sendable {
         self.takenAt = takenAt
         self.width = width
         self.height = height
+        self.duration = duration
     }
 }
 
@@ -205,6 +209,10 @@ package struct CatalogShare: Hashable, Sendable, Codable {
         package var w: Int?
         package var h: Int?
         package var storedAt: Int64?
+        /// Of a film: its type, how long it lasts, and whether there is a picture of it.
+        package var film: String?
+        package var ms: Int64?
+        package var poster: Bool?
         package var local: Bool
 
         package init(slot: Int, md5: String, path: FilePath, local: Bool) {

@@ -10,17 +10,21 @@ package struct ObjectBody: Hashable, Sendable {
     }
 
     package let source: Source
+    /// What is changed of a file's bytes on their way: the digest is that of the bytes that arrive.
+    package let patches: FilePatches
     package let size: Int64
     package let digest: ContentDigest
 
     package init(bytes: [UInt8], digest: ContentDigest) {
         self.source = .bytes(bytes)
+        patches = .none
         self.size = Int64(bytes.count)
         self.digest = digest
     }
 
-    package init(file: FilePath, stamp: FileStamp, digest: ContentDigest) {
+    package init(file: FilePath, stamp: FileStamp, patches: FilePatches = .none, digest: ContentDigest) {
         self.source = .file(file, stamp)
+        self.patches = patches
         self.size = stamp.size
         self.digest = digest
     }
@@ -87,6 +91,8 @@ package enum MetadataName {
     /// Pixels of the stored copy.
     package static let width = "width"
     package static let height = "height"
+    /// Of a film: seconds, with three decimals.
+    package static let duration = "duration"
     /// Capture time as ``CaptureTime`` writes it. Older objects have it in UTC, or the camera's clock as if it were UTC.
     package static let takenAt = "taken-at"
 

@@ -64,6 +64,7 @@ extension ObjectInfo {
     /// Pixels of the stored copy.
     package var width: Int? { metadata[MetadataName.width].flatMap { Int($0) } }
     package var height: Int? { metadata[MetadataName.height].flatMap { Int($0) } }
+    package var duration: Duration? { metadata[MetadataName.duration].flatMap { Duration(secondsText: $0) } }
     package var takenAt: CaptureTime? { metadata[MetadataName.takenAt].flatMap { CaptureTime($0) } }
 }
 

@@ -48,6 +48,9 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
     /// Whether pictures can be made of what has this `Content-Type`: smaller ones, and those that others get.
     package static func isPicture(_ name: String) -> Bool { pictureNames.contains(name) || rawNames.contains(name) }
 
+    /// Whether it can be shared: pictures, and films of which all can be taken out that others should not see.
+    package static func isShared(_ name: String) -> Bool { isPicture(name) || FilmType(contentType: name) != nil }
+
     private static let endings = [
         "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/heic": "heic", "image/heif": "heif",
         "image/avif": "avif", "image/tiff": "tiff", "image/bmp": "bmp", "video/mp4": "mp4", "video/quicktime": "mov",

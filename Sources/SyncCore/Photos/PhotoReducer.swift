@@ -88,6 +88,8 @@ package struct PhotoLimits: Hashable, Sendable {
 package struct StoredCopy: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         case reduced([UInt8])
+        /// The file with other bytes in some places.
+        case patched(FilePatches)
         /// The file itself, as it is on the disk.
         case unchanged
     }
@@ -99,6 +101,8 @@ package struct StoredCopy: Hashable, Sendable {
     /// Pixels of the stored copy as it is seen, upright; `nil` where they are not known.
     package var width: Int?
     package var height: Int?
+    /// Of a film; `nil` where it is not known.
+    package var duration: Duration?
     package var takenAt: CaptureTime?
     /// What the photo has and the copy has not, in the order of their names' list.
     package var dropped: [DroppedPart]
@@ -107,13 +111,14 @@ package struct StoredCopy: Hashable, Sendable {
 
     package init(
         content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
-        takenAt: CaptureTime? = nil, dropped: [DroppedPart] = [], note: String? = nil
+        duration: Duration? = nil, takenAt: CaptureTime? = nil, dropped: [DroppedPart] = [], note: String? = nil
     ) {
         self.content = content
         self.type = type
         self.digest = digest
         self.width = width
         self.height = height
+        self.duration = duration
         self.takenAt = takenAt
         self.dropped = dropped
         self.note = note
@@ -135,6 +140,15 @@ package protocol SharedCopyMaker: Sendable {
     /// - Throws: ``PhotoError``; `.notAPhoto` for what is no photo, and `.unsupported` for one that cannot be decoded:
     ///   nothing of them could be left out; `.changed` when the file was written to meanwhile.
     func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy
+
+    /// The copy of a film that is shared: its pictures and sound as they are, and of what stands beside them only what is
+    /// known to tell nothing but its times.
+    /// - Returns: a copy of the same length. Its content is `.patched` for a file, and `.reduced` for bytes.
+    /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this film.
+    func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy
+
+    /// A picture of a film for pages, as a JPEG; `nil` where none can be made.
+    func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy?
 
     /// A small upright JPEG for pages, without any metadata but its ICC profile. It is never enlarged.
     /// - Parameter side: the longer side at most, in pixels.

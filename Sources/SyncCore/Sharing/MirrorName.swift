@@ -22,7 +22,7 @@ package struct MirrorName: Hashable, Sendable {
         var parts = [Self.number(of: photo), "\(day)"]
         if !place.isEmpty { parts.append(place) }
         if isOther { parts.append(String(photo.sha256.description.prefix(8))) }
-        guard let name = FilePath.Component("\(parts.joined(separator: "_")).jpg") else {
+        guard let name = FilePath.Component("\(parts.joined(separator: "_")).\(Self.ending(of: photo))") else {
             preconditionFailure("\(parts) makes no name")
         }
         return name
@@ -30,8 +30,10 @@ package struct MirrorName: Hashable, Sendable {
 
     /// Whether a name is one that this photo can have been given, under whatever place and day the share had then.
     package static func admits(_ name: FilePath.Component, of photo: CheckedShare.Photo) -> Bool {
-        name.string.hasPrefix("\(number(of: photo))_") && name.string.hasSuffix(".jpg")
+        name.string.hasPrefix("\(number(of: photo))_") && name.string.hasSuffix(".\(ending(of: photo))")
     }
+
+    private static func ending(of photo: CheckedShare.Photo) -> String { photo.film?.ending ?? "jpg" }
 
     private static func number(of photo: CheckedShare.Photo) -> String {
         let number = String(photo.orderIndex + 1)

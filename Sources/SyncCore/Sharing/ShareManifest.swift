@@ -34,11 +34,48 @@ package struct ShareManifest: Hashable, Sendable, Codable {
         }
     }
 
+    /// A film of the share. Readers that know of none pass over it.
+    package struct Film: Hashable, Sendable, Codable {
+        /// As that of a photo; no film has the number of a photo.
+        package var orderIndex: Int
+        package var mediaType: FilmType
+        /// Pixels, as it is to be seen.
+        package var width: Int
+        package var height: Int
+        @ExplicitNull package var durationSeconds: Double?
+        /// Bytes.
+        package var size: Int64
+        /// Of the bytes, hexadecimal.
+        package var sha256: String
+        @ExplicitNull package var takenAt: CaptureTime?
+        /// Whether there is a picture of it beside the thumbnails of the photos.
+        package var hasPoster: Bool
+        /// A signed link to the film, where the share cannot be read without one.
+        package var url: String?
+
+        package init(
+            orderIndex: Int, mediaType: FilmType, width: Int, height: Int, durationSeconds: Double?, size: Int64,
+            sha256: String, takenAt: CaptureTime?, hasPoster: Bool, url: String? = nil
+        ) {
+            self.orderIndex = orderIndex
+            self.mediaType = mediaType
+            self.width = width
+            self.height = height
+            self.size = size
+            self.sha256 = sha256
+            self.hasPoster = hasPoster
+            self.url = url
+            self._durationSeconds = ExplicitNull(wrappedValue: durationSeconds)
+            self._takenAt = ExplicitNull(wrappedValue: takenAt)
+        }
+    }
+
     package var version: Int
     package var shareId: String
     package var locationName: String
     package var startDate: CalendarDay
     package var endDate: CalendarDay
+    /// Without films.
     package var photoCount: Int
     @ExplicitNull package var sharedBy: String?
     package var expiresAt: Date
@@ -46,12 +83,14 @@ package struct ShareManifest: Hashable, Sendable, Codable {
     package var updatedAt: Date
     /// In the order in which they are to be seen.
     package var photos: [Photo]
+    /// In the order in which they are to be seen; `nil` where there are none.
+    package var films: [Film]?
     /// A signed link to this manifest, newer than the one by which it was read.
     package var manifestURL: String?
 
     package init(
         shareId: ShareID, locationName: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?,
-        expiresAt: Date, updatedAt: Date, photos: [Photo], manifestURL: String? = nil
+        expiresAt: Date, updatedAt: Date, photos: [Photo], films: [Film] = [], manifestURL: String? = nil
     ) {
         version = Self.currentVersion
         self.shareId = shareId.description
@@ -62,6 +101,7 @@ package struct ShareManifest: Hashable, Sendable, Codable {
         self.expiresAt = expiresAt
         self.updatedAt = updatedAt
         self.photos = photos
+        self.films = films.isEmpty ? nil : films
         self.manifestURL = manifestURL
         self._sharedBy = ExplicitNull(wrappedValue: sharedBy)
     }
@@ -111,6 +151,8 @@ package struct CheckedShare: Hashable, Sendable {
         package let size: Int64
         package let sha256: SHA256Digest
         package let takenAt: CaptureTime?
+        /// What kind of film it is; `nil` for a photo.
+        package var film: FilmType?
         /// Where the manifest says that it is, of the origin that the person trusts.
         package let link: WebLink?
     }
@@ -118,10 +160,14 @@ package struct CheckedShare: Hashable, Sendable {
     package let id: ShareID
     /// As it can be kept on a disk: texts for one line of a terminal, and no links.
     package let manifest: ShareManifest
-    /// In the order in which they are to be seen.
+    /// In the order in which they are to be seen: the photos, and behind them the films.
     package let photos: [Photo]
     /// A newer link to the manifest, of the same origin.
     package let manifestLink: WebLink?
+}
+
+extension ShareKeys {
+    package func object(of photo: CheckedShare.Photo) -> ObjectKey { copy(photo.orderIndex, film: photo.film) }
 }
 
 /// Why a share is not read: what was found is no manifest, or one that no honest sharer writes.

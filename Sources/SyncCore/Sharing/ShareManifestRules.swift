@@ -5,12 +5,15 @@ import FoundationEssentials
 package struct ShareManifestRules: Hashable, Sendable {
     package static let maximumBytes = 4 << 20
     package static let maximumPhotos = 10_000
-    /// Bytes, of one photo and of all together.
+    /// Bytes, of one photo, of one film, and of all together.
     package static let maximumPhotoSize: Int64 = 1 << 30
+    package static let maximumFilmSize: Int64 = 16 << 30
     package static let maximumTotalSize: Int64 = 100 << 30
     private static let maximumDepth = 16
     private static let maximumOrderIndex = 999_999
     private static let maximumPixels = 1_000_000
+    /// Seconds: three years.
+    private static let longestFilm = 1e8
     /// From 2000-01-01 to 9999-12-31.
     private static let dates = Date(timeIntervalSince1970: 946_684_800)...Date(timeIntervalSince1970: 253_402_300_799)
     /// From 1826, when the first photo was taken. What a camera says beyond is not passed on.
@@ -44,6 +47,11 @@ package struct ShareManifestRules: Hashable, Sendable {
             manifest.photos[index].sha256 = photos[index].sha256.description
             manifest.photos[index].takenAt = photos[index].takenAt
         }
+        for (index, film) in photos.dropFirst(manifest.photos.count).enumerated() {
+            manifest.films?[index].url = nil
+            manifest.films?[index].sha256 = film.sha256.description
+            manifest.films?[index].takenAt = film.takenAt
+        }
         manifest.manifestURL = nil
         return CheckedShare(id: id, manifest: manifest, photos: photos, manifestLink: newer ?? nil)
     }
@@ -56,7 +64,8 @@ package struct ShareManifestRules: Hashable, Sendable {
             guard Self.dates.contains(date) else { throw ShareRefusal("\(name) is no time of these days") }
         }
         let count = manifest.photos.count
-        guard count <= Self.maximumPhotos, manifest.photoCount <= Self.maximumPhotos else {
+        guard count + (manifest.films?.count ?? 0) <= Self.maximumPhotos, manifest.photoCount <= Self.maximumPhotos
+        else {
             throw ShareRefusal("it has more than \(Self.maximumPhotos) photos")
         }
         guard manifest.photoCount == count else {
@@ -67,40 +76,76 @@ package struct ShareManifestRules: Hashable, Sendable {
     private func checkPhotos(
         _ manifest: ShareManifest, foundAt link: WebLink?
     ) throws(ShareRefusal) -> [CheckedShare.Photo] {
-        var seen: Set<Int> = []
-        var total: Int64 = 0
+        var place = ManifestPlaces()
         var checked: [CheckedShare.Photo] = []
-        for (place, photo) in manifest.photos.enumerated() {
-            let name = "photos[\(place)]"
-            guard (0...Self.maximumOrderIndex).contains(photo.orderIndex) else {
-                throw ShareRefusal("\(name).orderIndex is not between 0 and \(Self.maximumOrderIndex)")
+        for (number, photo) in manifest.photos.enumerated() {
+            let piece = Piece(
+                name: "photos[\(number)]", orderIndex: photo.orderIndex, size: photo.size, sha256: photo.sha256,
+                pixels: [photo.width, photo.height], takenAt: photo.takenAt, url: photo.url, film: nil)
+            checked.append(try Self.checked(piece, &place, foundAt: link))
+        }
+        for (number, film) in (manifest.films ?? []).enumerated() {
+            let name = "films[\(number)]"
+            if let seconds = film.durationSeconds, !(seconds > 0 && seconds < Self.longestFilm) {
+                throw ShareRefusal("\(name).durationSeconds is no time that a film lasts")
             }
-            guard seen.insert(photo.orderIndex).inserted else {
-                throw ShareRefusal("two of its photos have the orderIndex \(photo.orderIndex)")
-            }
-            guard (1...Self.maximumPhotoSize).contains(photo.size) else {
-                throw ShareRefusal("\(name).size is not between 1 byte and \(Self.maximumPhotoSize >> 30) GiB")
-            }
-            guard (1...Self.maximumPixels).contains(photo.width), (1...Self.maximumPixels).contains(photo.height) else {
-                throw ShareRefusal("\(name) has a width or height that no photo has")
-            }
-            guard let sha256 = SHA256Digest(hex: photo.sha256) else {
-                throw ShareRefusal("\(name).sha256 is not a SHA-256 in 64 hexadecimal digits")
-            }
-            total += photo.size
-            guard total <= Self.maximumTotalSize else {
-                throw ShareRefusal("its photos have more than \(Self.maximumTotalSize >> 30) GiB together")
-            }
-            let url = try photo.url.map { text throws(ShareRefusal) in
-                try Self.checked(text, "\(name).url", foundAt: link)
-            }
-            checked.append(
-                CheckedShare.Photo(
-                    orderIndex: photo.orderIndex, size: photo.size, sha256: sha256,
-                    takenAt: photo.takenAt.flatMap { Self.captureYears.contains($0.day.year) ? $0 : nil },
-                    link: url ?? nil))
+            let piece = Piece(
+                name: name, orderIndex: film.orderIndex, size: film.size, sha256: film.sha256,
+                pixels: [film.width, film.height], takenAt: film.takenAt, url: film.url, film: film.mediaType)
+            checked.append(try Self.checked(piece, &place, foundAt: link))
         }
         return checked
+    }
+
+    /// What a photo and a film have in common.
+    private struct Piece {
+        let name: String
+        let orderIndex: Int
+        let size: Int64
+        let sha256: String
+        let pixels: [Int]
+        let takenAt: CaptureTime?
+        let url: String?
+        let film: FilmType?
+    }
+
+    /// What those before have taken.
+    private struct ManifestPlaces {
+        var seen: Set<Int> = []
+        var bytes: Int64 = 0
+    }
+
+    private static func checked(
+        _ piece: Piece, _ places: inout ManifestPlaces, foundAt link: WebLink?
+    ) throws(ShareRefusal) -> CheckedShare.Photo {
+        let name = piece.name
+        guard (0...maximumOrderIndex).contains(piece.orderIndex) else {
+            throw ShareRefusal("\(name).orderIndex is not between 0 and \(maximumOrderIndex)")
+        }
+        guard places.seen.insert(piece.orderIndex).inserted else {
+            throw ShareRefusal("two of its photos have the orderIndex \(piece.orderIndex)")
+        }
+        let limit = piece.film == nil ? maximumPhotoSize : maximumFilmSize
+        guard (1...limit).contains(piece.size) else {
+            throw ShareRefusal("\(name).size is not between 1 byte and \(limit >> 30) GiB")
+        }
+        guard piece.pixels.allSatisfy((1...maximumPixels).contains) else {
+            throw ShareRefusal("\(name) has a width or height that no photo has")
+        }
+        guard let sha256 = SHA256Digest(hex: piece.sha256) else {
+            throw ShareRefusal("\(name).sha256 is not a SHA-256 in 64 hexadecimal digits")
+        }
+        places.bytes += piece.size
+        guard places.bytes <= maximumTotalSize else {
+            throw ShareRefusal("its photos have more than \(maximumTotalSize >> 30) GiB together")
+        }
+        let url = try piece.url.map { text throws(ShareRefusal) in
+            try checked(text, "\(name).url", foundAt: link)
+        }
+        return CheckedShare.Photo(
+            orderIndex: piece.orderIndex, size: piece.size, sha256: sha256,
+            takenAt: piece.takenAt.flatMap { captureYears.contains($0.day.year) ? $0 : nil }, film: piece.film,
+            link: url ?? nil)
     }
 
     /// Version and depth first, so that a newer form is told as such and a deep one meets no recursion.

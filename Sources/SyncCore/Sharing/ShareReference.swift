@@ -98,10 +98,23 @@ package struct ShareKeys: Hashable, Sendable {
 
     /// - Parameter orderIndex: from 0.
     package func photo(_ orderIndex: Int) -> ObjectKey { key(Self.photoName(id, orderIndex)) }
+    /// - Parameter film: `nil` for a photo.
+    package func copy(_ orderIndex: Int, film: FilmType?) -> ObjectKey {
+        key(Self.copyName(id, orderIndex, film: film))
+    }
+    /// Of a film: its poster.
     package func thumbnail(_ orderIndex: Int) -> ObjectKey { key(Self.thumbnailName(orderIndex)) }
 
+    /// All that may be stored of a photo or a film.
+    package func all(_ orderIndex: Int) -> [ObjectKey] {
+        [photo(orderIndex), thumbnail(orderIndex)] + FilmType.allCases.map { copy(orderIndex, film: $0) }
+    }
+
     /// Names below ``folder``, as the page and the manifest's readers put them together.
-    package static func photoName(_ id: ShareID, _ orderIndex: Int) -> String { "\(id)_\(orderIndex).jpg" }
+    package static func photoName(_ id: ShareID, _ orderIndex: Int) -> String { copyName(id, orderIndex, film: nil) }
+    package static func copyName(_ id: ShareID, _ orderIndex: Int, film: FilmType?) -> String {
+        "\(id)_\(orderIndex).\(film?.ending ?? "jpg")"
+    }
     package static func thumbnailName(_ orderIndex: Int) -> String { "thumbnails/\(orderIndex).jpg" }
 
     private func key(_ name: String) -> ObjectKey {

@@ -21,7 +21,7 @@ enum RecoveredPhoto {
             md5: object.md5 ?? info.photoMD5, key: object.key, sha256: info.sha256 ?? info.claimedSHA256,
             size: object.size,
             contentType: info.contentType ?? MediaType.unknown.name, takenAt: info.takenAt, width: info.width,
-            height: info.height)
+            height: info.height, duration: info.duration)
     }
 }
 

@@ -70,7 +70,7 @@ extension ShareMirror {
                 visit.result.kept.append(MirrorResult.Kept(name: name.string, reason: reason))
             case .download(let name, let overwrites):
                 let task = DownloadTask(
-                    keys.photo(photo.orderIndex), to: folder.held, name: name, sha256: photo.sha256,
+                    keys.object(of: photo), to: folder.held, name: name, sha256: photo.sha256,
                     modified: photo.takenAt.map { offsets.instant(of: $0, zone: .current) }, overwrites: overwrites)
                 planned.append(Planned(photo: photo, name: name, task: task))
             }

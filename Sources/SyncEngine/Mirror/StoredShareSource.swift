@@ -40,7 +40,7 @@ struct SharedPhotos: ObjectSource {
     init(_ share: CheckedShare, in base: any ObjectSource) {
         self.base = base
         let keys = ShareKeys(share.id)
-        sizes = share.photos.reduce(into: [:]) { $0[keys.photo($1.orderIndex)] = $1.size }
+        sizes = share.photos.reduce(into: [:]) { $0[keys.object(of: $1)] = $1.size }
     }
 
     var identity: StoreIdentity { base.identity }

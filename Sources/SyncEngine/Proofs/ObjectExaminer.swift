@@ -120,6 +120,7 @@ extension ObjectRecord {
         if isReplaced {
             record.width = info.width ?? width
             record.height = info.height ?? height
+            record.duration = info.duration ?? duration
         }
         return .intact(record, isRead: true)
     }

@@ -291,6 +291,7 @@ package struct StoredCopyRepair: Sendable {
         metadata[MetadataName.md5] = "\(md5)"
         metadata[MetadataName.width] = known.width.map(String.init)
         metadata[MetadataName.height] = known.height.map(String.init)
+        metadata[MetadataName.duration] = known.duration?.secondsText
         let attributes = ObjectAttributes(contentType: known.contentType, metadata: metadata)
         guard
             case .holds(let etag) = try await ProvenPut(store)(
@@ -298,7 +299,8 @@ package struct StoredCopyRepair: Sendable {
         else { return false }
         let record = ObjectRecord(
             key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256,
-            contentType: known.contentType, width: known.width, height: known.height, takenAt: known.takenAt,
+            contentType: known.contentType, width: known.width, height: known.height,
+            duration: known.duration, takenAt: known.takenAt,
             storedAt: time.now(), storedMD5: digest.md5, etag: etag)
         try await ledger.finish { try $0.noteStoredAgain(record) }
         return true

@@ -38,12 +38,14 @@ struct ShareObjectCheck: Sendable {
     private func objects(_ photos: [SharePhoto], _ noted: [ObjectKey: ShareObject]) -> [Expected] {
         let keys = ShareKeys(share)
         let copies = photos.map { photo in
-            let note = noted[keys.photo(photo.slot)].flatMap { $0.sha256 == photo.copy?.sha256 ? $0 : nil }
+            let key = keys.copy(photo.slot, film: photo.copy?.film)
+            let note = noted[key].flatMap { $0.sha256 == photo.copy?.sha256 ? $0 : nil }
             return Expected(
-                key: keys.photo(photo.slot), size: photo.copy?.size, sha256: photo.copy?.sha256, etag: note?.etag,
+                key: key, size: photo.copy?.size, sha256: photo.copy?.sha256, etag: note?.etag,
                 isNoted: note != nil)
         }
-        let others = photos.map { keys.thumbnail($0.slot) } + [keys.page, keys.manifest]
+        let pictured = photos.filter { $0.copy?.hasThumbnail == true }
+        let others = pictured.map { keys.thumbnail($0.slot) } + [keys.page, keys.manifest]
         return copies
             + others.map { key in
                 Expected(key: key, sha256: noted[key]?.sha256, etag: noted[key]?.etag, isNoted: noted[key] != nil)

@@ -59,20 +59,28 @@ package struct SharePageWriter: Sendable {
         if old == nil {
             try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: keys.manifest)
         }
-        let slots = manifest.photos.map(\.orderIndex)
+        let films = manifest.films ?? []
+        let pictured = manifest.photos.map(\.orderIndex) + films.filter(\.hasPoster).map(\.orderIndex)
         let signed = try await links.signed(
-            [keys.manifest] + slots.map(keys.photo) + slots.map(keys.thumbnail), until: share.expiresAt)
+            [keys.manifest] + checked.photos.map(keys.object) + pictured.map(keys.thumbnail), until: share.expiresAt)
         func url(_ key: ObjectKey) -> String { signed[key]?.url ?? "" }
         var manifest = manifest
         manifest.manifestURL = url(keys.manifest)
         for index in manifest.photos.indices {
             manifest.photos[index].url = url(keys.photo(manifest.photos[index].orderIndex))
         }
+        for (index, film) in films.enumerated() {
+            manifest.films?[index].url = url(keys.copy(film.orderIndex, film: film.mediaType))
+        }
         var page = Self.page(of: checked, share, reference: url(keys.manifest))
         page.manifestLink = url(keys.manifest)
         for index in page.photos.indices {
             page.photos[index].link = url(keys.photo(page.photos[index].orderIndex))
             page.photos[index].thumbnailLink = url(keys.thumbnail(page.photos[index].orderIndex))
+        }
+        for (index, film) in films.enumerated() {
+            page.films[index].link = url(keys.copy(film.orderIndex, film: film.mediaType))
+            if film.hasPoster { page.films[index].posterLink = url(keys.thumbnail(film.orderIndex)) }
         }
         let objects = try await put(page: page, manifest, share)
         guard let link = try await links.signed([keys.page], until: share.expiresAt)[keys.page] else {
@@ -100,11 +108,17 @@ package struct SharePageWriter: Sendable {
             shareId: share.id, locationName: share.location, startDate: share.startDate, endDate: share.endDate,
             sharedBy: share.sharedBy, expiresAt: share.expiresAt, updatedAt: updatedAt,
             photos: photos.compactMap { photo in
-                photo.copy.map { copy in
-                    ShareManifest.Photo(
-                        orderIndex: photo.slot, width: copy.width, height: copy.height, size: copy.size,
-                        sha256: copy.sha256.description, takenAt: photo.takenAt)
-                }
+                guard let copy = photo.copy, copy.film == nil else { return nil }
+                return ShareManifest.Photo(
+                    orderIndex: photo.slot, width: copy.width, height: copy.height, size: copy.size,
+                    sha256: copy.sha256.description, takenAt: photo.takenAt)
+            },
+            films: photos.compactMap { photo in
+                guard let copy = photo.copy, let type = copy.film else { return nil }
+                return ShareManifest.Film(
+                    orderIndex: photo.slot, mediaType: type, width: copy.width, height: copy.height,
+                    durationSeconds: copy.duration.map { $0 / .seconds(1) }, size: copy.size,
+                    sha256: copy.sha256.description, takenAt: photo.takenAt, hasPoster: copy.hasThumbnail)
             })
     }
 
@@ -121,6 +135,14 @@ package struct SharePageWriter: Sendable {
                     thumbnailLink: ShareKeys.thumbnailName(photo.orderIndex), width: photo.width,
                     height: photo.height, size: photo.size, takenAt: photo.takenAt,
                     downloadName: names.name(of: checked).string)
+            },
+            films: zip(manifest.films ?? [], checked.photos.dropFirst(manifest.photos.count)).map { film, checked in
+                SharePage.Film(
+                    orderIndex: film.orderIndex,
+                    link: ShareKeys.copyName(share.id, film.orderIndex, film: film.mediaType),
+                    posterLink: film.hasPoster ? ShareKeys.thumbnailName(film.orderIndex) : nil, width: film.width,
+                    height: film.height, duration: film.durationSeconds.map { .seconds($0) }, size: film.size,
+                    takenAt: film.takenAt, downloadName: names.name(of: checked).string)
             },
             manifestLink: String(share.keys.manifest.lastSegment), mirrorReference: reference)
     }

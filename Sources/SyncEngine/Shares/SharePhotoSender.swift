@@ -5,7 +5,7 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
-/// Makes the copy of one photo that others may see, and stores it with its thumbnail.
+/// Makes the copy of one photo or film that others may see, and stores it with a small picture of it.
 struct SharePhotoSender: Sendable {
     static let thumbnailSide = 320
     /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory, and several do at once.
@@ -39,7 +39,8 @@ struct SharePhotoSender: Sendable {
 
     private struct Copies: Sendable {
         let photo: Made
-        let thumbnail: Made
+        /// `nil` for a film of which no picture can be made.
+        let thumbnail: Made?
     }
 
     /// A copy, and the bytes that it consists of.
@@ -58,7 +59,8 @@ struct SharePhotoSender: Sendable {
     /// since it was chosen: then nobody is to see it any more as it was.
     private func copies(of photo: SharePhoto, _ share: ShareRecord) async throws -> Source {
         let size: SharedSize = share.quality == .full ? .full(policy.limits) : .reduced(policy)
-        let stored = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) }?.sha256 }
+        let source = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) } }
+        let stored = source?.sha256
         var reason: String
         do {
             return .made(
@@ -68,7 +70,7 @@ struct SharePhotoSender: Sendable {
                     guard before.digest.md5 == photo.md5 || before.digest.sha256 == stored else {
                         throw PhotoError(.changed, "the file has changed")
                     }
-                    let copies = try makeCopies(of: .file(photo.path), size)
+                    let copies = try makeCopies(of: photo.path, before, size)
                     // Made of other bytes than those that were examined, it would be another photo.
                     guard try reducer.examine(photo.path).stamp == before.stamp else {
                         throw PhotoError(.changed, "the file has changed")
@@ -87,7 +89,12 @@ struct SharePhotoSender: Sendable {
         }
         do {
             let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(key)
-            return .made(try await pool.run { [self] in try makeCopies(of: .bytes(bytes), size) })
+            let film = source.flatMap { FilmType(contentType: $0.contentType) }
+            return .made(
+                try await pool.run { [self] in
+                    if let film { return try filmCopies(of: bytes, as: film) }
+                    return try makeCopies(of: .bytes(bytes), size)
+                })
         } catch let error as StoreError where error.code == .archived {
             try await noteClass(of: key)
             return .archived(key)
@@ -116,9 +123,41 @@ struct SharePhotoSender: Sendable {
             thumbnail: Made(copy: thumbnail, body: Self.body(thumbnail)))
     }
 
+    private func makeCopies(
+        of file: FilePath, _ examined: PhotoExamination, _ size: SharedSize
+    ) throws(PhotoError) -> Copies {
+        guard let film = FilmType(contentType: examined.type.name) else {
+            return try makeCopies(of: .file(file), size)
+        }
+        guard examined.stamp.size <= ShareManifestRules.maximumFilmSize else {
+            throw PhotoError(
+                .overLimit, "films of more than \(ShareManifestRules.maximumFilmSize >> 30) GiB are not shared")
+        }
+        let copy = try maker.sharedFilm(.file(file), as: film)
+        let poster = try maker.poster(of: file, lasting: copy.duration)
+        return Copies(
+            photo: Made(copy: copy, body: Self.body(copy, of: file, examined.stamp)),
+            thumbnail: poster.map { Made(copy: $0, body: Self.body($0)) })
+    }
+
+    /// Of a film that is not on this disk there is no poster.
+    private func filmCopies(of bytes: [UInt8], as film: FilmType) throws(PhotoError) -> Copies {
+        let copy = try maker.sharedFilm(.bytes(bytes), as: film)
+        return Copies(photo: Made(copy: copy, body: Self.body(copy)), thumbnail: nil)
+    }
+
     private static func body(_ copy: StoredCopy) -> ObjectBody {
         guard case .reduced(let bytes) = copy.content else { preconditionFailure("copies for others are bytes") }
         return ObjectBody(bytes: bytes, digest: copy.digest)
+    }
+
+    /// A film is not in memory.
+    private static func body(_ copy: StoredCopy, of file: FilePath, _ stamp: FileStamp) -> ObjectBody {
+        switch copy.content {
+        case .reduced: body(copy)
+        case .patched(let patches): ObjectBody(file: file, stamp: stamp, patches: patches, digest: copy.digest)
+        case .unchanged: ObjectBody(file: file, stamp: stamp, digest: copy.digest)
+        }
     }
 
     /// The ledger took it for readable: somebody else has moved it. Whoever has to ask for its restore finds it there.
@@ -136,9 +175,13 @@ struct SharePhotoSender: Sendable {
             return .failed("its width and height cannot be read", isFinal: true)
         }
         let storage = ShareStorage(store: store)
-        let thumbnail = try await storage.put(
-            copies.thumbnail.body, at: share.keys.thumbnail(photo.slot), Self.attributes(of: copies.thumbnail.copy))
-        let key = share.keys.photo(photo.slot)
+        var thumbnail: ShareObject?
+        if let made = copies.thumbnail {
+            thumbnail = try await storage.put(
+                made.body, at: share.keys.thumbnail(photo.slot), Self.attributes(of: made.copy))
+        }
+        let film = FilmType(contentType: copy.type.name)
+        let key = share.keys.copy(photo.slot, film: film)
         let source = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) } }
         var object: ShareObject?
         // A copy takes the stored photo's metadata along: the digest of the original is to be that of these bytes.
@@ -151,7 +194,9 @@ struct SharePhotoSender: Sendable {
         let objects = [thumbnail, object].compactMap(\.self)
         try await ledger.finish { try $0.noteShareObjects(objects, of: share.id) }
         return .stored(
-            SharePhoto.Copy(sha256: copy.digest.sha256, size: body.size, width: width, height: height),
+            SharePhoto.Copy(
+                sha256: copy.digest.sha256, size: body.size, width: width, height: height, film: film,
+                duration: copy.duration, hasThumbnail: thumbnail != nil),
             takenAt: copy.takenAt)
     }
 
@@ -159,6 +204,7 @@ struct SharePhotoSender: Sendable {
         var metadata = [MetadataName.sha256: "\(copy.digest.sha256)"]
         metadata[MetadataName.width] = copy.width.map(String.init)
         metadata[MetadataName.height] = copy.height.map(String.init)
-        return ObjectAttributes(contentType: MediaType.jpeg.name, metadata: metadata)
+        metadata[MetadataName.duration] = copy.duration?.secondsText
+        return ObjectAttributes(contentType: copy.type.name, metadata: metadata)
     }
 }

@@ -102,7 +102,7 @@ package struct SharePlanner: Sendable {
         // Known before anything is read: thousands of photos are not read to be refused.
         let beside = order.selection == nil ? PhotoUnit.companions(among: photos.map(\.path)) { _ in true } : []
         let possible = chosen.count { photo in
-            !beside.contains(photo.element.path) && photo.element.object.map(Self.isPicture) ?? true
+            !beside.contains(photo.element.path) && photo.element.object.map(Self.isShared) ?? true
         }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
         var looks: [(number: Int, photo: VacationPhoto, look: Look)] = []
@@ -153,14 +153,16 @@ package struct SharePlanner: Sendable {
 
     private func look(at photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
-            guard Self.isPicture(object) else { return .unfit(Self.unfit(object.contentType)) }
+            guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
             if let md5 = photo.md5 ?? object.md5 { return .picture(md5) }
         }
         if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }
-        guard photo.state != .missing else { return .unfit("it is not on this machine, and not known to be a picture") }
+        guard photo.state != .missing else {
+            return .unfit("it is not on this machine, and not known to be a photo or a film")
+        }
         do {
             let examined = try await pool.run { [reducer] in try reducer.examine(photo.path) }
-            guard MediaType.isPicture(examined.type.name) else { return .unfit(Self.unfit(examined.type.name)) }
+            guard MediaType.isShared(examined.type.name) else { return .unfit(Self.unfit(examined.type.name)) }
             return .picture(examined.digest.md5)
         } catch let error as PhotoError {
             return .unfit("\(error)")
@@ -186,10 +188,11 @@ package struct SharePlanner: Sendable {
         return ["Not shared, since the photo that each belongs to is: \(names)\(rest). --photos shares them by number."]
     }
 
-    private static func isPicture(_ object: ObjectRecord) -> Bool { MediaType.isPicture(object.contentType) }
+    private static func isShared(_ object: ObjectRecord) -> Bool { MediaType.isShared(object.contentType) }
 
     private static func unfit(_ type: String) -> String {
-        "only photos are shared (this is \(type)): what others would tell of you cannot be taken out"
+        "photos are shared, and films in MP4 and QuickTime (this is \(type)): what others would tell of you cannot be taken "
+            + "out"
     }
 
     /// As others may see it: one line, which no reader of manifests refuses.

@@ -95,7 +95,7 @@ package struct SharePublisher: Sendable {
         try await removeStrays(Array(listed.keys), of: share)
         let photos = try await photos(of: share).filter { $0.copy != nil }
         let wrong = try await ShareObjectCheck(store: store, ledger: ledger, share: share.id).wrong(photos, listed)
-        let lost = photos.filter { wrong.contains(keys.photo($0.slot)) || wrong.contains(keys.thumbnail($0.slot)) }
+        let lost = photos.filter { !wrong.isDisjoint(with: $0.objects(in: keys)) }
         if lost.isEmpty {
             if share.state != .live { return false }
             if wrong.isDisjoint(with: [keys.page, keys.manifest]), try await isTold(share) { return false }
@@ -106,9 +106,11 @@ package struct SharePublisher: Sendable {
 
     /// - Parameter listed: what the store had before the ledger is asked.
     private func removeStrays(_ listed: [ObjectKey], of share: ShareRecord) async throws {
-        let slots = try await ledger { try $0.sharePhotos(share.id) }.map(\.slot)
+        let photos = try await ledger { try $0.sharePhotos(share.id) }
         let keys = share.keys
-        let known = Set([keys.manifest, keys.page] + slots.flatMap { [keys.photo($0), keys.thumbnail($0)] })
+        let known = Set(
+            [keys.manifest, keys.page]
+                + photos.flatMap { $0.copy == nil ? keys.all($0.slot) : $0.objects(in: keys) })
         let strays = listed.filter { !known.contains($0) }
         if strays.isEmpty { return }
         // Of whoever has taken it over since, nothing is known here.
@@ -228,7 +230,7 @@ package struct SharePublisher: Sendable {
             return try ledger.sharePhotos(share.id).contains { $0.slot == photo.slot && $0.position != nil }
         }
         if isWanted { return }
-        _ = try await store.delete([share.keys.photo(photo.slot), share.keys.thumbnail(photo.slot)])
+        _ = try await store.delete(share.keys.all(photo.slot))
     }
 
     /// Those that are seen, or are to be.
@@ -297,7 +299,7 @@ package struct SharePublisher: Sendable {
     private func clean(_ share: ShareRecord) async throws {
         let id = share.id
         let keys = try await ledger { try $0.sharePhotos(id) }.filter { $0.position == nil }
-            .flatMap { [share.keys.photo($0.slot), share.keys.thumbnail($0.slot)] }
+            .flatMap { share.keys.all($0.slot) }
         if !keys.isEmpty {
             let failures = try await store.delete(keys)
             if let failure = failures.first?.value { throw failure }

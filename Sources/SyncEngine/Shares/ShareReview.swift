@@ -104,7 +104,7 @@ package struct ShareReview: Sendable {
         if let known = file.known {
             if known.state == .skipped || known.state == .failed { return .none }
             if let object = known.object, let md5 = known.md5 {
-                return MediaType.isPicture(object.contentType) ? .picture(md5) : .none
+                return MediaType.isShared(object.contentType) ? .picture(md5) : .none
             }
         }
         guard case .disk(_, let reducer, let pool) = place else {
@@ -112,7 +112,7 @@ package struct ShareReview: Sendable {
         }
         do {
             let examined = try await pool.run { try reducer.examine(file.path) }
-            return MediaType.isPicture(examined.type.name) ? .picture(examined.digest.md5) : .none
+            return MediaType.isShared(examined.type.name) ? .picture(examined.digest.md5) : .none
         } catch is PhotoError {
             return .none
         }

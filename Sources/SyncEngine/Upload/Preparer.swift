@@ -184,32 +184,37 @@ package struct PreparedPhoto: Sendable {
     package init(
         _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
     ) {
-        self.init(
-            examined: examined, plan: plan, copy: copy, known: known,
-            unchanged: ObjectBody(file: file, stamp: examined.stamp, digest: copy.digest))
+        let body =
+            switch copy.content {
+            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
+            case .patched(let patches):
+                ObjectBody(file: file, stamp: examined.stamp, patches: patches, digest: copy.digest)
+            case .unchanged: ObjectBody(file: file, stamp: examined.stamp, digest: copy.digest)
+            }
+        self.init(examined: examined, plan: plan, copy: copy, known: known, body: body)
     }
 
     /// A photo in memory.
     package init(
         _ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
     ) {
-        self.init(
-            examined: examined, plan: plan, copy: copy, known: known,
-            unchanged: ObjectBody(bytes: bytes, digest: copy.digest))
+        let body =
+            switch copy.content {
+            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
+            case .patched: preconditionFailure("only files are patched")
+            case .unchanged: ObjectBody(bytes: bytes, digest: copy.digest)
+            }
+        self.init(examined: examined, plan: plan, copy: copy, known: known, body: body)
     }
 
     private init(
-        examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord?, unchanged: ObjectBody
+        examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord?, body: ObjectBody
     ) {
         self.examined = examined
         self.plan = plan
         self.copy = copy
         self.known = known
-        body =
-            switch copy.content {
-            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
-            case .unchanged: unchanged
-            }
+        self.body = body
     }
 
     package var attributes: ObjectAttributes {
@@ -220,6 +225,7 @@ package struct PreparedPhoto: Sendable {
         ]
         metadata[MetadataName.width] = copy.width.map(String.init)
         metadata[MetadataName.height] = copy.height.map(String.init)
+        metadata[MetadataName.duration] = copy.duration?.secondsText
         metadata[MetadataName.takenAt] = copy.takenAt?.description
         metadata.merge(self.metadata) { own, _ in own }
         return ObjectAttributes(contentType: copy.type.name, metadata: metadata)

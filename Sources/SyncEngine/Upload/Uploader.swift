@@ -190,7 +190,8 @@ package struct Uploader: Sendable {
         ObjectRecord(
             key: photo.plan.key, size: photo.body.size, md5: photo.examined.digest.md5,
             sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: .standard,
-            width: photo.copy.width, height: photo.copy.height, takenAt: photo.copy.takenAt, storedAt: now(),
+            width: photo.copy.width, height: photo.copy.height, duration: photo.copy.duration,
+            takenAt: photo.copy.takenAt, storedAt: now(),
             storedMD5: photo.body.digest.md5, etag: etag, dropped: photo.copy.dropped, note: photo.copy.note)
     }
 }

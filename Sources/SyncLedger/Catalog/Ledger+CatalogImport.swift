@@ -51,8 +51,8 @@ extension Ledger {
                     """
                     INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state,
                         restored_until, width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset,
-                        taken_rules, encoding)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                        taken_rules, encoding, duration)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                     """, record.arguments)
             }
         }
@@ -235,13 +235,13 @@ extension Database {
             try run(
                 """
                 INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, width, height,
-                    taken_at, taken_offset, taken_rules, stored_at, problem)
-                VALUES (?, ?, ?, ?, ?, 'STANDARD', 'none', ?, ?, ?, ?, 1, ?, ?)
+                    taken_at, taken_offset, taken_rules, stored_at, problem, duration)
+                VALUES (?, ?, ?, ?, ?, 'STANDARD', 'none', ?, ?, ?, ?, 1, ?, ?, ?)
                 """,
                 [
                     photo.key.rawValue, photo.size, photo.md5?.blob, photo.sha256?.blob, photo.contentType, photo.width,
                     photo.height, photo.takenAt?.clock, photo.takenAt?.offset, time.milliseconds,
-                    ObjectFault.missing.text,
+                    ObjectFault.missing.text, photo.duration?.inMilliseconds,
                 ])
             return (lastInsertedRowID, ObjectFault.missing.text, time.milliseconds)
         }
@@ -253,12 +253,12 @@ extension Database {
             UPDATE objects SET md5 = COALESCE(md5, ?1), sha256 = COALESCE(sha256, ?2),
                 content_type = IIF(content_type = ?3, ?4, content_type), width = COALESCE(width, ?5),
                 height = COALESCE(height, ?6), taken_at = COALESCE(taken_at, ?7),
-                taken_offset = IIF(taken_at IS NULL, ?8, taken_offset)
+                taken_offset = IIF(taken_at IS NULL, ?8, taken_offset), duration = COALESCE(duration, ?10)
             WHERE id = ?9
             """,
             [
                 photo.md5?.blob, sha256?.blob, MediaType.unknown.name, photo.contentType, photo.width, photo.height,
-                photo.takenAt?.clock, photo.takenAt?.offset, id,
+                photo.takenAt?.clock, photo.takenAt?.offset, id, photo.duration?.inMilliseconds,
             ])
         return (id, known[1], known[3])
     }

@@ -94,7 +94,7 @@ extension Ledger {
         photos.object_generation = photos.generation,
         objects.md5, objects.key, objects.sha256, objects.size, objects.content_type, objects.taken_at,
         objects.taken_offset, objects.width, objects.height,
-        photos.id, EXISTS (SELECT 1 FROM event_notes WHERE photo_id = photos.id)
+        photos.id, EXISTS (SELECT 1 FROM event_notes WHERE photo_id = photos.id), objects.duration
         """
 
     private static let storedInDirectory = """
@@ -139,7 +139,7 @@ extension Database {
             return CatalogPhoto(
                 place: CatalogPlace(folder: folder, path: path), file: nil, md5: object.md5, key: object.key,
                 sha256: object.sha256, size: object.size, contentType: object.contentType, takenAt: object.takenAt,
-                width: object.width, height: object.height)
+                width: object.width, height: object.height, duration: object.duration)
         }
     }
 }
@@ -151,7 +151,8 @@ extension CatalogPhoto {
             place: CatalogPlace(folder: folder, path: directory.pushing(FilePath(blob: row[0]))),
             file: isCurrent ? File(size: row[1], modified: row[2]) : nil, md5: MD5Digest(blob: row[4]),
             key: try ObjectKey(row[5] as String), sha256: SHA256Digest(blob: row[6]), size: row[7], contentType: row[8],
-            takenAt: CaptureTime(clock: row[9], offset: row[10]), width: row[11], height: row[12])
+            takenAt: CaptureTime(clock: row[9], offset: row[10]), width: row[11], height: row[12],
+            duration: (row[15] as Int64?).map { .milliseconds($0) })
     }
 }
 
@@ -224,7 +225,7 @@ extension Database {
             self,
             sql: """
                 SELECT slot, md5, path, is_local, position, source_key, taken_at, taken_offset, sha256, size, width, height,
-                    stored_at
+                    stored_at, media_type, duration, has_poster
                 FROM share_photos WHERE share = ? ORDER BY slot
                 """, arguments: [number]
         ).map { row in
@@ -238,6 +239,9 @@ extension Database {
             photo.w = row[10]
             photo.h = row[11]
             photo.storedAt = row[12]
+            photo.film = row[13]
+            photo.ms = row[14]
+            if row[15] == 0 as Int64 { photo.poster = false }
             return photo
         }
     }

@@ -77,11 +77,12 @@ extension Ledger {
     /// - Returns: how many photos the manifest names that were not known.
     package func holdShare(_ id: ShareID, against manifest: CheckedShare) throws(LedgerError) -> Int {
         let named = manifest.photos.reduce(into: [Int: SHA256Digest]()) { $0[$1.orderIndex] = $1.sha256 }
-        return try holdShare(id, named, manifest.manifest.photos)
+        return try holdShare(
+            id, named, manifest.manifest.photos.map(SeenCopy.init) + (manifest.manifest.films ?? []).map(SeenCopy.init))
     }
 
     private func holdShare(
-        _ id: ShareID, _ named: [Int: SHA256Digest], _ photos: [ShareManifest.Photo]
+        _ id: ShareID, _ named: [Int: SHA256Digest], _ photos: [SeenCopy]
     ) throws(LedgerError) -> Int {
         try write("hold a share against its manifest") { db in
             guard let share = try db.number("SELECT number FROM shares WHERE id = ?", [id.description]) else {
@@ -125,29 +126,56 @@ extension Ledger {
     }
 }
 
+/// What a manifest tells of a photo or a film.
+private struct SeenCopy {
+    let orderIndex: Int
+    let size: Int64
+    let width: Int
+    let height: Int
+    let takenAt: CaptureTime?
+    var film: FilmType?
+    var duration: Duration?
+    var hasThumbnail = true
+
+    init(_ photo: ShareManifest.Photo) {
+        (orderIndex, size, takenAt) = (photo.orderIndex, photo.size, photo.takenAt)
+        (width, height) = (photo.width, photo.height)
+    }
+
+    init(_ film: ShareManifest.Film) {
+        (orderIndex, size, takenAt) = (film.orderIndex, film.size, film.takenAt)
+        (width, height) = (film.width, film.height)
+        self.film = film.mediaType
+        duration = film.durationSeconds.map { .milliseconds(Int64(($0 * 1_000).rounded())) }
+        hasThumbnail = film.hasPoster
+    }
+}
+
 extension Database {
     /// Notes the copy of a photo of which only the manifest tells. Where neither its file nor its digest is known, what no other
     /// photo has stands in for them.
     fileprivate func noteSeen(
-        _ photo: ShareManifest.Photo, _ sha256: SHA256Digest, at position: Int, of share: Int64
+        _ photo: SeenCopy, _ sha256: SHA256Digest, at position: Int, of share: Int64
     ) throws {
         let slot = UInt32(clamping: photo.orderIndex).bigEndian
         let digest = sha256.blob.prefix(12) + withUnsafeBytes(of: slot) { Data($0) }
         try run(
             """
             INSERT INTO share_photos (share, slot, position, md5, path, taken_at, taken_offset, sha256, size, width, height,
-                stored_at, is_local)
-            SELECT number, ?1, ?2, ?3, CAST(folder || '/' || id || '_' || ?1 || '.jpg' AS BLOB), ?4, ?5, ?6, ?7, ?8, ?9,
-                created_at, 0
+                stored_at, is_local, media_type, duration, has_poster)
+            SELECT number, ?1, ?2, ?3, CAST(folder || '/' || id || '_' || ?1 || ?11 AS BLOB), ?4, ?5, ?6, ?7, ?8, ?9,
+                created_at, 0, ?12, ?13, ?14
             FROM shares WHERE number = ?10
             ON CONFLICT (share, slot) DO UPDATE SET position = excluded.position, sha256 = excluded.sha256,
                 size = excluded.size, width = excluded.width, height = excluded.height, stored_at = excluded.stored_at,
-                failure = NULL
+                failure = NULL, media_type = excluded.media_type, duration = excluded.duration,
+                has_poster = excluded.has_poster
             """,
             [
                 photo.orderIndex, position, digest, photo.takenAt?.clock, photo.takenAt?.offset, sha256.blob,
                 photo.size,
-                photo.width, photo.height, share,
+                photo.width, photo.height, share, ".\(photo.film?.ending ?? "jpg")", photo.film?.rawValue,
+                photo.duration?.inMilliseconds, photo.hasThumbnail,
             ])
     }
 
@@ -209,13 +237,14 @@ extension Database {
             try run(
                 """
                 INSERT INTO share_photos (share, slot, position, md5, path, source_key, taken_at, taken_offset, sha256,
-                    size, width, height, stored_at, is_local)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING
+                    size, width, height, stored_at, is_local, media_type, duration, has_poster)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
                 [
                     number, photo.slot, photo.position, md5.blob, Data(photo.path.path.bytes), photo.key, taken?.clock,
                     taken?.offset, isWhole ? sha256?.blob : nil, isWhole ? photo.size : nil, isWhole ? photo.w : nil,
                     isWhole ? photo.h : nil, isWhole ? photo.storedAt : nil,
+                    photo.film, photo.ms, photo.poster ?? true,
                 ])
         }
     }

@@ -92,8 +92,8 @@ extension Database {
             """
             INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, restored_until,
                 width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset, taken_rules,
-                encoding)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                encoding, duration)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (key) DO UPDATE SET size = excluded.size, md5 = excluded.md5, sha256 = excluded.sha256,
                 content_type = excluded.content_type, storage_class = excluded.storage_class,
                 restore_state = excluded.restore_state, restored_until = excluded.restored_until,
@@ -101,6 +101,7 @@ extension Database {
                 taken_offset = excluded.taken_offset, taken_rules = excluded.taken_rules,
                 stored_at = excluded.stored_at, stored_md5 = excluded.stored_md5, etag = excluded.etag,
                 dropped = excluded.dropped, note = excluded.note, encoding = excluded.encoding,
+                duration = excluded.duration,
                 problem = NULL, verified_at = NULL,
                 class_since = CASE WHEN storage_class = excluded.storage_class THEN class_since END
             RETURNING id

@@ -18,6 +18,8 @@ package struct ObjectRecord: Hashable, Sendable {
     /// Pixels of the stored copy.
     package var width: Int?
     package var height: Int?
+    /// Of a film, in milliseconds; `nil` where it is not known.
+    package var duration: Duration?
     package var takenAt: CaptureTime?
     /// Whether an older version noted ``takenAt``: it is to be read again.
     package var isDatedBefore = false
@@ -38,7 +40,7 @@ package struct ObjectRecord: Hashable, Sendable {
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
-        takenAt: CaptureTime? = nil, storedAt: Date,
+        duration: Duration? = nil, takenAt: CaptureTime? = nil, storedAt: Date,
         storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectFault? = nil,
         dropped: [DroppedPart] = [], note: String? = nil
     ) {
@@ -51,6 +53,7 @@ package struct ObjectRecord: Hashable, Sendable {
         self.restore = restore
         self.width = width
         self.height = height
+        self.duration = duration
         self.takenAt = takenAt
         self.storedAt = storedAt
         self.storedMD5 = storedMD5
@@ -67,7 +70,8 @@ extension ObjectRecord {
         self.init(
             key: info.key, size: info.size, md5: info.photoMD5, sha256: info.sha256 ?? info.claimedSHA256,
             contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
-            restore: info.restore, width: info.width, height: info.height, takenAt: info.takenAt,
+            restore: info.restore, width: info.width, height: info.height, duration: info.duration,
+            takenAt: info.takenAt,
             storedAt: info.modified ?? Date(timeIntervalSince1970: 0), storedMD5: info.md5 ?? info.claimedMD5,
             etag: info.etag)
         encoding = info.originalEncoding
@@ -79,9 +83,9 @@ extension ObjectRecord: FetchableRecord {
         objects.key, objects.size, objects.md5, objects.sha256, objects.content_type, objects.storage_class, \
         objects.restore_state, objects.restored_until, objects.width, objects.height, objects.taken_at, \
         objects.stored_at, objects.stored_md5, objects.etag, objects.problem, objects.dropped, objects.note, \
-        objects.taken_offset, objects.taken_rules, objects.encoding
+        objects.taken_offset, objects.taken_rules, objects.encoding, objects.duration
         """
-    static let columnCount = 20
+    static let columnCount = 21
 
     init(row: Row) throws {
         try self.init(row: row, from: 0)
@@ -95,6 +99,7 @@ extension ObjectRecord: FetchableRecord {
             md5: MD5Digest(blob: row[first + 2]), sha256: SHA256Digest(blob: row[first + 3]),
             contentType: row[first + 4], storageClass: StorageClass(rawValue: row[first + 5]), restore: restore,
             width: row[first + 8], height: row[first + 9],
+            duration: (row[first + 20] as Int64?).map { .milliseconds($0) },
             takenAt: CaptureTime(clock: row[first + 10], offset: row[first + 17]),
             storedAt: Date(milliseconds: row[first + 11]), storedMD5: MD5Digest(blob: row[first + 12]),
             etag: row[first + 13], problem: (row[first + 14] as String?).map(ObjectFault.init(text:)),
@@ -108,7 +113,7 @@ extension ObjectRecord: FetchableRecord {
             key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,
             restore.until, width, height, takenAt?.clock, storedAt.milliseconds, storedMD5?.blob, etag,
             dropped.isEmpty ? nil : dropped.text, note, takenAt?.offset, isDatedBefore ? 0 : 1,
-            encoding?.rawValue,
+            encoding?.rawValue, duration?.inMilliseconds,
         ]
     }
 }

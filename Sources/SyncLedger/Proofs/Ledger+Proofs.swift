@@ -111,13 +111,14 @@ extension Database {
     func noteProof(_ object: ObjectRecord, isRead: Bool, at time: Date) throws {
         let id = try number(
             """
-            UPDATE objects SET size = ?1, sha256 = ?2, stored_md5 = ?3, etag = ?4, width = ?5, height = ?6,
+            UPDATE objects SET size = ?1, sha256 = ?2, stored_md5 = ?3, etag = ?4, width = ?5, height = ?6, duration = ?11,
                 problem = NULL, verified_at = IIF(?7, ?8, verified_at)
             WHERE key = ?9 AND stored_at = ?10 RETURNING id
             """,
             [
                 object.size, object.sha256?.blob, object.storedMD5?.blob, object.etag, object.width, object.height,
                 isRead, time.milliseconds, object.key.rawValue, object.storedAt.milliseconds,
+                object.duration?.inMilliseconds,
             ])
         if let id, object.problem != nil { try takeBackAsStored(id) }
     }

@@ -51,6 +51,7 @@ enum Schema {
         (ForgottenSchema.name, running(ForgottenSchema.all)),
         (OriginalSchema.name, running(OriginalSchema.all)),
         (OtherDamageSchema.name, running(OtherDamageSchema.all)),
+        (FilmSchema.name, running(FilmSchema.all)),
         (OriginalUploadSchema.name, running(OriginalUploadSchema.all)),
         (SidecarSchema.name, SidecarSchema.migrate),
     ]

@@ -313,3 +313,15 @@ enum OriginalUploadSchema {
         """
     ]
 }
+
+/// A migration: films. It has shipped when you read this: see ``Schema``.
+enum FilmSchema {
+    static let name = "films"
+    static let all = [
+        "ALTER TABLE objects ADD COLUMN duration INTEGER",  // milliseconds; NULL: not known
+        // Of the copy that is shared. The type is NULL where it is a JPEG.
+        "ALTER TABLE share_photos ADD COLUMN media_type TEXT",
+        "ALTER TABLE share_photos ADD COLUMN duration INTEGER",
+        "ALTER TABLE share_photos ADD COLUMN has_poster INTEGER NOT NULL DEFAULT 1 CHECK (has_poster IN (0, 1))",
+    ]
+}

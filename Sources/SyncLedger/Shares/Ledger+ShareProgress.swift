@@ -64,14 +64,15 @@ extension Ledger {
                 try db.run(
                     """
                     UPDATE share_photos SET sha256 = ?1, size = ?2, width = ?3, height = ?4, stored_at = ?5, failure = NULL,
-                        is_final = 0,
+                        is_final = 0, media_type = ?10, duration = ?11, has_poster = ?12,
                         taken_at = IIF(\(isBetter), ?6, taken_at),
                         taken_offset = IIF(\(isBetter), ?9, taken_offset)
                     WHERE share = ?7 AND slot = ?8
                     """,
                     [
                         copy.sha256.blob, copy.size, copy.width, copy.height, time.milliseconds,
-                        takenAt?.clock, share, slot, takenAt?.offset,
+                        takenAt?.clock, share, slot, takenAt?.offset, copy.film?.rawValue,
+                        copy.duration?.inMilliseconds, copy.hasThumbnail,
                     ])
             case .failed(let reason, let isFinal):
                 try db.run(

@@ -191,12 +191,23 @@ package struct SharePhoto: Hashable, Sendable {
         /// Pixels.
         package var width: Int
         package var height: Int
+        /// `nil` for a photo.
+        package var film: FilmType?
+        package var duration: Duration?
+        /// Whether there is a small picture of it too: of each photo, and of a film where one could be made.
+        package var hasThumbnail: Bool
 
-        package init(sha256: SHA256Digest, size: Int64, width: Int, height: Int) {
+        package init(
+            sha256: SHA256Digest, size: Int64, width: Int, height: Int, film: FilmType? = nil,
+            duration: Duration? = nil, hasThumbnail: Bool = true
+        ) {
             self.sha256 = sha256
             self.size = size
             self.width = width
             self.height = height
+            self.film = film
+            self.duration = duration
+            self.hasThumbnail = hasThumbnail
         }
     }
 
@@ -237,16 +248,27 @@ extension SharePhoto {
     }
 }
 
+extension SharePhoto {
+    /// The copy that others see, and the small picture of it.
+    package func objects(in keys: ShareKeys) -> [ObjectKey] {
+        guard let copy else { return [] }
+        return [keys.copy(slot, film: copy.film)] + (copy.hasThumbnail ? [keys.thumbnail(slot)] : [])
+    }
+}
+
 extension SharePhoto: FetchableRecord {
     static let columns = """
         slot, position, md5, path, source_key, taken_at, sha256, size, width, height, failure, is_final, is_local, \
-        taken_offset
+        taken_offset, media_type, duration, has_poster
         """
 
     init(row: Row) throws {
         guard let md5 = MD5Digest(blob: row[2]) else { throw UnknownName() }
         let copy = SHA256Digest(blob: row[6]).map {
-            Copy(sha256: $0, size: row[7], width: row[8], height: row[9])
+            Copy(
+                sha256: $0, size: row[7], width: row[8], height: row[9],
+                film: (row[14] as String?).flatMap(FilmType.init(rawValue:)),
+                duration: (row[15] as Int64?).map { .milliseconds($0) }, hasThumbnail: row[16])
         }
         self.init(
             slot: row[0], position: row[1], md5: md5, path: FilePath(blob: row[3]),

@@ -223,6 +223,7 @@ package struct PhotoStatus: Hashable, Sendable {
     package var bytesStored: Int64? { object?.size }
     package var width: Int? { object?.width }
     package var height: Int? { object?.height }
+    package var duration: Duration? { object?.duration }
     package var takenAt: CaptureTime? { object?.takenAt }
     package var dropped: [DroppedPart] { object?.dropped ?? [] }
     /// Why a photo is not safe, in plain words: its last error, or what it waits for; of a file of events, what it holds.

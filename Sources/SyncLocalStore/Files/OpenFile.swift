@@ -52,7 +52,8 @@ final class OpenFile {
     /// - Returns: the digests of that part.
     /// - Throws: ``FileError`` with `.ioError` when the file ends before the part does; what `body` throws.
     func read(
-        _ range: Range<Int64>, pieceLength: Int = 256 << 10, body: (UnsafeRawBufferPointer) throws -> Void
+        _ range: Range<Int64>, pieceLength: Int = 256 << 10, patches: FilePatches = .none,
+        body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> ContentDigest {
         var hasher = ContentHasher()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
@@ -65,6 +66,7 @@ final class OpenFile {
                 try descriptor.read(at: position, into: room)
             }
             guard count > 0 else { throw FileError(call: "read", path: path, errno: .ioError) }
+            patches.apply(to: .init(rebasing: buffer.prefix(count)), at: position)
             let piece = UnsafeRawBufferPointer(rebasing: buffer.prefix(count))
             hasher.update(piece)
             try body(piece)
@@ -99,7 +101,8 @@ enum SourceFile {
     /// - Throws: ``StoreError``: `.sourceChanged`, or `.sourceUnreadable` when it cannot be read now: a source's trouble is
     ///   not the store's. What `body` throws.
     static func read(
-        _ path: FilePath, stamp: FileStamp, for key: ObjectKey, into body: (UnsafeRawBufferPointer) throws -> Void
+        _ path: FilePath, stamp: FileStamp, patches: FilePatches = .none, for key: ObjectKey,
+        into body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> ContentDigest {
         // Not to hang where a pipe has taken the file's place.
         let file = try told(key) { () throws(FileError) in try OpenFile(path, .read) }
@@ -108,7 +111,7 @@ enum SourceFile {
         var bodyError: (any Error)?
         let digest: ContentDigest
         do {
-            digest = try file.read(0..<stamp.size) { bytes in
+            digest = try file.read(0..<stamp.size, patches: patches) { bytes in
                 do {
                     try body(bytes)
                 } catch {

@@ -73,8 +73,11 @@ enum PageText {
         return "\(shown) \(units[unit])"
     }
 
-    static func photos(_ count: Int) -> String {
-        count.counted("photo")
+    /// `3 photos`, `3 photos, 1 film`, `1 film`
+    static func contents(photos: Int, films: Int = 0) -> String {
+        if films == 0 { return photos.counted("photo") }
+        let told = films.counted("film")
+        return photos == 0 ? told : "\(photos.counted("photo")), \(told)"
     }
 }
 

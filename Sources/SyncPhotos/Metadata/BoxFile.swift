@@ -2,7 +2,8 @@ import SyncCore
 
 /// A file of boxes (ISO 14496-12): HEIC, AVIF, JPEG XL, QuickTime and MP4.
 struct BoxFile {
-    private struct Box {
+    struct Box {
+        /// A character for each of its bytes (Mac Roman's © is one of them).
         let type: String
         /// Of what is in the box.
         let start: Int64
@@ -11,7 +12,7 @@ struct BoxFile {
         var size: Int64 { end - start }
     }
 
-    private let bytes: MetadataBytes
+    let bytes: MetadataBytes
 
     init(_ bytes: MetadataBytes) {
         self.bytes = bytes
@@ -22,7 +23,9 @@ struct BoxFile {
         for box in try boxes(0, bytes.size) {
             switch box.type {
             case "meta": try read(metadata: box, &clues)
-            case "moov": clues.video = try videoTime(box)
+            case "moov":
+                let film = try facts(of: box)
+                (clues.video, clues.created) = (film.takenAt, film.createdAt)
             case "Exif": clues.exif = try exif(box.start, box.size)
             case "xml ": clues.xmp = try bytes.read(box.start, box.size) ?? []
             default: break
@@ -31,7 +34,7 @@ struct BoxFile {
         return clues
     }
 
-    private func boxes(_ start: Int64, _ end: Int64) throws(PhotoError) -> [Box] {
+    func boxes(_ start: Int64, _ end: Int64) throws(PhotoError) -> [Box] {
         var (boxes, offset): ([Box], Int64) = ([], start)
         while boxes.count < CaptureTimeReader.mostParts, let head = try bytes.read(offset, 8) {
             var (size, body) = (head[..<4].bigEndian, offset + 8)
@@ -42,7 +45,7 @@ struct BoxFile {
                 size = end - offset
             }
             guard size >= body - offset, size <= end - offset else { break }
-            boxes.append(Box(type: head[4...].text, start: body, end: offset + size))
+            boxes.append(Box(type: head.text(at: 4) ?? "", start: body, end: offset + size))
             offset += size
             if offset >= end { break }
         }
@@ -80,33 +83,6 @@ struct BoxFile {
         let skipped = body[..<4].bigEndian
         guard skipped < body.count - 4 else { return nil }
         return CaptureTimeReader.exif(body.dropFirst(4 + Int(skipped)))
-    }
-
-    // MARK: Videos
-
-    /// What Apple's cameras write, with the offset. The time in `mvhd` is left alone: it is UTC, so that it tells no day of
-    /// the place, and often that of the last edit.
-    private func videoTime(_ movie: Box) throws(PhotoError) -> CaptureTime? {
-        for meta in try boxes(movie.start, movie.end) where meta.type == "meta" {
-            // A QuickTime atom has no version, a box of MP4 has.
-            let isAtom = try bytes.read(meta.start + 4, 4)?.text == "hdlr"
-            let parts = try boxes(meta.start + (isAtom ? 0 : 4), meta.end)
-            guard let keys = parts.first(where: { $0.type == "keys" }),
-                let values = parts.first(where: { $0.type == "ilst" })
-            else { continue }
-            let names = try boxes(keys.start + 8, keys.end)
-            for (index, name) in names.enumerated() {
-                guard try bytes.read(name.start, name.size)?.text == "com.apple.quicktime.creationdate" else {
-                    continue
-                }
-                for value in try boxes(values.start, values.end) where Array(value.type.utf8).bigEndian == index + 1 {
-                    let data = try boxes(value.start, value.end).first { $0.type == "data" }
-                    guard let data, let text = try bytes.read(data.start + 8, data.size - 8)?.text else { continue }
-                    return CaptureTime(text)
-                }
-            }
-        }
-        return nil
     }
 }
 

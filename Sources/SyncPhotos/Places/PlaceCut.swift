@@ -95,15 +95,36 @@ extension PhotoFileReducer {
             throw PhotoError(
                 .notStored, "with strip_location, sidecars stay on this machine: what they tell cannot be taken out")
         }
-        if MovieCheck.types.contains(unchanged.type.name) {
-            try MovieCheck.require(file, size: Int(size))
-            return unchanged
+        if FilmRules.types.contains(unchanged.type.name) {
+            let film = FilmBytes(file, size: size)
+            return try withoutPlace(film, unchanged)
         }
         guard PlaceCut.types.contains(unchanged.type.name), size <= PlaceCut.largest else {
             throw PlaceCut.types.contains(unchanged.type.name)
                 ? .place("it is too large to take its position out") : PlaceCut.refusal(of: unchanged.type)
         }
         return try withoutPlace(try file.read(0..<Int(size)), unchanged)
+    }
+
+    private static func withoutPlace(_ film: FilmBytes, _ unchanged: StoredCopy) throws(PhotoError) -> StoredCopy {
+        do throws(PhotoError) {
+            try MovieCheck.require(film)
+            return unchanged
+        } catch {
+            guard error.code == .tellsPlace else { throw error }
+            let patches: FilePatches
+            do throws(PhotoError) {
+                patches = try FilmCut.make(film, .stored)
+            } catch let failure {
+                // What was found first says more than what remains of it.
+                throw failure.code == .tellsPlace ? error : failure
+            }
+            var copy = unchanged
+            copy.content = .patched(patches)
+            copy.digest = try film.patched(by: patches).digest()
+            copy.dropped = [.position]
+            return copy
+        }
     }
 
     private static func withoutPlace(_ photo: [UInt8], _ unchanged: StoredCopy) throws(PhotoError) -> StoredCopy {

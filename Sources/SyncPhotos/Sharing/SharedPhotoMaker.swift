@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// The `SharedCopyMaker`: the codec of the stored copies, and one cut that every copy goes through. Pictures that are no
 /// JPEG are decoded by workers, and become one.
@@ -18,13 +18,18 @@ package struct SharedPhotoMaker: SharedCopyMaker {
     private static let fullDimension = 65_500
 
     private let pictures: PictureWorkers
+    private let frames: FilmFrames?
     private let now: @Sendable () -> Date
 
     /// - Parameters:
     ///   - pictures: decode what is no JPEG. They stay the caller's.
+    ///   - frames: makes pictures of films, where a program for that is installed.
     ///   - now: a capture time that is still to come is none.
-    package init(pictures: PictureWorkers = .none, now: @escaping @Sendable () -> Date = { Date() }) {
+    package init(
+        pictures: PictureWorkers = .none, frames: FilmFrames? = nil, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
         self.pictures = pictures
+        self.frames = frames
         self.now = now
     }
 
@@ -62,6 +67,64 @@ package struct SharedPhotoMaker: SharedCopyMaker {
             try SharedPicture(encoding: reader, policy, photo.summary, nil, tellsNothing: true)
         }
         return picture.storedCopy
+    }
+}
+
+/// Films.
+extension SharedPhotoMaker {
+    /// The longer side of a poster, in pixels.
+    private static let posterSide = 2_048
+
+    package func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy {
+        switch film {
+        case .bytes(let bytes):
+            var copy = try sharedFilm(
+                FilmBytes(bytes), as: type, try BoxFile(MetadataBytes(bytes)).film(),
+                takenAt: try film.captureTime(at: now()))
+            guard case .patched(let patches) = copy.content else { return copy }
+            var bytes = bytes
+            bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
+            copy.content = .reduced(bytes)
+            return copy
+        case .file(let path):
+            let file = try PhotoFile(opening: path)
+            let stamp = try file.stamp()
+            let copy = try sharedFilm(
+                FilmBytes(file, size: stamp.size), as: type,
+                try file.filmFacts(of: type.mediaType, size: stamp.size),
+                takenAt: try file.captureTime(size: stamp.size, at: now()))
+            try file.require(stamp)
+            return copy
+        }
+    }
+
+    private func sharedFilm(
+        _ film: FilmBytes, as type: FilmType, _ facts: FilmFacts, takenAt: CaptureTime?
+    ) throws(PhotoError) -> StoredCopy {
+        let patches: FilePatches
+        do throws(PhotoError) {
+            patches = try FilmCut.make(film, .shared)
+        } catch {
+            guard error.code == .tellsPlace else { throw error }
+            throw PhotoError(.tellsPlace, "what it tells of you besides its pictures cannot be taken out of this film")
+        }
+        return StoredCopy(
+            content: .patched(patches), type: type.mediaType, digest: try film.patched(by: patches).digest(),
+            width: facts.width, height: facts.height, duration: facts.duration, takenAt: takenAt)
+    }
+
+    package func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy? {
+        guard let frames, let frame = try frames.frame(of: film, lasting: duration, within: Self.posterSide) else {
+            return nil
+        }
+        do throws(PhotoError) {
+            return try thumbnail(of: .bytes(frame), side: Self.posterSide)
+        } catch {
+            // The program made something else than a picture. That is no fault of the film.
+            guard error.isPermanent else { throw error }
+            frames.tellTrouble("\(error)")
+            return nil
+        }
     }
 }
 

@@ -97,9 +97,9 @@ package struct LinkedShareStore: ObjectSource {
         self.client = client
         let keys = ShareKeys(share.id)
         objects = share.photos.reduce(into: [:]) { objects, photo in
-            let beside = link.resolving(ShareKeys.photoName(share.id, photo.orderIndex))
+            let beside = link.resolving(ShareKeys.copyName(share.id, photo.orderIndex, film: photo.film))
             guard let link = photo.link ?? beside else { return }
-            objects[keys.photo(photo.orderIndex)] = Object(link: link, size: photo.size)
+            objects[keys.object(of: photo)] = Object(link: link, size: photo.size)
         }
     }
 

@@ -90,7 +90,9 @@ struct MultipartUpload: Sendable {
         try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
             var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
-                let hasher = try await pool.run { [path, stamp] in try PartHasher(path, stamp: stamp) }
+                let hasher = try await pool.run { [path, stamp, body] in
+                    try PartHasher(path, stamp: stamp, patches: body.patches)
+                }
                 for (index, range) in parts.enumerated() {
                     let part = try await pool.run { try hasher.body(of: range) }
                     if index >= Self.partsInFlight, let (index, sent) = try await group.next() {
@@ -203,12 +205,14 @@ final class PartHasher: Sendable {
 
     private let path: FilePath
     private let stamp: FileStamp
+    private let patches: FilePatches
     private let file: SourceFile
     private let whole = Mutex(ContentHasher())
 
-    init(_ path: FilePath, stamp: FileStamp) throws(TransportError) {
+    init(_ path: FilePath, stamp: FileStamp, patches: FilePatches = .none) throws(TransportError) {
         self.path = path
         self.stamp = stamp
+        self.patches = patches
         file = try SourceFile(path, stamp: stamp)
     }
 
@@ -222,12 +226,13 @@ final class PartHasher: Sendable {
             try PooledWork.checkCancellation()
             let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
             let count = try file.read(at: offset, into: .init(rebasing: buffer[..<wanted]))
+            patches.apply(to: .init(rebasing: buffer[..<count]), at: offset)
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             hasher.update(bytes)
             whole.withLock { $0.update(bytes) }
             offset += Int64(count)
         }
-        return HTTPBody(file: path, stamp: stamp, range: range, digest: hasher.finalize())
+        return HTTPBody(file: path, stamp: stamp, patches: patches, range: range, digest: hasher.finalize())
     }
 
     /// Of all parts that were read.

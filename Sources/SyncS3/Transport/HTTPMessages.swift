@@ -96,6 +96,8 @@ package struct HTTPBody: Hashable, Sendable {
     }
 
     package let source: Source
+    /// Of the file, whose bytes they change on their way.
+    package let patches: FilePatches
     package let size: Int64
     package let digest: ContentDigest
 
@@ -105,19 +107,24 @@ package struct HTTPBody: Hashable, Sendable {
             case .bytes(let bytes): .bytes(bytes)
             case .file(let path, let stamp): .file(path, stamp, from: 0)
             }
+        patches = body.patches
         size = body.size
         digest = body.digest
     }
 
     package init(bytes: [UInt8]) {
         source = .bytes(bytes)
+        patches = .none
         size = Int64(bytes.count)
         digest = ContentDigest(of: bytes)
     }
 
     /// - Parameter digest: of the part alone.
-    package init(file: FilePath, stamp: FileStamp, range: Range<Int64>, digest: ContentDigest) {
+    package init(
+        file: FilePath, stamp: FileStamp, patches: FilePatches = .none, range: Range<Int64>, digest: ContentDigest
+    ) {
         source = .file(file, stamp, from: range.lowerBound)
+        self.patches = patches
         size = range.upperBound - range.lowerBound
         self.digest = digest
     }

@@ -14,6 +14,7 @@ final class UploadSource {
     }
 
     private let content: Content
+    private let patches: FilePatches
     private let size: Int64
     private let expected: ContentDigest
     private var offset: Int64 = 0
@@ -21,6 +22,7 @@ final class UploadSource {
 
     /// Opens the file. Bytes in memory, and an empty body, are checked at once.
     init(_ body: HTTPBody) throws(TransportError) {
+        patches = body.patches
         size = body.size
         expected = body.digest
         switch body.source {
@@ -46,6 +48,7 @@ final class UploadSource {
             return wanted
         case .file(let file, let start):
             let count = try file.read(at: start + offset, into: .init(rebasing: buffer[..<wanted]))
+            patches.apply(to: .init(rebasing: buffer[..<count]), at: start + offset)
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
             if offset == size {

@@ -45,6 +45,9 @@ package final class PooledWork: Sendable {
     /// Whether the work of this thread shall stop: its task was cancelled.
     package static var isCancelled: Bool { current?.flag.isSet ?? false }
 
+    /// Tells work on this thread that it shall stop.
+    package static var currentFlag: CancellationFlag { current?.flag ?? CancellationFlag() }
+
     /// - Throws: `CancellationError` when the work of this thread shall stop.
     package static func checkCancellation() throws {
         if isCancelled { throw CancellationError() }

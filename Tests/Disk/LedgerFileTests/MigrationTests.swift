@@ -111,6 +111,26 @@ import Testing
         #expect(try ledger.failedPhotos(limit: 9).compactMap { $0.path.stem } == ["1", "4"])
     }
 
+    @Test func `what was shared before there were films are photos with thumbnails`() throws {
+        let id = try #require(ShareID("7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10"))
+        let state = try StateFolder()
+        try state.makeLedger(upTo: "damaged objects of silent machines") { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO shares (number, id, folder, selection, quality, location, start_day, end_day, created_at,
+                        expires_at, published_at, state)
+                    VALUES (1, '\(id)', CAST('/trips/rome' AS BLOB), '', 'reduced', 'Rome', '2024-06-15', '2024-06-16', 1,
+                        2, 1, 'live');
+                    INSERT INTO share_photos (share, slot, position, md5, path, sha256, size, width, height, stored_at)
+                    VALUES (1, 0, 0, zeroblob(16), CAST('/trips/rome/a.jpg' AS BLOB), zeroblob(32), 9, 4, 3, 1);
+                    """)
+        }
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        let copy = try #require(try ledger.sharePhotos(id).first?.copy)
+        #expect(copy.film == nil && copy.duration == nil && copy.hasThumbnail)
+    }
+
     @Test func `JSON that galleries skipped before there were events is read again`() throws {
         let state = try StateFolder()
         try state.makeLedger(upTo: "shares") { db in

@@ -61,6 +61,19 @@ extension StoredCopy {
     }
 }
 
+extension StoredCopy {
+    /// The bytes of a copy that is the file with other bytes in some places.
+    func patched(_ file: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) throws -> [UInt8] {
+        guard case .patched(let patches) = content else {
+            Issue.record("not patched", sourceLocation: sourceLocation)
+            throw BaselinePicture.Unreadable()
+        }
+        var bytes = file
+        bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
+        return bytes
+    }
+}
+
 extension SharedSize: CustomTestStringConvertible {
     public var testDescription: String {
         switch self {

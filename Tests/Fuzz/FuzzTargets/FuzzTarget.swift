@@ -3,7 +3,7 @@ import Glibc
 
 /// A reader of bytes that somebody else has written, and what must be true of whatever it makes of them.
 enum FuzzTarget: String, CaseIterable {
-    case jpeg, exif, cut, photo
+    case jpeg, exif, cut, photo, film
     case heif, png, webp, tiff, gif, bmp, raw
     case recompress, jxl
     case manifest, page
@@ -18,6 +18,7 @@ enum FuzzTarget: String, CaseIterable {
         case .exif: PictureTargets.exif(bytes)
         case .cut: PictureTargets.cut(bytes)
         case .photo: PictureTargets.photo(bytes)
+        case .film: PictureTargets.film(bytes)
         case .heif: DecoderTargets.decode(bytes, by: CSYNC_DECODER_HEIF)
         case .png: DecoderTargets.decode(bytes, by: CSYNC_DECODER_PNG)
         case .webp: DecoderTargets.decode(bytes, by: CSYNC_DECODER_WEBP)

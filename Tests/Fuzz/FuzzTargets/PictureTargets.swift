@@ -160,6 +160,31 @@ enum PictureTargets {
         }
     }
 
+    /// What a film tells of itself, and both of its cuts: what comes out is as long, passes the check, has pictures and sound
+    /// where they were, and is not cut a second time.
+    static func film(_ bytes: [UInt8]) -> Bool {
+        if let facts = try? BoxFile(MetadataBytes(bytes)).film() {
+            promise(facts.duration.map { $0 >= .milliseconds(1) } ?? true, "a film lasts for no time")
+            promise((facts.width == nil) == (facts.height == nil), "a film has one side")
+        }
+        var isCut = false
+        for rules in [FilmRules.stored, .shared] {
+            guard let patches = try? FilmCut.make(FilmBytes(bytes), rules) else { continue }
+            isCut = true
+            var film = bytes
+            film.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
+            do {
+                try MovieCheck.require(FilmBytes(film), rules)
+                var again = film
+                try FilmCut.make(FilmBytes(film), rules).apply(to: &again)
+                promise(again == film, "a film is cut twice")
+            } catch {
+                promise(false, "the cut of a film is refused: \(error)")
+            }
+        }
+        return isCut
+    }
+
     /// The whole way of a photo of any kind to a stored and to a shared copy, with its place left out. A copy tells no place:
     /// nothing of it has to go a second time.
     static func photo(_ bytes: [UInt8]) -> Bool {
@@ -183,5 +208,11 @@ enum PictureTargets {
         promise(parts.map(\.beside.isEmpty) ?? false, "a shared copy has more than its picture")
         if let exif = parts?.header.exif { requireNoPlace(exif) }
         return true
+    }
+}
+
+extension FilePatches {
+    fileprivate func apply(to bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { apply(to: $0, at: 0) }
     }
 }

@@ -67,8 +67,8 @@ import Testing
         for file in files {
             expect(
                 file, has: "path", "state", "key", "md5", "sha256", "storageClass", "expectedClass", "staysBecause",
-                "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height", "takenAt",
-                "error", "note", "dropped", "original", "versions", "partOf", "parts")
+                "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height",
+                "durationSeconds", "takenAt", "error", "note", "dropped", "original", "versions", "partOf", "parts")
         }
         // When it was stored.
         #expect(times(in: answer).count == 1)

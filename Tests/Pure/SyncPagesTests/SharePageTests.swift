@@ -15,7 +15,7 @@ import Testing
         }
         #expect(
             policy == """
-                default-src 'none'; img-src 'self'; style-src \(hash("style")); script-src \(hash("script")); \
+                default-src 'none'; img-src 'self'; media-src 'self'; style-src \(hash("style")); script-src \(hash("script")); \
                 connect-src 'self'; base-uri 'none'; form-action 'none'
                 """)
         #expect(markup.all("style").count == 1)
@@ -126,6 +126,45 @@ import Testing
     @Test func `photos that are too much for one archive are not offered as one`() throws {
         let page = SharePage.sample(photos: 2).with { $0.photos[0].size = 4_200_000_000 }
         #expect(!PageMarkup(try page.html()).text.contains("Download all"))
+    }
+
+    @Test func `films play without a script, and tell how long they are before anything of them is fetched`() throws {
+        let page = SharePage.sample(photos: 2).with { page in
+            page.films = [
+                SharePage.Film(
+                    orderIndex: 2, link: "x_2.mp4", posterLink: "thumbnails/2.jpg", width: 1_920, height: 1_080,
+                    duration: .seconds(72), size: 34_000_000, takenAt: CaptureTime("2024-06-15T16:03:00"),
+                    downloadName: "003_Paris.mp4"),
+                SharePage.Film(
+                    orderIndex: 3, link: "x_3.mov", posterLink: nil, width: 48, height: 64, duration: nil, size: 900,
+                    takenAt: nil, downloadName: "<b>.mov"),
+            ]
+        }
+        let markup = PageMarkup(try page.html())
+        #expect(markup.unbalanced.isEmpty)
+        let films = markup.all("video").map(\.attributes)
+        #expect(films.map { $0["src"] } == ["x_2.mp4", "x_3.mov"])
+        #expect(films.map { $0["poster"] } == ["thumbnails/2.jpg", nil])
+        #expect(films.map { $0["preload"] } == ["none", "none"])
+        #expect(films.allSatisfy { $0["controls"] != nil })
+        #expect(
+            films.map { $0["aria-label"] } == ["Film 1 of 2, 15 June 2024, 16:03, 1:12", "Film 2 of 2"])
+        for words in ["2 photos, 2 films", "1:12, 34 MB", "900 bytes", "Download the photos, 800 kB"] {
+            #expect(markup.text.contains(words), "\(words)")
+        }
+        let saved = markup.all("a").filter { $0.attributes["download"] != nil && $0.attributes["id"] == nil }
+        #expect(saved.compactMap { $0.attributes["href"] } == ["x_2.mp4", "x_3.mov"])
+        #expect(saved.first?.attributes["download"] == "003_Paris.mp4")
+        #expect(!(saved.last?.attributes["download"]?.contains("<") ?? true))
+    }
+
+    @Test func `a share of films alone is not empty`() throws {
+        let film = SharePage.Film(
+            orderIndex: 0, link: "x_0.mp4", posterLink: nil, width: 4, height: 3, duration: .seconds(5), size: 7,
+            takenAt: nil, downloadName: "1.mp4")
+        let markup = PageMarkup(try SharePage.sample(photos: 0).with { $0.films = [film] }.html())
+        #expect(!markup.text.contains("There are no photos"))
+        #expect(markup.text.contains("1 film"))
     }
 
     @Test func `the same share gives the same bytes`() throws {

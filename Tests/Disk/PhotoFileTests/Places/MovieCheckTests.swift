@@ -1,9 +1,10 @@
 import SyncCore
+import SyncDigest
 import Testing
 
 @testable import SyncPhotos
 
-/// With `strip_location` a film is stored when it can be shown to tell no place.
+/// With `strip_location` a film is stored as it is when it can be shown to tell no place, and else without what may.
 @Suite struct MovieCheckTests {
     private static let policy = ReducePolicy(stripLocation: true)
 
@@ -31,27 +32,61 @@ import Testing
 
     @Test(
         arguments: [
-            ("tells where it was taken (©xyz)", PlacedFile.mp4(notes: note("xyz"))),
-            ("tells where it was taken (loci)", PlacedFile.mp4(notes: PlacedFile.box("loci", [0]))),
-            (
-                "tells where it was taken (com.apple.quicktime.location.ISO6709)",
-                PlacedFile.mp4(notes: keys("com.apple.quicktime.location.ISO6709"))
-            ),
-            ("an entry that may tell a position (XMP_)", PlacedFile.mp4(notes: PlacedFile.box("XMP_", [0]))),
+            PlacedFile.mp4(notes: note("too") + note("xyz") + note("day")),
+            PlacedFile.mp4(notes: note("xyz") + [0, 0, 0, 0]),
+            PlacedFile.mp4(notes: PlacedFile.box("loci", PlacedFile.placeBytes)),
+            PlacedFile.mp4(notes: keys("com.apple.quicktime.location.ISO6709")),
+            PlacedFile.mp4(notes: PlacedFile.box("XMP_", PlacedFile.placeBytes)),
+            PlacedFile.mp4(track: PlacedFile.box("uuid", PlacedFile.placeBytes)),
+            PlacedFile.mp4(excess: 40), PlacedFile.mp4(way: PlacedFile.placeBytes),
+            PlacedFile.mp4(excess: 3, way: PlacedFile.placeBytes),
+            PlacedFile.mp4() + PlacedFile.box("free", PlacedFile.placeBytes),
+            PlacedFile.mp4() + PlacedFile.box("uuid", PlacedFile.placeBytes),
+        ])
+    func `what may tell a place is taken out, and nothing else moves`(film: [UInt8]) throws {
+        let bench = Workbench()
+        let copy = try bench.copy(of: film, named: "a.mp4", policy: Self.policy)
+        let bytes = try copy.patched(film)
+        #expect(copy.digest == ContentDigest(of: bytes))
+        #expect(copy.dropped == [.position])
+        #expect(bytes.count == film.count)
+        #expect(bytes[36..<236].elementsEqual(PlacedFile.picture))
+        for secret in [PlacedFile.placeBytes, [0xA9] + Array("xyz".utf8), Array("location".utf8)] {
+            #expect(bytes.firstRange(of: secret) == nil, "\(secret)")
+        }
+        #expect(bytes.firstRange(of: [UInt8](repeating: 7, count: 3)) == nil)
+        #expect(try bench.copy(of: bytes, named: "b.mp4", policy: Self.policy).content == .unchanged)
+    }
+
+    @Test func `what is known to tell nothing is still there`() throws {
+        let film = PlacedFile.mp4(notes: Self.note("mod") + Self.note("xyz") + Self.note("day"))
+        let bytes = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy).patched(film)
+        for name in ["mod", "day"] { #expect(bytes.firstRange(of: Self.note(name)) != nil) }
+    }
+
+    @Test(
+        arguments: [
             ("a track of data", PlacedFile.mp4(handler: "meta")), ("a track of data", PlacedFile.mp4(handler: "text")),
-            ("an entry that may tell a position (uuid)", PlacedFile.mp4(track: PlacedFile.box("uuid", [0]))),
-            ("data that belong to no track", PlacedFile.mp4(excess: 40)),
-            ("something in its padding", PlacedFile.mp4() + PlacedFile.box("free", PlacedFile.placeBytes)),
             ("an entry that may tell a position (moof)", PlacedFile.mp4() + PlacedFile.box("moof", [0])),
             ("damaged or of an unknown kind", PlacedFile.mp4() + [0, 0, 1]),
             ("damaged or of an unknown kind", Array(PlacedFile.mp4().prefix(30))),
         ] as [(String, [UInt8])])
-    func `a film that tells its place, or may, is refused`(words: String, film: [UInt8]) throws {
+    func `a film that may tell its place where nothing can be taken out is refused`(words: String, film: [UInt8]) throws
+    {
         let error = #expect(throws: PhotoError.self) {
             _ = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy)
         }
         #expect(error?.code == .tellsPlace)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `boxes without measure are refused`() throws {
+        let boxes = [UInt8](Array(repeating: PlacedFile.box("skip", []), count: 70_000).joined())
+        let film = PlacedFile.mp4(notes: boxes)
+        let error = #expect(throws: PhotoError.self) {
+            _ = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy)
+        }
+        #expect(error?.message.contains("damaged or of an unknown kind") == true)
     }
 
     @Test func `boxes in boxes without an end are refused, and do not fill the stack`() throws {

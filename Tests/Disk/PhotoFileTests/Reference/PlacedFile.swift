@@ -178,20 +178,35 @@ enum PlacedFile {
     /// - Parameters:
     ///   - notes: entries of `udta`.
     ///   - track: boxes of the track, besides what makes it one.
-    static func mp4(notes: [UInt8] = [], handler: String = "vide", track: [UInt8] = [], excess: Int = 0) -> [UInt8] {
-        func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
-        let sizes = box("stsz", zeros(8) + big(2) + big(150) + big(50))
-        let samples = box("minf", box("vmhd", [0]) + box("stbl", box("stsd", [0]) + sizes))
-        let kind = box("hdlr", zeros(8) + Array(handler.utf8) + zeros(13))
-        let media = box("mdia", box("mdhd", zeros(24)) + kind + samples)
+    ///   - way: data of a second track, as cameras write where they are carried.
+    static func mp4(
+        notes: [UInt8] = [], handler: String = "vide", track: [UInt8] = [], excess: Int = 0, way: [UInt8] = []
+    ) -> [UInt8] {
+        // Behind the first two boxes and the head of the data.
+        let data = 36
         var movie = box("mvhd", zeros(100))
-        movie += box("trak", box("tkhd", [0]) + track + media)
+        movie += filmTrack(handler, extra: track, sizes: [150, 50], at: data)
+        if !way.isEmpty { movie += filmTrack("meta", sizes: [way.count], at: data + picture.count + excess) }
         if !notes.isEmpty { movie += box("udta", notes) }
         var bytes = box("ftyp", Array("isom\0\0\0\0".utf8))
         bytes += box("free", zeros(4))
-        bytes += box("mdat", picture + [UInt8](repeating: 7, count: excess))
+        bytes += box("mdat", picture + [UInt8](repeating: 7, count: excess) + way)
         return bytes + box("moov", movie)
     }
+
+    /// One chunk of samples.
+    private static func filmTrack(
+        _ handler: String, extra: [UInt8] = [], sizes: [Int], at start: Int
+    ) -> [UInt8] {
+        var tables = box("stsd", zeros(8)) + box("stsz", zeros(8) + big(sizes.count) + sizes.flatMap(big))
+        tables += box("stsc", zeros(4) + big(1) + big(1) + big(sizes.count) + big(1))
+        tables += box("stco", zeros(4) + big(1) + big(start))
+        let kind = box("hdlr", zeros(8) + Array(handler.utf8) + zeros(13))
+        let media = box("mdia", box("mdhd", zeros(24)) + kind + box("minf", box("vmhd", [0]) + box("stbl", tables)))
+        return box("trak", box("tkhd", [0]) + extra + media)
+    }
+
+    private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
     // MARK: Numbers
 

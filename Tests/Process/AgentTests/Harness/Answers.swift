@@ -53,6 +53,7 @@ struct PhotoEntry: Decodable, Sendable {
     var bytesStored: Int?
     var width: Int?
     var height: Int?
+    var durationSeconds: Double?
     var storageClass: String?
     var badge: String?
     var restoredUntil: String?

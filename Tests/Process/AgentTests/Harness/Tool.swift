@@ -6,6 +6,7 @@ import SystemPackage
 enum Tool: String, Sendable {
     case exiftool = "/usr/bin/exiftool"
     case chromium = "/usr/bin/chromium"
+    case ffmpeg = "/usr/bin/ffmpeg"
     case strace = "/usr/bin/strace"
 
     /// Whether it can be left out: not in CI, and not where servers are required either.

@@ -16,7 +16,8 @@ import Testing
 
     /// A live share in a ledger of its own.
     private func share(
-        _ link: String, endsIn seconds: TimeInterval, limit: String? = nil, location: String = "Paris"
+        _ link: String, endsIn seconds: TimeInterval, limit: String? = nil, location: String = "Paris",
+        film: FilmType? = nil
     ) throws -> (share: ShareRecord, photos: [SharePhoto]) {
         let ledger = try Ledger.inMemory()
         let id = try #require(ShareID("0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"))
@@ -28,7 +29,7 @@ import Testing
             sharedBy: "Ana", expiresAt: now + 30 * 86_400,
             photos: [ShareDraft.Photo(md5: md5, path: "/trips/Paris/a.jpg")])
         #expect(try ledger.addShare(id, draft, by: "me", at: now))
-        let copy = SharePhoto.Copy(sha256: digest, size: 2_048, width: 4, height: 3)
+        let copy = SharePhoto.Copy(sha256: digest, size: 2_048, width: 4, height: 3, film: film)
         _ = try ledger.noteSharePhoto(0, of: id, .stored(copy, takenAt: nil), by: "me", at: now)
         let ends = now + seconds
         _ = try ledger.noteSharePublished(
@@ -57,6 +58,13 @@ import Testing
         let text = try text("https://photos.test/shares/x/index.html", endsIn: 30 * 86_400)
         #expect(text.contains("The link works until \(Quantities.time(now + 30 * 86_400)), when the share ends"))
         #expect(text.contains("sync-agent mirror https://photos.test/shares/x/index.html FOLDER"))
+    }
+
+    @Test(arguments: [(nil, "Shared: 1 photo"), (FilmType.mp4, "Shared: 1 film")])
+    func `what is shared is called by its name`(film: FilmType?, words: String) throws {
+        let (share, photos) = try share("https://photos.test/x", endsIn: 30 * 86_400, film: film)
+        let lines = view.result(share, photos: photos, wasThere: false, message: nil, agentRuns: true)
+        #expect(lines.first == words)
     }
 
     @Test func `a share that only its store knows is told as such`() throws {

@@ -12,6 +12,14 @@ enum ManifestText {
         ]
     }
 
+    static func film(_ changes: [String: Any] = [:]) -> [String: Any] {
+        let film: [String: Any] = [
+            "orderIndex": 5, "mediaType": "video/mp4", "width": 1_920, "height": 1_080, "durationSeconds": 12.5,
+            "size": 40_000_000, "sha256": sha256, "takenAt": "2024-06-16T09:30:00Z", "hasPoster": true,
+        ]
+        return film.merging(changes) { $1 }
+    }
+
     /// - Parameter changes: fields of the manifest; `photo.` before a name means the first photo's.
     static func text(_ changes: [String: Any] = [:], photos: Int = 2) -> String {
         var manifest: [String: Any] = [

@@ -35,6 +35,21 @@ import Testing
             ])
     }
 
+    @Test(arguments: [
+        ("video/mp4", "006_2024-06-16_Paris_France.mp4"), ("video/quicktime", "006_2024-06-16_Paris_France.mov"),
+    ])
+    func `A film has the name of its container, and no photo's name is admitted for it`(
+        type: String, expected: String
+    ) throws {
+        let text = ManifestText.text(["films": [ManifestText.film(["mediaType": type])]])
+        let share = try ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)
+        let film = try #require(share.photos.last)
+        let name = MirrorName(share).name(of: film)
+        #expect(name.string == expected)
+        #expect(MirrorName.admits(name, of: film))
+        #expect(!MirrorName.admits("006_2024-06-16_Paris_France.jpg", of: film))
+    }
+
     @Test func `Another photo in the same place gets a name of its own`() throws {
         #expect(try names([:], isOther: true)[0] == "001_2024-06-15_Paris_France_abababab.jpg")
     }

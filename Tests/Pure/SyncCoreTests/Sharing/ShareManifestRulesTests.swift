@@ -29,6 +29,41 @@ import Testing
         #expect(share.manifest.photos[0].url == nil && share.manifest.manifestURL == nil)
     }
 
+    @Test func `Films stand beside the photos, and are held to rules of their own`() throws {
+        let film = ManifestText.film(["size": Int64(3) << 30, "url": "b.mp4?sig=3"])
+        let share = try Self.check(ManifestText.text(["films": [film]]))
+        #expect(share.photos.map(\.orderIndex) == [0, 1, 5])
+        #expect(share.photos.map(\.film) == [nil, nil, .mp4])
+        #expect(share.photos[2].link?.description == "https://example.org/shares/x/b.mp4?sig=3")
+        #expect(share.manifest.films?[0].url == nil)
+        #expect(share.manifest.films?[0].durationSeconds == 12.5)
+        #expect(ShareKeys(share.id).object(of: share.photos[2]).rawValue.hasSuffix("_5.mp4"))
+        #expect(ShareKeys(share.id).object(of: share.photos[0]).rawValue.hasSuffix("_0.jpg"))
+    }
+
+    @Test func `A manifest without films says nothing of them, as readers of before know it`() throws {
+        let share = try Self.check(ManifestText.text())
+        #expect(!String(decoding: try share.manifest.encoded(), as: UTF8.self).contains("films"))
+        let both = try Self.check(ManifestText.text(["films": [ManifestText.film()]]))
+        #expect(both.manifest.photoCount == 2 && both.manifest.version == 1)
+    }
+
+    @Test(
+        arguments: [
+            (["orderIndex": 1], "two of its photos"), (["size": Int64(17) << 30], "films[0].size"),
+            (["size": 0], "films[0].size"), (["width": 0], "films[0] has a width"),
+            (["sha256": "ab"], "films[0].sha256"), (["durationSeconds": -1], "films[0].durationSeconds"),
+            (["durationSeconds": 1e12], "films[0].durationSeconds"),
+            (["mediaType": "video/webm"], "films[0].mediaType"),
+            (["mediaType": "../../x"], "films[0].mediaType"), (["url": "https://evil.example/a.mp4"], "another host"),
+        ] as [([String: any Sendable], String)])
+    func `A film that no honest sharer writes is refused`(changes: [String: any Sendable], words: String) throws {
+        let error = #expect(throws: ShareRefusal.self) {
+            _ = try Self.check(ManifestText.text(["films": [ManifestText.film(changes)]]))
+        }
+        #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
+    }
+
     @Test func `Links count only for who came by a link`() throws {
         let text = ManifestText.text(["photo.url": "https://evil.example/a.jpg", "manifestURL": "file:///etc/passwd"])
         let share = try ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)

@@ -4,6 +4,7 @@ import SyncDigest
 import SyncEngine
 import SyncSystem
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 @Suite struct ArchiveSheetTests {
@@ -12,6 +13,12 @@ import Testing
         func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy {
             throw PhotoError(.notAPhoto, "not asked for")
         }
+
+        func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy {
+            throw PhotoError(.notAPhoto, "not asked for")
+        }
+
+        func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy? { nil }
 
         func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy {
             guard case .bytes(let bytes) = photo, !bytes.isEmpty else { throw PhotoError(.corrupt, "nothing is there") }

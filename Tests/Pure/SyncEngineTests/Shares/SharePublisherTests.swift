@@ -32,6 +32,56 @@ import Testing
         #expect(manifest.photos.allSatisfy { $0.url == nil && $0.width == 4 && $0.height == 3 && $0.takenAt != nil })
     }
 
+    @Test func `a film is stored under a name of its own with its poster, and stands beside the photos`() async throws {
+        let bench = try await bench("a")
+        try await bench.add("b.mp4", "film b", type: FilmType.mp4.mediaType)
+        let share = try await bench.share()
+        #expect(
+            bench.objects(share.id) == [
+                "0.jpg", "1.mp4", "index.html", "thumbnails/0.jpg", "thumbnails/1.jpg", "vacation.json",
+            ])
+        let manifest = try bench.manifest(share.id)
+        #expect(manifest.photoCount == 1 && manifest.photos.map(\.orderIndex) == [0])
+        let film = try #require(manifest.films?.first)
+        #expect(film.orderIndex == 1 && film.mediaType == .mp4 && film.hasPoster && film.durationSeconds == 1.5)
+        #expect(try bench.page(share.id).contains("<video "))
+        let info = bench.memory.info(share.keys.copy(1, film: .mp4))
+        #expect(info?.contentType == "video/mp4" && info?.duration == .milliseconds(1_500))
+
+        // Nothing is to be stored again, and nothing is left when the film goes.
+        #expect(try await !bench.publisher().examine(share.id))
+        bench.leaveOut("b.mp4")
+        let later = try await bench.share()
+        #expect(later.id == share.id)
+        #expect(bench.objects(share.id) == ["0.jpg", "index.html", "thumbnails/0.jpg", "vacation.json"])
+        #expect(try bench.manifest(share.id).films == nil)
+    }
+
+    @Test func `a film that is in the store alone is shared without a poster, and each of its objects is looked after`()
+        async throws
+    {
+        let bench = try await bench("a")
+        try await bench.add("b.mov", "film b", isLocal: false, type: FilmType.quickTime.mediaType)
+        let share = try await bench.share()
+        #expect(
+            bench.objects(share.id) == ["0.jpg", "1.mov", "index.html", "thumbnails/0.jpg", "vacation.json"])
+        #expect(try bench.manifest(share.id).films?.first?.hasPoster == false)
+        #expect(try await !bench.publisher().examine(share.id))
+        try await bench.memory.delete(share.keys.copy(1, film: .quickTime))
+        #expect(try await bench.publisher().examine(share.id))
+        _ = try await bench.publisher().run(share.id)
+        #expect(bench.objects(share.id).contains("1.mov"))
+    }
+
+    @Test func `films have signed links where photos have them`() async throws {
+        let bench = try await bench("a", givesLinks: true)
+        try await bench.add("b.mp4", "film b", type: FilmType.mp4.mediaType)
+        let share = try await bench.share()
+        let film = try #require(try bench.manifest(share.id).films?.first)
+        #expect(film.url?.contains("_1.mp4") == true)
+        #expect(try bench.page(share.id).contains("_1.mp4?"))
+    }
+
     @Test func `at most three photos are under way at once`() async throws {
         let bench = try await bench("abcdefgh")
         _ = try await bench.share()

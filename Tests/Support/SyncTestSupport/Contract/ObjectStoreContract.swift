@@ -29,6 +29,7 @@ package enum ObjectStoreContract: String, Sendable, CaseIterable {
     case bytesWithAWrongDigestAreRefused
     case aFileIsStored
     case anEmptyFileIsStored
+    case aPatchedFileIsStored
     case aFileThatChangedIsRefused
     case aFileThatIsGoneIsRefused
     case aCancelledPutLeavesNothing
@@ -79,6 +80,7 @@ package enum ObjectStoreContract: String, Sendable, CaseIterable {
         case .anArchivedObjectIsNotRead: try await subject.anArchivedObjectIsNotRead()
         case .bytesWithAWrongDigestAreRefused: try await subject.bytesWithAWrongDigestAreRefused()
         case .aFileIsStored: try await subject.fileIsStored(.noise(700_001), "photo.jpg")
+        case .aPatchedFileIsStored: try await subject.aPatchedFileIsStored()
         case .anEmptyFileIsStored: try await subject.fileIsStored([], "empty.jpg")
         case .aFileThatChangedIsRefused: try await subject.aFileThatChangedIsRefused()
         case .aFileThatIsGoneIsRefused: try await subject.aFileThatIsGoneIsRefused()

@@ -36,6 +36,24 @@ extension StoreUnderTest {
         try require(try await store.bytes(of: key) == bytes, "the bytes read differ")
     }
 
+    func aPatchedFileIsStored() async throws {
+        let key = try key("patched.mp4")
+        var bytes = [UInt8].noise(700_001)
+        try tree.write(bytes, to: "patched.mp4")
+        let patches = FilePatches([
+            FilePatches.Patch(0..<3, head: [1, 2]), FilePatches.Patch(200_000..<600_000),
+            FilePatches.Patch(700_000..<700_001, head: [9]),
+        ])
+        bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
+        let body = ObjectBody(
+            file: tree.path("patched.mp4"), stamp: try tree.stamp("patched.mp4"), patches: patches,
+            digest: ContentDigest(of: bytes))
+        let attributes = ObjectAttributes(contentType: "video/mp4")
+        let receipt = try await store.put(body, at: key, attributes: attributes, condition: .ifAbsent)
+        try requireEqual(receipt.md5, ContentDigest(of: bytes).md5, "MD5 of the receipt")
+        try require(try await store.bytes(of: key) == bytes, "the bytes read differ")
+    }
+
     func aFileThatChangedIsRefused() async throws {
         let key = try key("changed.jpg")
         try tree.write("one text", to: "changed.jpg")

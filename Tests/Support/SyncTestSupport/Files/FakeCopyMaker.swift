@@ -2,7 +2,7 @@ import FoundationEssentials
 package import SyncCore
 import SyncDigest
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// Copies are texts: `shared A.JPG` of the photo whose stored copy is `A.JPG`.
 package final class FakeCopyMaker: SharedCopyMaker {
@@ -31,6 +31,18 @@ package final class FakeCopyMaker: SharedCopyMaker {
         }
         if case .full = size { return copy("full \(text)") }
         return copy(prefix.withLock { $0 } + text)
+    }
+
+    /// `shared A.MP4`, as of a photo; its poster is `poster A.MP4`.
+    package func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy {
+        var copy = try sharedCopy(of: film, size: .reduced(ReducePolicy()))
+        copy.type = type.mediaType
+        copy.duration = .milliseconds(1_500)
+        return copy
+    }
+
+    package func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy? {
+        copy("poster \(try text(of: .file(film)))")
     }
 
     package func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy {

@@ -152,7 +152,11 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         action(path)
         guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
         let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
-        let type: MediaType = isJSON ? .json : file.text.hasPrefix("text") ? .unknown : .jpeg
+        let type: MediaType =
+            isJSON
+            ? .json
+            : file.text.hasPrefix("text")
+                ? .unknown : file.text.hasPrefix("film") ? FilmType.mp4.mediaType : .jpeg
         return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
     }
 

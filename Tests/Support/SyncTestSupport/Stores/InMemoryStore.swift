@@ -171,7 +171,9 @@ package final class InMemoryStore: ObjectStore {
                 let data = try? Data(contentsOf: URL(filePath: path.string)),
                 let after = try? FileStamp(of: path), after == stamp
             else { throw changed }
-            return Array(data)
+            var bytes = Array(data)
+            bytes.withUnsafeMutableBytes { body.patches.apply(to: $0, at: 0) }
+            return bytes
         }
     }
 }

@@ -1,0 +1,81 @@
+import SyncCore
+
+/// What of a film is known to tell no place (ISO 14496-12, QuickTime File Format). All else may tell one.
+struct FilmRules {
+    static let types: Set<String> = ["video/mp4", "video/quicktime", "video/x-m4v", "video/3gpp", "video/3gpp2"]
+
+    static let name = "film"
+    static let largestIndex = 64 << 20
+    static let deepest = 16
+    static let positions = ["\u{A9}xyz", "loci", "GPS ", "gps ", "gpmd", "GPMF", "camm"]
+
+    static let folders: Set<String> = ["trak", "mdia", "minf", "stbl", "edts", "dinf", "gmhd", "tapt"]
+    static let tellNothing: Set<String> = [
+        "mvhd", "iods", "tkhd", "tref", "load", "elst", "mdhd", "vmhd", "smhd", "nmhd", "gmin", "tmcd", "dref", "stsd",
+        "stts", "stss", "ctts", "cslg", "stsc", "stsz", "stco", "co64", "sgpd", "sbgp", "sdtp", "stps", "clef", "prof",
+        "enof",
+    ]
+    static let padding: Set<String> = ["free", "skip", "wide"]
+    /// Tracks of pictures, sound and time codes, and QuickTime's words for where data are.
+    static let handlers: Set<String> = ["vide", "soun", "tmcd", "alis", "url "]
+
+    /// Entries of `udta` and of lists that may stay.
+    let notes: Set<String>
+    /// Names of `keys` that may stay.
+    let keys: Set<String>
+    /// Whether names of programs and makers go where they stand beside the data: handlers, encoders, other files.
+    let blanksNames: Bool
+
+    /// With `strip_location`: who made it and with what may stay, program, maker, model, day.
+    static let stored = FilmRules(
+        notes: ["\u{A9}too", "\u{A9}swr", "\u{A9}mak", "\u{A9}mod", "\u{A9}day", "\u{A9}fmt"],
+        keys: [
+            "com.apple.quicktime.make", "com.apple.quicktime.model", "com.apple.quicktime.software",
+            "com.apple.quicktime.creationdate", "com.android.version", "com.android.capture.fps",
+            "com.android.manufacturer", "com.android.model",
+        ], blanksNames: false)
+
+    /// For others, as with photos: the times, and nothing of the camera.
+    static let shared = FilmRules(
+        notes: ["\u{A9}day"], keys: ["com.apple.quicktime.creationdate", "com.android.capture.fps"], blanksNames: true)
+}
+
+extension FilmRules {
+    static let emptyNeeded = PhotoError.place("it is a film with something in its padding")
+    static let strayData = PhotoError.place("it is a film with data that belong to no track")
+
+    static func refusal(_ type: String) -> PhotoError {
+        positions.contains(type)
+            ? position(type) : .place("it is a film with an entry that may tell a position (\(type.escapingControls))")
+    }
+
+    static func position(_ name: String) -> PhotoError {
+        .place("it is a film that tells where it was taken (\(name.escapingControls))")
+    }
+}
+
+extension [UInt8] {
+    /// The boxes of a QuickTime or ISO `meta`: ISO's has a version in front, QuickTime's has none.
+    func boxes(ofMeta body: Range<Int>) throws(PhotoError) -> [Box] {
+        let start = text(at: body.lowerBound + 4) == "hdlr" ? 0 : 4
+        return try boxes(in: body.dropFirst(start), of: FilmRules.name)
+    }
+
+    /// The entries of `udta`. QuickTime may end them with a zero.
+    func boxes(ofNotes body: Range<Int>) throws(PhotoError) -> [Box] {
+        do throws(PhotoError) {
+            return try boxes(in: body, of: FilmRules.name)
+        } catch {
+            guard body.count >= 4, big(at: body.upperBound - 4) == 0 else { throw error }
+            return try boxes(in: body.dropLast(4), of: FilmRules.name)
+        }
+    }
+
+    /// What a track is of.
+    func handler(ofTrack track: Range<Int>) throws(PhotoError) -> String? {
+        guard let media = try boxes(in: track, of: FilmRules.name).first(where: { $0.type == "mdia" }),
+            let handler = try boxes(in: media.body, of: FilmRules.name).first(where: { $0.type == "hdlr" })
+        else { return nil }
+        return text(at: handler.body.lowerBound + 8)
+    }
+}

@@ -1,0 +1,78 @@
+import SyncCore
+import SyncDigest
+import Testing
+
+@testable import SyncPhotos
+
+/// The cut over films as ffmpeg makes them.
+@Suite struct FilmCutTests {
+    private static let place = Array("34.6937".utf8)
+
+    private func cut(_ film: [UInt8], _ rules: FilmRules) throws -> [UInt8] {
+        let patches = try FilmCut.make(FilmBytes(film), rules)
+        var bytes = film
+        bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
+        return bytes
+    }
+
+    /// The data of pictures and sound.
+    private func data(_ film: [UInt8]) throws -> ArraySlice<UInt8> {
+        let box = try #require(try FilmBytes(film).boxes().first { $0.type == "mdat" })
+        return film[box.body]
+    }
+
+    @Test(arguments: ["place.mp4", "apple.mov"])
+    func `a film of a camera loses its place, and keeps pictures, sound and times`(name: String) throws {
+        let film = try Fixture.bytes("films/\(name)")
+        #expect(film.firstRange(of: Self.place) != nil)
+        let copy = try Workbench().copy(of: film, named: name, policy: ReducePolicy(stripLocation: true))
+        let bytes = try copy.patched(film)
+        #expect(bytes.firstRange(of: Self.place) == nil)
+        #expect(bytes.firstRange(of: Array("ISO6709".utf8)) == nil)
+        #expect(try data(bytes) == data(film))
+        let (before, after) = try (
+            BoxFile(MetadataBytes(film)).film(), BoxFile(MetadataBytes(bytes)).film()
+        )
+        #expect(before == after)
+        #expect(copy.duration == .milliseconds(1_200))
+    }
+
+    @Test(arguments: ["place.mp4", "apple.mov", "portrait.mp4"])
+    func `for others, nothing of camera, program or maker is left`(name: String) throws {
+        let film = try Fixture.bytes("films/\(name)")
+        let bytes = try cut(film, .shared)
+        let secrets = ["34.6937", "Acme", "Apple", "iPhone", "ISO6709", "Lavc libx264", "Lavf", "FFMP", "Handler"]
+        // The encoder of the pictures signs within their data, which stay as they are.
+        let index = bytes.count - (try data(bytes).count)
+        let told = bytes.prefix(try data(bytes).startIndex) + bytes.suffix(from: try data(bytes).endIndex)
+        #expect(told.count == index)
+        for secret in secrets { #expect(told.firstRange(of: Array(secret.utf8)) == nil, "\(secret)") }
+        #expect(try data(bytes) == data(film))
+        #expect(try BoxFile(MetadataBytes(bytes)).film() == BoxFile(MetadataBytes(film)).film())
+        #expect(try FilmCut.make(FilmBytes(bytes), .shared) == FilmCut.make(FilmBytes(bytes), .shared))
+        #expect(try cut(bytes, .shared) == bytes)
+    }
+
+    @Test func `a film whose tables do not fit its data is not cut`() throws {
+        let film = try Fixture.bytes("films/portrait.mp4")
+        let start = try #require(film.firstRange(of: Array("stco".utf8))).upperBound + 8
+        var moved = film
+        for place in 0..<4 { moved[start + place] = 0xF0 }
+        let error = #expect(throws: PhotoError.self) { _ = try FilmCut.make(FilmBytes(moved), .stored) }
+        #expect(error?.code == .tellsPlace)
+    }
+
+    @Test func `whatever is done to a film, its cut passes the check or there is none`() throws {
+        var generator = SystemRandomNumberGenerator()
+        for name in ["place.mp4", "apple.mov"] {
+            let film = try Fixture.bytes("films/\(name)")
+            for _ in 0..<300 {
+                var noisy = film
+                for _ in 0..<4 { noisy[Int.random(in: 8..<film.count)] = UInt8.random(in: 0...255, using: &generator) }
+                guard let bytes = try? cut(noisy, .shared) else { continue }
+                #expect(bytes.count == film.count)
+                try MovieCheck.require(FilmBytes(bytes), .shared)
+            }
+        }
+    }
+}

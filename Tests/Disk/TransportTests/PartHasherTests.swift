@@ -1,0 +1,37 @@
+import SyncCore
+import SyncDigest
+import SyncTestSupport
+import Testing
+
+@testable import SyncS3
+
+@Suite struct PartHasherTests {
+    /// What the transport hands out of a part.
+    private func sent(_ part: HTTPBody) throws -> [UInt8] {
+        let source = try UploadSource(part)
+        var sent: [UInt8] = []
+        var window = [UInt8](repeating: 0, count: 70_000)
+        while sent.count < part.size {
+            let count = try window.withUnsafeMutableBytes { try source.read(into: $0) }
+            sent += window.prefix(count)
+        }
+        return sent
+    }
+
+    @Test func `The parts of a patched file have the new bytes, and so has the whole`() throws {
+        let tree = try TemporaryTree()
+        var bytes = [UInt8].noise(2_500_000)
+        let file = try tree.write(bytes, to: "film.mp4")
+        let patches = FilePatches([
+            FilePatches.Patch(10..<20, head: [1]), FilePatches.Patch(900_000..<2_100_000, head: [2, 3]),
+        ])
+        bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
+        let hasher = try PartHasher(file, stamp: try tree.stamp("film.mp4"), patches: patches)
+        for range in [0..<1_000_000, 1_000_000..<2_000_000, 2_000_000..<2_500_000] {
+            let part = try hasher.body(of: Int64(range.lowerBound)..<Int64(range.upperBound))
+            #expect(part.digest == ContentDigest(of: Array(bytes[range])))
+            #expect(try sent(part).elementsEqual(bytes[range]))
+        }
+        #expect(hasher.finish() == ContentDigest(of: bytes))
+    }
+}
