@@ -8,8 +8,6 @@ struct FilmFacts: Hashable, Sendable {
     var duration: Duration?
     /// What the camera or a program calls the time of the recording.
     var takenAt: CaptureTime?
-    /// When the file was begun, in UTC: it tells no day of the place, and often that of the last edit.
-    var createdAt: CaptureTime?
     /// Why players may not show it, in plain words.
     var damage: String?
 }
@@ -53,7 +51,6 @@ extension BoxFile {
                 guard let header = try header(box) else { continue }
                 scale = header.scale
                 facts.duration = header.duration
-                facts.createdAt = header.created
             case "mvex":
                 // Of a film in fragments the header tells no length.
                 guard facts.duration == nil else { continue }
@@ -77,13 +74,14 @@ extension BoxFile {
 
     // MARK: Header and tracks
 
-    private func header(_ box: Box) throws(PhotoError) -> (created: CaptureTime?, scale: Int64, duration: Duration?)? {
+    /// The time in it is UTC, and tells no day of the place.
+    private func header(_ box: Box) throws(PhotoError) -> (scale: Int64, duration: Duration?)? {
         guard let version = try bytes.read(box.start, 1)?.first else { return nil }
         let wide: Int64 = version == 1 ? 8 : 4
         guard let body = try bytes.read(box.start + 4, 3 * wide + 4) else { return nil }
-        let (created, scale) = (body[..<Int(wide)].bigEndian, body[Int(2 * wide)..<Int(2 * wide + 4)].bigEndian)
+        let scale = body[Int(2 * wide)..<Int(2 * wide + 4)].bigEndian
         let units = Self.units(body.suffix(Int(wide)))
-        return (Self.time(created), scale, Self.duration(units, scale: scale))
+        return (scale, Self.duration(units, scale: scale))
     }
 
     private func fragmentsDuration(_ box: Box, scale: Int64) throws(PhotoError) -> Duration? {
@@ -104,13 +102,6 @@ extension BoxFile {
         guard let units, units > 0, scale > 0 else { return nil }
         let milliseconds = (Double(units) / Double(scale) * 1_000).rounded()
         return (1..<1e11).contains(milliseconds) ? .milliseconds(Int64(milliseconds)) : nil
-    }
-
-    /// Seconds since 1904, in UTC; 0 where no clock was set.
-    private static func time(_ seconds: Int64) -> CaptureTime? {
-        let from1904To1970: Int64 = 2_082_844_800
-        guard seconds > 0, seconds < 1 << 40 else { return nil }
-        return CaptureTime(clock: (seconds - from1904To1970) * 1_000, offset: 0)
     }
 
     /// Of a track of pictures, in whole pixels; turned by its matrix (ISO 14496-12, 8.3.2).

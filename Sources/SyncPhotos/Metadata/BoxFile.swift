@@ -25,7 +25,7 @@ struct BoxFile {
             case "meta": try read(metadata: box, &clues)
             case "moov":
                 let film = try facts(of: box)
-                (clues.video, clues.created) = (film.takenAt, film.createdAt)
+                clues.video = film.takenAt
             case "Exif": clues.exif = try exif(box.start, box.size)
             case "xml ": clues.xmp = try bytes.read(box.start, box.size) ?? []
             default: break

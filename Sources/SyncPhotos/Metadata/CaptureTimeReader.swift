@@ -146,8 +146,6 @@ struct CaptureTimeClues {
     var iptc: [UInt8] = []
     /// What a film tells of its recording.
     var video: CaptureTime?
-    /// When a film's file was begun, in UTC.
-    var created: CaptureTime?
 
     /// The first that a camera can have meant, as close to the shutter as possible: a position has the right moment and
     /// not the clock of the place, and the last change may be that of an editor.
@@ -158,7 +156,7 @@ struct CaptureTimeClues {
         let published = xmpTime("photoshop:DateCreated")
         let times = [
             exif?.taken?.captured, original, exif?.digitized?.captured, published, iptcTime, video, created,
-            exif?.position, exif?.changed?.captured, self.created,
+            exif?.position, exif?.changed?.captured,
         ]
         guard let time = times.lazy.compactMap(\.self).first(where: { $0.isPlausible(at: now) }) else { return nil }
         let others = [exif?.digitized?.captured, exif?.changed?.captured, original, published, created]
