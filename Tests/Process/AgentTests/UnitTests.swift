@@ -20,7 +20,7 @@ import Testing
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.taken(0))
         for name in ["a.xmp", "a.jpg.xmp"] {
-            try home.gallery.appending(FilePath.Component(name)!).create(Array((Self.xmp + name).utf8) + [0x3E])
+            try home.gallery.pushing(FilePath(name)).create(Array((Self.xmp + name).utf8) + [0x3E])
         }
         try home.gallery.appending("b.txt").create(Array("text".utf8))
         let pass = try await home.pass()
