@@ -9,7 +9,7 @@ import SystemPackage
 struct SharePhotoSender: Sendable {
     static let thumbnailSide = 320
     /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory, and several do at once.
-    private static let mostBytes = 128 << 20
+    static let mostBytes = 128 << 20
 
     enum Answer: Hashable, Sendable {
         case outcome(SharePhotoOutcome)

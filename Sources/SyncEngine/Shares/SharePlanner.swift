@@ -154,6 +154,14 @@ package struct SharePlanner: Sendable {
     private func look(at photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
             guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
+            // Not after it was brought back from the archive for money.
+            if photo.state == .missing, FilmType(contentType: object.contentType) != nil,
+                object.size > SharePhotoSender.mostBytes
+            {
+                return .unfit(
+                    "a film of more than \(SharePhotoSender.mostBytes >> 20) MiB that is not on this machine cannot be shared"
+                )
+            }
             if let md5 = photo.md5 ?? object.md5 { return .picture(md5) }
         }
         if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }

@@ -75,16 +75,13 @@ struct FilmCut {
 
     private mutating func cleanMeta(_ body: Range<Int>) throws(PhotoError) {
         let boxes = try index.boxes(ofMeta: body)
-        var dropped: Set<Int> = []
+        let kept = try rules.keptNumbers(of: boxes, in: index)
         for box in boxes {
             switch box.type {
             case "hdlr": if rules.blanksNames { zero(box.body.dropFirst(24)) }
             case "keys":
                 for (number, key) in try index.boxes(in: box.body.dropFirst(8), of: FilmRules.name).enumerated()
-                where !rules.keys.contains(String(decoding: index[key.body], as: UTF8.self)) {
-                    dropped.insert(number + 1)
-                    free(key)
-                }
+                where !kept.contains(number + 1) { free(key) }
             case "ilst": break
             default: free(box)
             }
@@ -92,8 +89,8 @@ struct FilmCut {
         for list in boxes where list.type == "ilst" {
             for note in try index.boxes(in: list.body, of: FilmRules.name) {
                 // A number stands for one of the keys.
-                let number = index.big(at: note.all.lowerBound + 4) ?? 0
-                let stays = note.isNumbered ? !dropped.contains(number) : rules.notes.contains(note.type)
+                let number = note.number(in: index)
+                let stays = note.isNumbered ? kept.contains(number) : rules.notes.contains(note.type)
                 if !stays { free(note) }
             }
         }
@@ -144,6 +141,7 @@ extension FilePatches.Patch {
 extension Box {
     /// Of an entry in `ilst`: whether its type is the number of a key.
     var isNumbered: Bool { type.unicodeScalars.first == "\0" }
+    func number(in bytes: [UInt8]) -> Int { bytes.big(at: all.lowerBound + 4) ?? 0 }
 }
 
 extension [UInt8] {

@@ -26,12 +26,13 @@ struct FilmRules {
     /// Whether names of programs and makers go where they stand beside the data: handlers, encoders, other files.
     let blanksNames: Bool
 
-    /// With `strip_location`: who made it and with what may stay, program, maker, model, day.
+    /// With `strip_location`: who made it and with what may stay, program, maker, model, day, and which live photo it is of.
     static let stored = FilmRules(
         notes: ["\u{A9}too", "\u{A9}swr", "\u{A9}mak", "\u{A9}mod", "\u{A9}day", "\u{A9}fmt"],
         keys: [
             "com.apple.quicktime.make", "com.apple.quicktime.model", "com.apple.quicktime.software",
-            "com.apple.quicktime.creationdate", "com.android.version", "com.android.capture.fps",
+            "com.apple.quicktime.creationdate", "com.apple.quicktime.content.identifier", "com.android.version",
+            "com.android.capture.fps",
             "com.android.manufacturer", "com.android.model",
         ], blanksNames: false)
 
@@ -41,6 +42,18 @@ struct FilmRules {
 }
 
 extension FilmRules {
+    /// Which numbers stand for keys that may stay, in the lists of a `meta`: none where it has not one table of them.
+    func keptNumbers(of meta: [Box], in bytes: [UInt8]) throws(PhotoError) -> Set<Int> {
+        let tables = meta.filter { $0.type == "keys" }
+        guard tables.count == 1, let table = tables.first else { return [] }
+        var kept: Set<Int> = []
+        for (place, key) in try bytes.boxes(in: table.body.dropFirst(8), of: Self.name).enumerated()
+        where key.type != "free" && keys.contains(String(decoding: bytes[key.body], as: UTF8.self)) {
+            kept.insert(place + 1)
+        }
+        return kept
+    }
+
     static let emptyNeeded = PhotoError.place("it is a film with something in its padding")
     static let strayData = PhotoError.place("it is a film with data that belong to no track")
 

@@ -54,7 +54,12 @@ struct FilmSamples {
         guard let sizes = tables["stsz"] else { throw .unclear(FilmRules.name) }
         let offsets = try Table(tables["stco"] ?? tables["co64"], of: bytes, width: tables["stco"] == nil ? 8 : 4)
         let runs = try Table(tables["stsc"], of: bytes, width: 12)
-        try note(try SampleSizes(sizes, of: bytes), offsets, runs)
+        let samples = try SampleSizes(sizes, of: bytes)
+        // Writers of QuickTime give samples of plain sound one byte, whatever they have: nobody knows where it ends.
+        if samples.areAlike, try bytes.handler(ofTrack: track) == "soun" {
+            throw .place("it is a film with sound of which its tables do not tell where it lies")
+        }
+        try note(samples, offsets, runs)
     }
 
     /// - Parameter runs: from which chunk on each has how many samples.
@@ -107,6 +112,8 @@ struct FilmSamples {
             else { throw .unclear(FilmRules.name) }
             (self.bytes, start, self.each, self.count) = (bytes, body.lowerBound + 12, each, count)
         }
+
+        var areAlike: Bool { each > 0 && count > 0 }
 
         func sum(_ first: Int, _ count: Int) -> Int {
             if each > 0 { return each * count }

@@ -70,7 +70,9 @@ struct MovieCheck {
     }
 
     private func lookAtKeys(_ bytes: [UInt8], _ body: Range<Int>) throws(PhotoError) {
-        for box in try bytes.boxes(ofMeta: body) {
+        let boxes = try bytes.boxes(ofMeta: body)
+        let kept = try rules.keptNumbers(of: boxes, in: bytes)
+        for box in boxes {
             switch box.type {
             case "hdlr": break
             case "keys":
@@ -89,7 +91,9 @@ struct MovieCheck {
                 for note in try bytes.boxes(in: box.body, of: FilmRules.name) {
                     if note.type == "free" {
                         try Self.requireEmpty(bytes[note.body])
-                    } else if !note.isNumbered, !rules.notes.contains(note.type) {
+                    } else if note.isNumbered
+                        ? !kept.contains(note.number(in: bytes)) : !rules.notes.contains(note.type)
+                    {
                         throw FilmRules.refusal(note.type)
                     }
                 }

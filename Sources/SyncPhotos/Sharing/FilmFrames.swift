@@ -68,7 +68,7 @@ package final class FilmFrames: Sendable {
         let scale = "scale='min(\(side),iw)':'min(\(side),ih)':force_original_aspect_ratio=decrease"
         return [
             "nice", "-n", "10", program.string, "-nostdin", "-v", "error", "-threads", "1", "-protocol_whitelist",
-            "file,pipe", "-f", "mov", "-ss", moment.secondsText, "-i", "file:\(film.string)", "-map", "0:v:0", "-an",
+            "file,pipe", "-f", "mov", "-ss", moment.secondsText, "-i", "file:\(film.string)", "-map", "0:V:0", "-an",
             "-sn", "-dn", "-frames:v", "1", "-vf", scale, "-c:v", "mjpeg", "-q:v", "3", "-f", "image2pipe", "pipe:1",
         ]
     }

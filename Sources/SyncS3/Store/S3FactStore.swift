@@ -101,11 +101,16 @@ final class S3FactStore: Sendable {
         await pool.finish { [memory] in memory.forgetUpload(upload.rawValue) }
     }
 
+    /// Seconds for which a film that is being shared stays another process's: `share` runs beside an agent.
+    private static let shareAge: TimeInterval = 7 * 86_400
+
     /// Those that nobody has in hand, the oldest first: another process left them, or this one could not take them back.
     func leftovers() async -> [MultipartID] {
         let all = await pool.finish { [memory] in memory.unfinishedUploads() }
         let own = state.withLock { $0.own }
-        return all.filter { !own.contains($0.id) }.map { MultipartID(key: $0.key, rawValue: $0.id) }
+        let limit = now().addingTimeInterval(-Self.shareAge)
+        return all.filter { !own.contains($0.id) && ($0.began < limit || !$0.key.rawValue.hasPrefix("shares/")) }
+            .map { MultipartID(key: $0.key, rawValue: $0.id) }
     }
 }
 

@@ -36,6 +36,10 @@ import Testing
             PlacedFile.mp4(notes: note("xyz") + [0, 0, 0, 0]),
             PlacedFile.mp4(notes: PlacedFile.box("loci", PlacedFile.placeBytes)),
             PlacedFile.mp4(notes: keys("com.apple.quicktime.location.ISO6709")),
+            // A number that stands for no key.
+            PlacedFile.mp4(
+                notes: PlacedFile.box(
+                    "meta", meta + PlacedFile.box("ilst", PlacedFile.box("\0\0\0\u{1}", PlacedFile.placeBytes)))),
             PlacedFile.mp4(notes: PlacedFile.box("XMP_", PlacedFile.placeBytes)),
             PlacedFile.mp4(track: PlacedFile.box("uuid", PlacedFile.placeBytes)),
             PlacedFile.mp4(excess: 40), PlacedFile.mp4(way: PlacedFile.placeBytes),
@@ -66,6 +70,8 @@ import Testing
 
     @Test(
         arguments: [
+            // Plain sound, whose samples are longer than they say.
+            ("tables do not tell where it lies", PlacedFile.mp4(handler: "soun", each: 1)),
             ("a track of data", PlacedFile.mp4(handler: "meta")), ("a track of data", PlacedFile.mp4(handler: "text")),
             ("an entry that may tell a position (moof)", PlacedFile.mp4() + PlacedFile.box("moof", [0])),
             ("damaged or of an unknown kind", PlacedFile.mp4() + [0, 0, 1]),

@@ -121,8 +121,20 @@ import Testing
 
     // MARK: Uploads in parts
 
-    private func upload(_ id: String, began: Date = ScriptedStore.start) throws -> StoredUpload {
-        StoredUpload(id: id, key: try ObjectKey("f/\(id)"), began: began)
+    private func upload(
+        _ id: String, in folder: String = "f", began: Date = ScriptedStore.start
+    ) throws -> StoredUpload {
+        StoredUpload(id: id, key: try ObjectKey("\(folder)/\(id)"), began: began)
+    }
+
+    @Test func `A film that another process shares beside the agent is left alone for a week`() async throws {
+        let old = ScriptedStore.start.addingTimeInterval(-8 * 86_400)
+        memory.noteUpload(try upload("young", in: "shares/x"))
+        memory.noteUpload(try upload("old", in: "shares/x", began: old))
+        let made = try ScriptedStore([.reply(204)], memory: memory)
+        try await made.store.tidy()
+        #expect(made.transport.requests.map(\.url.path) == ["/b/shares/x/old"])
+        #expect(memory.unfinishedUploads().map(\.id) == ["young"])
     }
 
     @Test func `Uploads of an earlier process are taken back, and stay noted until they are gone`() async throws {
