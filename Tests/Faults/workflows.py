@@ -288,7 +288,9 @@ class RestoreOriginals(OfOriginals, Restore):
     more = Restore.more + OfOriginals.more
 
     def words(self, home):
-        return [*super().words(home), "--original"]
+        # Of photos in files of events no original is kept, which would be told.
+        photos = [home.pictures / name for name in PHOTOS if not name.startswith("Projects/")]
+        return ["restore", "--yes", "--wait", "--original", "--output", home.out, *photos]
 
     def learn(self, home):
         super().learn(home)
