@@ -45,6 +45,8 @@ class Workflow:
     reads_all_again = False
     # Whether it has to do with a store at all.
     asks_store = True
+    # Whether it has other processes decode.
+    has_workers = False
     # What it ends with when nothing goes wrong.
     code = 0
 
@@ -170,6 +172,7 @@ class OfOriginals:
     """Where the way to JPEG XL is broken, an original is stored as the file that it is."""
 
     more = "photos: {max_dimension: 100, keep_originals: jxl}\n"
+    has_workers = True
 
     def judge_object(self, home, there, key, why):
         if "/originals/" not in key or there.get(key) not in self.originals.values():
