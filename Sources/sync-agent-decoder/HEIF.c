@@ -31,6 +31,12 @@ static HEIFTiles tiles;
 static int64_t coded_pictures;
 static bool is_tile_misplaced;
 
+static void begin_tiles(void) {
+    coded_pixels = 0;
+    coded_pictures = 0;
+    is_tile_misplaced = false;
+}
+
 static int scaled_down(int size, bool is_halved) { return is_halved ? (size + 1) / 2 : size; }
 
 struct heif_error make_image(const CodedPicture *picture, struct heif_image **image) {
@@ -345,18 +351,22 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     if (is_told) job->reply.orientation = orientation;
     struct heif_image *image = NULL;
     coded_chroma = heif_chroma_undefined;
-    coded_pixels = 0;
-    coded_pictures = 0;
-    is_tile_misplaced = false;
+    begin_tiles();
     struct heif_error error =
         heif_decode_image(handle, &image, heif_colorspace_undefined, heif_chroma_undefined, options);
     if (error.code == heif_error_Ok && heif_image_get_colorspace(image) == heif_colorspace_YCbCr) {
         // Newer versions of libheif give what is coded; RGB is what all of them give when it is asked for.
         heif_image_release(image);
+        begin_tiles();
         error = heif_decode_image(handle, &image, heif_colorspace_RGB, heif_chroma_444, options);
     }
     heif_decoding_options_free(options);
     if (heif_fails(job, error)) return false;
+    // Of several pictures that nobody could look at, and an alpha plane, none is known to lie where it should.
+    if (tiles.count == 0 && coded_pictures > (heif_image_handle_has_alpha_channel(handle) != 0 ? 2 : 1)) {
+        heif_image_release(image);
+        return fail(job, CSYNC_DECODER_UNSUPPORTED, "it is made of several pictures, and where they lie cannot be read");
+    }
 
     struct heif_color_profile_nclx *colour = numbered_colour(handle, image);
     struct heif_error warning;

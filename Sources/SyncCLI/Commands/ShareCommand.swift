@@ -161,7 +161,7 @@ struct ShareCommand: WorkspaceCommand {
                 return lines
             }
         } catch let error as ShareError {
-            if case .tooMany = error, !options.json {
+            if error.asksToChoose, !options.json {
                 view.list(order.vacation).forEach(workspace.console.output.writeLine)
             }
             throw error

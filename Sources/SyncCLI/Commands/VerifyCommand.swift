@@ -100,8 +100,7 @@ struct VerifyCommand: WorkspaceCommand {
             var keys: [ObjectKey] = []
             var seen: Set<ObjectKey> = []
             let unknown = try locator.photos(at: paths, in: ledger) { photo in
-                let companions = try ledger.unit(of: photo).map { $0.photo.id == photo.id ? $0.companions : [] } ?? []
-                var objects = ([photo] + companions.map(\.member)).compactMap { $0.object ?? $0.earlier }
+                var objects = try ([photo] + ledger.companions(of: photo)).compactMap { $0.object ?? $0.earlier }
                 if photo.isOfEvents { objects += try ledger.events(of: photo.id).compactMap(\.object) }
                 objects += try objects.compactMap { try ledger.anyOriginal(of: $0.key) }
                 for object in objects where seen.insert(object.key).inserted { keys.append(object.key) }

@@ -64,6 +64,8 @@ package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
     case applicationData
     /// Bytes behind the picture's end that are none of these: a text, another file.
     case trailer
+    /// Of a film: captions, chapters, depth, with `strip_location`.
+    case tracks
     /// Where it was taken; with `strip_location`.
     case position
 
@@ -83,6 +85,7 @@ package enum DroppedPart: String, Hashable, Sendable, CaseIterable {
         case .raw: "raw data"
         case .applicationData: "application data"
         case .trailer: "data behind its end"
+        case .tracks: "tracks beside pictures and sound"
         case .position: "position"
         }
     }

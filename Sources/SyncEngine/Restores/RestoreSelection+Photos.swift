@@ -77,8 +77,7 @@ extension RestoreSelection {
         private mutating func noteCompanions(
             of photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger
         ) throws {
-            guard let unit = try ledger.unit(of: photo), unit.photo.id == photo.id else { return }
-            for (companion, _) in unit.companions {
+            for companion in try ledger.companions(of: photo) {
                 guard let copy = companion.object, !objects.contains(where: { $0.path == companion.path }) else {
                     continue
                 }

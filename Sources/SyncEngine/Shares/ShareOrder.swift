@@ -78,6 +78,8 @@ package struct ShareProposal: Sendable {
 package enum ShareError: Error, Hashable, Sendable {
     /// More photos than a share may have.
     case tooMany(Int, limit: Int)
+    /// More bytes than a share may have.
+    case tooLarge(Int64, limit: Int64)
     /// A number that no photo of the vacation has.
     case noSuchNumber(Int, photos: Int)
     /// None of the photos can be shared; why, in plain words.
@@ -97,6 +99,14 @@ package enum ShareError: Error, Hashable, Sendable {
 }
 
 extension ShareError {
+    /// Whether some of the photos can be shared.
+    package var asksToChoose: Bool {
+        switch self {
+        case .tooMany, .tooLarge: true
+        default: false
+        }
+    }
+
     init(_ fate: ShareNotes.Fate, of id: ShareID) {
         self =
             switch fate {
@@ -112,6 +122,9 @@ extension ShareError: CustomStringConvertible {
         case .tooMany(let count, let limit):
             "these are \(count.counted("photo")), and a share has at most \(limit) (share.max_photos). Choose some by their numbers, "
                 + "such as --photos 0-\(limit - 1); --dry-run lists them"
+        case .tooLarge(let bytes, let limit):
+            "these have \(bytes >> 30) GiB, and a share has at most \(limit >> 30) GiB. Choose some by their numbers, such as "
+                + "--photos 0-9; --dry-run lists them"
         case .noSuchNumber(let number, let photos):
             photos == 1
                 ? "there is no photo \(number); the only one is 0"

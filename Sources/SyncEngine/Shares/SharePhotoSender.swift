@@ -25,6 +25,8 @@ struct SharePhotoSender: Sendable {
     let pool: BlockingPool
     let policy: ReducePolicy
     let time: TimeSource
+    /// Of each share one at a time.
+    let filmsInMemory = KeyedLock<ShareID>()
 
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`. What is wrong with the photo is an answer.
     func send(_ photo: SharePhoto, of share: ShareRecord) async throws -> Answer {
@@ -88,13 +90,16 @@ struct SharePhotoSender: Sendable {
             return .unfit("\(reason), and nothing is stored of it; share again", isFinal: false)
         }
         do {
-            let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(key)
-            let film = source.flatMap { FilmType(contentType: $0.contentType) }
-            return .made(
-                try await pool.run { [self] in
-                    if let film { return try filmCopies(of: bytes, as: film) }
-                    return try makeCopies(of: .bytes(bytes), size)
-                })
+            let reader = ObjectReader(store, limit: Self.mostBytes, time: time)
+            guard let film = source.flatMap({ FilmType(contentType: $0.contentType) }) else {
+                let bytes = try await reader.read(key)
+                return .made(try await pool.run { [self] in try makeCopies(of: .bytes(bytes), size) })
+            }
+            // All of a film, and its copy, are in memory: of one at a time.
+            return try await filmsInMemory.withKey(share.id) {
+                let bytes = try await reader.read(key)
+                return .made(try await pool.run { [self] in try filmCopies(of: bytes, as: film) })
+            }
         } catch let error as StoreError where error.code == .archived {
             try await noteClass(of: key)
             return .archived(key)

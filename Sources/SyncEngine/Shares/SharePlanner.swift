@@ -134,6 +134,8 @@ package struct SharePlanner: Sendable {
             }
         }
         guard items.count <= maximumPhotos else { throw ShareError.tooMany(items.count, limit: maximumPhotos) }
+        let (bytes, limit) = (items.reduce(0) { $0 + $1.bytes }, ShareManifestRules.maximumTotalSize)
+        guard bytes <= limit else { throw ShareError.tooLarge(bytes, limit: limit) }
         return Choice(items: items, skipped: skipped, companions: looks.filter { companions.contains($0.photo.path) })
     }
 
@@ -154,13 +156,8 @@ package struct SharePlanner: Sendable {
     private func look(at photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
             guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
-            // Not after it was brought back from the archive for money.
-            if photo.state == .missing, FilmType(contentType: object.contentType) != nil,
-                object.size > SharePhotoSender.mostBytes
-            {
-                return .unfit(
-                    "a film of more than \(SharePhotoSender.mostBytes >> 20) MiB that is not on this machine cannot be shared"
-                )
+            if FilmType(contentType: object.contentType) != nil, let reason = Self.tooLarge(photo, object) {
+                return .unfit(reason)
             }
             if let md5 = photo.md5 ?? object.md5 { return .picture(md5) }
         }
@@ -175,6 +172,16 @@ package struct SharePlanner: Sendable {
         } catch let error as PhotoError {
             return .unfit("\(error)")
         }
+    }
+
+    /// Why a film is not shared, before it is read, or brought back from the archive for money.
+    private static func tooLarge(_ film: VacationPhoto, _ object: ObjectRecord) -> String? {
+        if film.state == .missing, object.size > SharePhotoSender.mostBytes {
+            return
+                "a film of more than \(SharePhotoSender.mostBytes >> 20) MiB that is not on this machine cannot be shared"
+        }
+        let limit = ShareManifestRules.maximumFilmSize
+        return film.stamp.size > limit ? "films of more than \(limit >> 30) GiB are not shared" : nil
     }
 
     /// A trip that was archived may be shared, and a folder that is empty by mistake must not pass for one that is not.

@@ -4,6 +4,12 @@ package import SyncCore
 import SystemPackage
 
 extension Ledger {
+    /// The files that belong to a photo; none where it stands for itself, or belongs to another one.
+    package func companions(of photo: PhotoStatus) throws(LedgerError) -> [PhotoStatus] {
+        guard let unit = try unit(of: photo), unit.photo.id == photo.id else { return [] }
+        return unit.companions.map(\.member)
+    }
+
     /// The files that belong together with a photo, itself included; `nil` where it stands for itself. Its cost is that of a
     /// few seeks.
     package func unit(of photo: PhotoStatus) throws(LedgerError) -> PhotoUnit<PhotoStatus>? {

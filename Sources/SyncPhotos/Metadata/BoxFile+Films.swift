@@ -130,15 +130,17 @@ extension BoxFile {
         guard let keys = parts.first(where: { $0.type == "keys" }),
             let values = parts.first(where: { $0.type == "ilst" })
         else { return nil }
-        for (index, name) in try boxes(keys.start + 8, keys.end).enumerated() {
-            guard try bytes.read(name.start, name.size)?.text == "com.apple.quicktime.creationdate" else { continue }
-            let number = String(String.UnicodeScalarView((index + 1).bigEndianBytes.map { Unicode.Scalar($0) }))
-            for value in try boxes(values.start, values.end) where value.type == number {
-                guard let text = try text(inDataOf: value) else { continue }
-                return CaptureTime(text)
-            }
+        // By length first: a table of thousands costs no read for each.
+        let key = "com.apple.quicktime.creationdate"
+        let names = try boxes(keys.start + 8, keys.end)
+        var place: Int?
+        for (index, name) in names.enumerated() where place == nil && name.size == key.utf8.count {
+            if try bytes.read(name.start, name.size)?.text == key { place = index }
         }
-        return nil
+        guard let index = place else { return nil }
+        let number = String(String.UnicodeScalarView((index + 1).bigEndianBytes.map { Unicode.Scalar($0) }))
+        guard let value = try boxes(values.start, values.end).first(where: { $0.type == number }) else { return nil }
+        return try text(inDataOf: value).flatMap { CaptureTime($0) }
     }
 
     /// `©day`: in QuickTime behind its length and language, in MP4 as an item of a list.

@@ -23,9 +23,7 @@ struct BoxFile {
         for box in try boxes(0, bytes.size) {
             switch box.type {
             case "meta": try read(metadata: box, &clues)
-            case "moov":
-                let film = try facts(of: box)
-                clues.video = film.takenAt
+            case "moov": clues.video = try facts(of: box).takenAt
             case "Exif": clues.exif = try exif(box.start, box.size)
             case "xml ": clues.xmp = try bytes.read(box.start, box.size) ?? []
             default: break

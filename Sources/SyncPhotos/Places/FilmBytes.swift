@@ -72,19 +72,11 @@ struct FilmBytes {
         var at = 0
         while at < size {
             let head = try read(at..<min(at + 16, size))
-            guard boxes.count < Self.mostBoxes, var length = head.big(at: 0), let type = head.text(at: 4) else {
+            guard boxes.count < Self.mostBoxes, let box = Box(head, from: 0, at: at, before: size) else {
                 throw .unclear(FilmRules.name)
             }
-            var header = 8
-            if length == 1 {
-                guard let long = head.big(at: 8, size: 8) else { throw .unclear(FilmRules.name) }
-                (length, header) = (long, 16)
-            } else if length == 0 {
-                length = size - at
-            }
-            guard length >= header, length <= size - at else { throw .unclear(FilmRules.name) }
-            boxes.append(Box(type: type, all: at..<at + length, body: at + header..<at + length))
-            at += length
+            boxes.append(box)
+            at = box.all.upperBound
         }
         return boxes
     }

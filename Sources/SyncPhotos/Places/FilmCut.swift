@@ -9,14 +9,26 @@ struct FilmCut {
     private let rules: FilmRules
     /// The body of `moov`.
     private var index: [UInt8]
+    private var dropped: Set<DroppedPart> = [.position]
+
+    private init(rules: FilmRules, index: [UInt8]) {
+        (self.rules, self.index) = (rules, index)
+    }
 
     /// - Throws: ``PhotoError``, `.tellsPlace` where that cannot be done, or where what remains may tell a place still.
     static func make(_ film: FilmBytes, _ rules: FilmRules) throws(PhotoError) -> FilePatches {
+        try run(film, rules).patches
+    }
+
+    /// - Returns: also what went that players show, and `.position`.
+    static func run(
+        _ film: FilmBytes, _ rules: FilmRules
+    ) throws(PhotoError) -> (patches: FilePatches, dropped: Set<DroppedPart>) {
         var patches: [FilePatches.Patch] = []
         var (data, movie): ([Range<Int>], Box?) = ([], nil)
         for box in try film.boxes() {
             switch box.type {
-            case "ftyp": break
+            case "ftyp": try FilmRules.requireBrands(box)
             case "mdat": data.append(box.body)
             case "moov":
                 guard movie == nil, box.body.count <= FilmRules.largestIndex else { throw .unclear(FilmRules.name) }
@@ -30,16 +42,17 @@ struct FilmCut {
         guard let movie, !data.isEmpty else { throw .unclear(FilmRules.name) }
         let before = try film.read(movie.body)
         var cut = FilmCut(rules: rules, index: before)
-        try cut.clean(before.indices, depth: 0)
+        try cut.clean(before.indices, of: nil, depth: 0)
         let strays = try FilmSamples.strayData(beside: cut.index.indices, of: cut.index, in: data)
         patches += strays.map { .zeros($0) }
         patches += cut.index.changes(of: before, at: movie.body.lowerBound)
         let made = FilePatches(patches)
         try MovieCheck.require(film.patched(by: made), rules)
-        return made
+        return (made, cut.dropped)
     }
 
-    private mutating func clean(_ range: Range<Int>, depth: Int) throws(PhotoError) {
+    /// - Parameter handler: what the track is of, within one.
+    private mutating func clean(_ range: Range<Int>, of handler: String?, depth: Int) throws(PhotoError) {
         guard depth < FilmRules.deepest else { throw .unclear(FilmRules.name) }
         for box in try index.boxes(in: range, of: FilmRules.name) {
             switch box.type {
@@ -48,15 +61,14 @@ struct FilmCut {
             case "trak":
                 let handler = try index.handler(ofTrack: box.body)
                 if handler.map(FilmRules.handlers.contains) == true {
-                    try clean(box.body, depth: depth + 1)
+                    try clean(box.body, of: handler, depth: depth + 1)
                 } else {
+                    if handler != "meta" { dropped.insert(.tracks) }
                     free(box)
                 }
-            case "hdlr": if rules.blanksNames { zero(box.body.dropFirst(24)) }
-            case "stsd": if rules.blanksNames { try cleanEncoders(box.body) }
-            case "dref": if rules.blanksNames { try cleanReferences(box.body) }
+            case "hdlr", "stsd", "dref": try cleanNames(box, of: handler)
             case _ where FilmRules.padding.contains(box.type): zero(box.body)
-            case _ where FilmRules.folders.contains(box.type): try clean(box.body, depth: depth + 1)
+            case _ where FilmRules.folders.contains(box.type): try clean(box.body, of: handler, depth: depth + 1)
             case _ where FilmRules.tellNothing.contains(box.type): break
             default: free(box)
             }
@@ -78,7 +90,7 @@ struct FilmCut {
         let kept = try rules.keptNumbers(of: boxes, in: index)
         for box in boxes {
             switch box.type {
-            case "hdlr": if rules.blanksNames { zero(box.body.dropFirst(24)) }
+            case "hdlr": try cleanNames(box, of: nil)
             case "keys":
                 for (number, key) in try index.boxes(in: box.body.dropFirst(8), of: FilmRules.name).enumerated()
                 where !kept.contains(number + 1) { free(key) }
@@ -96,23 +108,9 @@ struct FilmCut {
         }
     }
 
-    /// The name of the encoder in an entry for pictures (ISO 14496-12, 12.1.3), which may be that of a camera.
-    private mutating func cleanEncoders(_ body: Range<Int>) throws(PhotoError) {
-        for entry in try index.boxes(in: body.dropFirst(8), of: FilmRules.name) where entry.body.count >= 78 {
-            // An entry for sound has its channels and bits there, and lasts for less.
-            guard index.big(at: entry.body.lowerBound + 28) == 0x0048_0000 else { continue }
-            let start = entry.body.lowerBound
-            // QuickTime's vendor, and the name itself.
-            zero(start + 12..<start + 16)
-            zero(start + 42..<start + 74)
-        }
-    }
-
-    /// Where data lie in other files, their names would tell folders of this machine.
-    private mutating func cleanReferences(_ body: Range<Int>) throws(PhotoError) {
-        for reference in try index.boxes(in: body.dropFirst(8), of: FilmRules.name) {
-            zero(reference.body.dropFirst(4))
-        }
+    private mutating func cleanNames(_ box: Box, of handler: String?) throws(PhotoError) {
+        for name in try rules.names(in: box, of: handler, index) { zero(name) }
+        for part in try rules.unknownParts(of: box, handler, index) { free(part) }
     }
 
     private mutating func free(_ box: Box) {

@@ -54,6 +54,56 @@ extension FilmRules {
         return kept
     }
 
+    /// Where names of programs and makers stand beside the data, which are zeros in what others get: in handlers, entries for
+    /// pictures (ISO 14496-12, 12.1.3, and QuickTime's vendor), references to other files.
+    /// - Parameter handler: what the track is of, within one.
+    func names(in box: Box, of handler: String?, _ bytes: [UInt8]) throws(PhotoError) -> [Range<Int>] {
+        guard blanksNames else { return [] }
+        switch box.type {
+        case "hdlr": return [box.body.dropFirst(12)]
+        case "dref":
+            return try bytes.boxes(in: box.body.dropFirst(8), of: Self.name).map { $0.body.dropFirst(4) }
+        case "stsd" where handler == "vide":
+            return try pictureEntries(in: box, bytes).flatMap { entry in
+                let start = entry.body.lowerBound
+                return [start + 12..<start + 16, start + 42..<start + 74]
+            }
+        default: return []
+        }
+    }
+
+    /// What entries for pictures say beside what players need.
+    func unknownParts(of box: Box, _ handler: String?, _ bytes: [UInt8]) throws(PhotoError) -> [Box] {
+        guard blanksNames, box.type == "stsd", handler == "vide" else { return [] }
+        var unknown: [Box] = []
+        for entry in try pictureEntries(in: box, bytes) {
+            for part in try bytes.boxes(ofNotes: entry.body.dropFirst(Self.pictureEntrySize))
+            where !Self.partsOfEntries.contains(part.type) {
+                if part.type == "free", bytes[part.body].allSatisfy({ $0 == 0 }) { continue }
+                unknown.append(part)
+            }
+        }
+        return unknown
+    }
+
+    private func pictureEntries(in box: Box, _ bytes: [UInt8]) throws(PhotoError) -> [Box] {
+        let entries = try bytes.boxes(in: box.body.dropFirst(8), of: Self.name)
+        guard entries.allSatisfy({ $0.body.count >= Self.pictureEntrySize }) else { throw .unclear(Self.name) }
+        return entries
+    }
+
+    private static let pictureEntrySize = 78
+    private static let partsOfEntries: Set<String> = [
+        "avcC", "hvcC", "lhvC", "av1C", "vpcC", "esds", "dvcC", "dvvC", "dvwC", "d263", "glbl", "colr", "pasp", "clap",
+        "fiel",
+        "btrt", "gama", "chrm", "mdcv", "clli", "amve", "ccst", "st3d", "sv3d",
+    ]
+    private static let mostBrands = 256
+
+    static func requireBrands(_ box: Box) throws(PhotoError) {
+        guard box.body.count <= mostBrands else { throw .unclear(name) }
+    }
+
     static let emptyNeeded = PhotoError.place("it is a film with something in its padding")
     static let strayData = PhotoError.place("it is a film with data that belong to no track")
 

@@ -18,7 +18,7 @@ struct MovieCheck {
         var data: [Range<Int>] = []
         for box in try film.boxes() {
             switch box.type {
-            case "ftyp": break
+            case "ftyp": try FilmRules.requireBrands(box)
             case "mdat": data.append(box.body)
             case "moov":
                 guard index == nil, box.body.count <= FilmRules.largestIndex else { throw .unclear(FilmRules.name) }
@@ -39,10 +39,16 @@ struct MovieCheck {
         }
     }
 
-    private func look(at bytes: [UInt8], _ range: Range<Int>, depth: Int = 0) throws(PhotoError) {
+    /// - Parameter kind: what the track is of, within one.
+    private func look(
+        at bytes: [UInt8], _ range: Range<Int>, of kind: String? = nil, depth: Int = 0
+    ) throws(PhotoError) {
         guard depth < FilmRules.deepest else { throw .unclear(FilmRules.name) }
         for box in try bytes.boxes(in: range, of: FilmRules.name) {
+            try requireNamesBlank(in: box, of: kind, bytes)
             switch box.type {
+            case "trak":
+                try look(at: bytes, box.body, of: try bytes.handler(ofTrack: box.body), depth: depth + 1)
             case "udta": try lookAtNotes(bytes, box.body)
             case "meta": try lookAtKeys(bytes, box.body)
             case "hdlr":
@@ -50,11 +56,19 @@ struct MovieCheck {
                     throw .place("it is a film with a track of data, which may tell the way that it was carried")
                 }
             case _ where FilmRules.padding.contains(box.type): try Self.requireEmpty(bytes[box.body])
-            case let type where FilmRules.folders.contains(type): try look(at: bytes, box.body, depth: depth + 1)
+            case let type where FilmRules.folders.contains(type):
+                try look(at: bytes, box.body, of: kind, depth: depth + 1)
             case let type where FilmRules.tellNothing.contains(type): break
             default: throw FilmRules.refusal(box.type)
             }
         }
+    }
+
+    private func requireNamesBlank(in box: Box, of kind: String?, _ bytes: [UInt8]) throws(PhotoError) {
+        for name in try rules.names(in: box, of: kind, bytes) {
+            guard bytes[name].allSatisfy({ $0 == 0 }) else { throw FilmRules.refusal(box.type) }
+        }
+        if let part = try rules.unknownParts(of: box, kind, bytes).first { throw FilmRules.refusal(part.type) }
     }
 
     private func lookAtNotes(_ bytes: [UInt8], _ body: Range<Int>) throws(PhotoError) {
@@ -74,7 +88,7 @@ struct MovieCheck {
         let kept = try rules.keptNumbers(of: boxes, in: bytes)
         for box in boxes {
             switch box.type {
-            case "hdlr": break
+            case "hdlr": try requireNamesBlank(in: box, of: nil, bytes)
             case "keys":
                 for key in try bytes.boxes(in: box.body.dropFirst(8), of: FilmRules.name) {
                     // One that was taken out keeps its place: the others are known by their numbers.
@@ -114,6 +128,27 @@ struct Box {
     /// With its header.
     let all: Range<Int>
     let body: Range<Int>
+
+    init(type: String, all: Range<Int>, body: Range<Int>) {
+        (self.type, self.all, self.body) = (type, all, body)
+    }
+
+    /// - Parameters:
+    ///   - head: bytes with its header, which begins at `start`.
+    ///   - at: where it is in the file, or in the box around it, which end at `end`.
+    /// - Returns: `nil` when it is without measure.
+    init?(_ head: [UInt8], from start: Int, at place: Int, before end: Int) {
+        guard var length = head.big(at: start), let type = head.text(at: start + 4) else { return nil }
+        var header = 8
+        if length == 1 {
+            guard let long = head.big(at: start + 8, size: 8) else { return nil }
+            (length, header) = (long, 16)
+        } else if length == 0 {
+            length = end - place
+        }
+        guard length >= header, length <= end - place else { return nil }
+        self.init(type: type, all: place..<place + length, body: place + header..<place + length)
+    }
 }
 
 extension [UInt8] {
@@ -126,20 +161,11 @@ extension [UInt8] {
         var boxes: [Box] = []
         var at = range.lowerBound
         while at < range.upperBound {
-            guard boxes.count < Self.mostBoxes, var length = big(at: at), let name = text(at: at + 4) else {
+            guard boxes.count < Self.mostBoxes, let box = Box(self, from: at, at: at, before: range.upperBound) else {
                 throw .unclear(type)
             }
-            var header = 8
-            if length == 1 {
-                guard let long = big(at: at + 8, size: 8) else { throw .unclear(type) }
-                length = long
-                header = 16
-            } else if length == 0 {
-                length = range.upperBound - at
-            }
-            guard length >= header, length <= range.upperBound - at else { throw .unclear(type) }
-            boxes.append(Box(type: name, all: at..<at + length, body: at + header..<at + length))
-            at += length
+            boxes.append(box)
+            at = box.all.upperBound
         }
         return boxes
     }

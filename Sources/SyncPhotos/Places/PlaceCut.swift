@@ -112,9 +112,9 @@ extension PhotoFileReducer {
             return unchanged
         } catch {
             guard error.code == .tellsPlace else { throw error }
-            let patches: FilePatches
+            let (patches, dropped): (FilePatches, Set<DroppedPart>)
             do throws(PhotoError) {
-                patches = try FilmCut.make(film, .stored)
+                (patches, dropped) = try FilmCut.run(film, .stored)
             } catch let failure {
                 // What was found first says more than what remains of it.
                 throw failure.code == .tellsPlace ? error : failure
@@ -122,7 +122,7 @@ extension PhotoFileReducer {
             var copy = unchanged
             copy.content = .patched(patches)
             copy.digest = try film.patched(by: patches).digest()
-            copy.dropped = [.position]
+            copy.dropped = dropped.inOrder
             return copy
         }
     }

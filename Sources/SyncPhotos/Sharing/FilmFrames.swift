@@ -9,6 +9,8 @@ package import SystemPackage
 package final class FilmFrames: Sendable {
     /// Bytes of a picture.
     private static let outputLimit = 24 << 20
+    /// Bytes of address space.
+    private static let mostMemory = 2 << 30
 
     package let program: FilePath
     private let path: String
@@ -65,8 +67,10 @@ package final class FilmFrames: Sendable {
     }
 
     private func words(for film: FilePath, at moment: Duration, within side: Int) -> [String] {
+        // An agent that is killed leaves no program behind that goes on for ever, and none takes the machine's memory.
+        let bounds = ["timeout", "-k", "5", "\(timeout.components.seconds + 5)", "prlimit", "--as=\(Self.mostMemory)"]
         let scale = "scale='min(\(side),iw)':'min(\(side),ih)':force_original_aspect_ratio=decrease"
-        return [
+        return bounds + [
             "nice", "-n", "10", program.string, "-nostdin", "-v", "error", "-threads", "1", "-protocol_whitelist",
             "file,pipe", "-f", "mov", "-ss", moment.secondsText, "-i", "file:\(film.string)", "-map", "0:V:0", "-an",
             "-sn", "-dn", "-frames:v", "1", "-vf", scale, "-c:v", "mjpeg", "-q:v", "3", "-f", "image2pipe", "pipe:1",

@@ -53,6 +53,31 @@ import Testing
         #expect(try cut(bytes, .shared) == bytes)
     }
 
+    @Test func `the name of an encoder goes whatever resolution is told, and so does what no player needs`() throws {
+        var film = try Fixture.bytes("films/place.mp4")
+        let name = Array("Lavc libx264".utf8)
+        // The resolutions lie in front of the name, behind size and vendor.
+        let start = try #require(film.firstRange(of: Array("avc1".utf8))).upperBound
+        let there = start + 42..<start + 74
+        #expect(film[there].firstRange(of: name) != nil)
+        for place in start + 28..<start + 36 { film[place] = 0 }
+        let part = try #require(film.firstRange(of: Array("pasp".utf8)))
+        film.replaceSubrange(part, with: Array("uuid".utf8))
+        let bytes = try cut(film, .shared)
+        #expect(bytes[there].allSatisfy { $0 == 0 })
+        #expect(
+            bytes[part].elementsEqual("free".utf8)
+                && bytes[part.upperBound..<part.upperBound + 8].allSatisfy { $0 == 0 })
+        try MovieCheck.require(FilmBytes(bytes), .shared)
+        for place in [there.lowerBound, part.upperBound] {
+            var told = bytes
+            told[place] = 7
+            #expect(throws: PhotoError.self) { try MovieCheck.require(FilmBytes(told), .shared) }
+        }
+        // The rest is as it was for one's own store.
+        #expect(try cut(film, .stored)[there] == film[there])
+    }
+
     @Test func `a film whose tables do not fit its data is not cut`() throws {
         let film = try Fixture.bytes("films/portrait.mp4")
         let start = try #require(film.firstRange(of: Array("stco".utf8))).upperBound + 8

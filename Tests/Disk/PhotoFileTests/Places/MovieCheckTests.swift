@@ -62,6 +62,12 @@ import Testing
         #expect(try bench.copy(of: bytes, named: "b.mp4", policy: Self.policy).content == .unchanged)
     }
 
+    @Test(arguments: [("text", [DroppedPart.tracks, .position]), ("meta", [.position])])
+    func `captions that go are told beside the position`(handler: String, dropped: [DroppedPart]) throws {
+        let film = PlacedFile.mp4(way: PlacedFile.placeBytes, other: handler)
+        #expect(try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy).dropped == dropped)
+    }
+
     @Test func `what is known to tell nothing is still there`() throws {
         let film = PlacedFile.mp4(notes: Self.note("mod") + Self.note("xyz") + Self.note("day"))
         let bytes = try Workbench().copy(of: film, named: "a.mp4", policy: Self.policy).patched(film)

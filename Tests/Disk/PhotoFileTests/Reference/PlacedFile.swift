@@ -179,16 +179,17 @@ enum PlacedFile {
     ///   - notes: entries of `udta`.
     ///   - track: boxes of the track, besides what makes it one.
     ///   - way: data of a second track, as cameras write where they are carried.
+    ///   - other: what the second track is of.
     ///   - each: the one size that all samples of the track have; 0 for a size of each.
     static func mp4(
         notes: [UInt8] = [], handler: String = "vide", track: [UInt8] = [], excess: Int = 0, way: [UInt8] = [],
-        each: Int = 0
+        each: Int = 0, other: String = "meta"
     ) -> [UInt8] {
         // Behind the first two boxes and the head of the data.
         let data = 36
         var movie = box("mvhd", zeros(100))
         movie += filmTrack(handler, extra: track, sizes: [150, 50], at: data, each: each)
-        if !way.isEmpty { movie += filmTrack("meta", sizes: [way.count], at: data + picture.count + excess) }
+        if !way.isEmpty { movie += filmTrack(other, sizes: [way.count], at: data + picture.count + excess) }
         if !notes.isEmpty { movie += box("udta", notes) }
         var bytes = box("ftyp", Array("isom\0\0\0\0".utf8))
         bytes += box("free", zeros(4))

@@ -63,7 +63,7 @@ final class ShareBench: Sendable {
     ///   - isLocal: whether the file is there.
     func add(
         _ name: String, _ text: String? = nil, in storageClass: StorageClass? = .standard, isLocal: Bool = true,
-        type: MediaType = .jpeg
+        type: MediaType = .jpeg, size: Int64? = nil
     ) async throws {
         let text = text ?? name
         let path = Self.folder.appending(name)
@@ -77,7 +77,7 @@ final class ShareBench: Sendable {
             try await memory.store(bytes, at: key)
             memory.setClass(storageClass, of: key)
             object = ObjectRecord(
-                key: key, size: Int64(bytes.count), md5: md5, sha256: ContentDigest(of: bytes).sha256,
+                key: key, size: size ?? Int64(bytes.count), md5: md5, sha256: ContentDigest(of: bytes).sha256,
                 contentType: type.name, storageClass: storageClass,
                 takenAt: CaptureTime(Date(timeIntervalSince1970: 1_718_400_000), offset: 0), storedAt: time.now)
             if let object { try remember(object) }

@@ -71,6 +71,29 @@ import Testing
         #expect(try await review.liveShares().values.allSatisfy { $0.total == 0 })
     }
 
+    @Test func `more bytes than a share may have are refused before anything is sent, with the way out`() async throws {
+        let bench = try ShareBench()
+        let film = MediaType(.video, "video/mp4")
+        for name in ["a.mp4", "b.mp4"] { try await bench.add(name, type: film, size: 60 << 30) }
+        let error = ShareError.tooLarge(120 << 30, limit: 100 << 30)
+        await #expect(throws: error) { try await bench.desk().propose(bench.order()) }
+        #expect("\(error)".contains("120 GiB") && "\(error)".contains("--photos"))
+        let one = try await bench.desk().propose(bench.order { $0.selection = PhotoSelection("1") })
+        #expect(one.items.map(\.photo.name) == ["b.mp4"])
+    }
+
+    @Test func `a large film that only the store has is left out, and not brought back from the archive for it`()
+        async throws
+    {
+        let bench = try ShareBench()
+        let film = MediaType(.video, "video/quicktime")
+        try await bench.add("a.mov", in: .deepArchive, isLocal: false, type: film, size: 129 << 20)
+        try await bench.add("b.mov", in: .deepArchive, isLocal: false, type: film, size: 128 << 20)
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.items.map(\.photo.name) == ["b.mov"] && proposal.archived.count == 1)
+        #expect(proposal.skipped.first?.reason.contains("128 MiB") == true)
+    }
+
     @Test func `photos that cannot be stored are named, unless photos were chosen`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg")
