@@ -32,8 +32,7 @@ static int64_t coded_pictures;
 static bool is_tile_misplaced;
 
 static void begin_tiles(void) {
-    coded_pixels = 0;
-    coded_pictures = 0;
+    coded_pixels = coded_pictures = 0;
     is_tile_misplaced = false;
 }
 
@@ -333,6 +332,7 @@ static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bo
 }
 
 enum { LARGEST_TILE = 4096 };
+static int larger(int one, int other) { return one > other ? one : other; }
 
 static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
     // An alpha plane is turned by libheif in any case.
@@ -341,9 +341,8 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
     if (!memory_suffices(job, handle, is_turned) || !heif_tiles(job, &tiles)) return false;
     // A grid tells a size of its own; only that of the picture has been looked at.
-    int side = heif_image_handle_get_width(handle);
-    if (side < heif_image_handle_get_height(handle)) side = heif_image_handle_get_height(handle);
-    heif_context_set_maximum_image_size_limit(context, (side < LARGEST_TILE ? LARGEST_TILE : side) + 1);
+    int side = larger(heif_image_handle_get_width(handle), heif_image_handle_get_height(handle));
+    heif_context_set_maximum_image_size_limit(context, larger(side, LARGEST_TILE) + 1);
     struct heif_decoding_options *options = heif_decoding_options_alloc();
     if (options == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
     options->strict_decoding = 1;

@@ -95,8 +95,7 @@ extension FilmRules {
     private static let pictureEntrySize = 78
     private static let partsOfEntries: Set<String> = [
         "avcC", "hvcC", "lhvC", "av1C", "vpcC", "esds", "dvcC", "dvvC", "dvwC", "d263", "glbl", "colr", "pasp", "clap",
-        "fiel",
-        "btrt", "gama", "chrm", "mdcv", "clli", "amve", "ccst", "st3d", "sv3d",
+        "fiel", "btrt", "gama", "chrm", "mdcv", "clli", "amve", "ccst", "st3d", "sv3d",
     ]
     private static let mostBrands = 256
 
