@@ -2,7 +2,7 @@
 // called in place of libjpeg when the codec has made all of its own. The environment says what is chosen instead:
 //
 //   CHOICE_TABLES    a file of 128 numbers from 1 to 255, row by row: the quantisation tables of luma and chroma
-//   CHOICE_CODING    standard (Huffman tables), progressive (libjpeg's script) or few (scans, a shorter one)
+//   CHOICE_CODING    optimized (Huffman tables), progressive (libjpeg's script) or few (scans, a shorter one)
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +47,8 @@ void __wrap_jpeg_start_compress(j_compress_ptr encoder, boolean all_tables) {
     if (tables != NULL) {
         set_tables(encoder, tables);
     }
-    if (coding != NULL && strcmp(coding, "standard") == 0) {
-        encoder->optimize_coding = FALSE;
+    if (coding != NULL && strcmp(coding, "optimized") == 0) {
+        encoder->optimize_coding = TRUE;
     } else if (coding != NULL && strcmp(coding, "progressive") == 0) {
         jpeg_simple_progression(encoder);
     } else if (coding != NULL && strcmp(coding, "few") == 0) {

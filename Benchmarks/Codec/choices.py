@@ -31,7 +31,7 @@ SIZE = 2048
 # What is written, and by which name Benchmarks/Codec/choices.c and Pillow know it. Pillow stands for the codec's encoder
 # where that is measured alone.
 CODINGS = {
-    "as it is": (None, {"optimize": True}), "the standard's Huffman tables": ("standard", {}),
+    "as it is": (None, {}), "Huffman tables of its own": ("optimized", {"optimize": True}),
     "progressive, five scans": ("few", None), "progressive, libjpeg's ten": ("progressive", {"progressive": True})}
 # From fine to coarse: factors of quantisation tables, and qualities of encoders.
 FACTORS = [0.05 * 1.06 ** step for step in range(72)]

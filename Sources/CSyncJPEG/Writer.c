@@ -91,24 +91,6 @@ static void init_plane(Writer *writer, CSyncJPEG_Reader *reader, int index, int 
     }
 }
 
-/// What coefficients may take for Huffman tables of the picture's own. 2048 × 2048 pixels in 4:2:0 have 12 MiB of them.
-enum { COEFFICIENTS_MAX = 16 << 20 };
-
-/// Tables of its own make a copy smaller by a hundredth where it is full of detail, and by a tenth where it is smooth; for
-/// that, all coefficients are held until they are counted. A large copy is coded as it comes, by the standard's tables.
-///
-/// So is a picture that keeps its size: it is encoded anew only where that saves much, which is not to be the tables' doing.
-static bool affords_own_tables(const Writer *writer, bool is_reduced) {
-    int64_t bytes = 0;
-    for (int i = 0; i < writer->components; i++) {
-        const WriterPlane *plane = &writer->planes[i];
-        bytes += (int64_t)plane->width * plane->height * (int64_t)sizeof(JCOEF);
-    }
-    // Where decoding takes nearly all of the limit, the copy is made all the same.
-    return is_reduced && bytes <= COEFFICIENTS_MAX
-        && writer->guard->memory_held <= writer->guard->memory_limit - 2 * COEFFICIENTS_MAX;
-}
-
 void csj_writer_init(
     Writer *writer, CSyncJPEG_Reader *reader, int width, int height, const CSyncJPEG_Options *options) {
     j_compress_ptr encoder = &writer->encoder;
@@ -135,7 +117,6 @@ void csj_writer_init(
     for (int i = 0; i < writer->components; i++) {
         init_plane(writer, reader, i, width, height);
     }
-    encoder->optimize_coding = affords_own_tables(writer, width < reader->info.width || height < reader->info.height);
 }
 
 void csj_writer_start(

@@ -45,7 +45,7 @@ typedef struct CSyncJPEG_Failure {
 typedef struct CSyncJPEG_Limits {
     int64_t file_bytes;
     int64_t pixels;
-    /// Heap of libjpeg and of this shim together. Only files with several scans need more than 32 MiB, and the output.
+    /// Heap of libjpeg and of this shim together. Only files with several scans need more than a few MiB.
     int64_t memory_bytes;
     /// Scans of a progressive file: each costs a pass over the whole picture. This one is checked as they come.
     int32_t scans;
@@ -148,8 +148,7 @@ void CSyncJPEG_reducedSize(
 /// Decodes the picture to its end and encodes it anew: reduced, upright, baseline, 4:2:0 where it is YCbCr.
 ///
 /// Gray stays gray, CMYK stays CMYK with its Adobe marker. The ICC profile is copied; of the other segments only `exif`
-/// (borrowed, from its TIFF header on, at most 65,527 bytes; the caller has corrected it) and IPTC on request. What was
-/// reduced has Huffman tables of its own, as far as memory allows; what keeps its size has the standard's.
+/// (borrowed, from its TIFF header on, at most 65,527 bytes; the caller has corrected it) and IPTC on request.
 /// The same input gives the same bytes. A reader is good for one call.
 /// Returns CSYNC_JPEG_OK with the output filled in, or the failure's status with no output.
 CSyncJPEG_Status CSyncJPEG_reduce(

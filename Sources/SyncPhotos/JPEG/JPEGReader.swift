@@ -15,8 +15,8 @@ struct JPEGReader: ~Copyable {
     /// `nil` where memory is set aside already: one that waited for it while it has some would wait for ever.
     private let memory: DecodingMemory?
 
-    /// Bytes for rows on their way, and the encoder: 16 MiB of coefficients at most.
-    private static let overhead: Int64 = 24 << 20
+    /// Bytes for rows on their way, and the encoder.
+    private static let overhead: Int64 = 8 << 20
     /// Bytes for each pixel of the output: it is held as a whole where it is turned, and once more as a JPEG.
     private static let outputBytesPerPixel = 2
 

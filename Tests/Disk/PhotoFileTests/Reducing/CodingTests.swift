@@ -60,37 +60,6 @@ import Testing
         try expectSamePicture(output, as: file.bytes, components: 4)
     }
 
-    @Test(arguments: samplings + codings)
-    func `a reduced copy has Huffman tables of its own, and no code that it does not need`(name: String) throws {
-        let policy = ReducePolicy(maximumDimension: 100)
-        let copy = try JPEGSegments(try Workbench().copy(of: try Fixture.bytes(name), policy: policy).reduced())
-        let tables = copy.contents(of: 0xC4, startingWith: "")
-        #expect(tables.count == 4)
-        #expect(tables.reduce(0) { $0 + $1.count } < Self.standardTables / 2)
-    }
-
-    /// All coefficients are held for tables of its own.
-    @Test(arguments: [(4_000, 3_000, 512, true), (4_000, 3_600, 512, false), (4_000, 3_000, 32, false)])
-    func `a copy that is large, or for which there is little memory, has the standard's tables`(
-        width: Int, limit: Int, mebibytes: Int64, hasOwn: Bool
-    ) throws {
-        let bytes = try JPEGSegments.flat(width: width, height: width / 2, like: try Fixture.bytes("sampling-2x2.jpg"))
-        let policy = ReducePolicy(maximumDimension: limit, limits: PhotoLimits(memory: mebibytes << 20))
-        let copy = try JPEGSegments(try Workbench().encoded(bytes, policy: policy).bytes)
-        let count = copy.contents(of: 0xC4, startingWith: "").reduce(0) { $0 + $1.count }
-        #expect((count < Self.standardTables) == hasOwn)
-    }
-
-    /// Such a photo may be stored as it is: tables alone are no reason to lose sharpness.
-    @Test func `a picture that keeps its size is encoded by the standard's tables`() throws {
-        let bytes = try JPEGSegments(try Workbench().encoded(try Fixture.bytes("size-17x33.jpg")).bytes)
-        #expect(bytes.contents(of: 0xC4, startingWith: "").reduce(0) { $0 + $1.count } == Self.standardTables)
-    }
-
-    /// Bytes of the tables in ITU-T T.81, K.3: a class and a number, how many codes there are of each length, and what they
-    /// stand for.
-    private static let standardTables = 2 * (17 + 12) + 2 * (17 + 162)
-
     @Test func `the same input gives the same bytes`() throws {
         let bytes = try Fixture.bytes("camera-canon.jpg")
         let policy = ReducePolicy(maximumDimension: 64)

@@ -49,7 +49,7 @@ import Testing
 
     @Test(
         arguments: [
-            (6_000, 4_000, 1, 10), (6_000, 4_000, 6, 14), (2_000, 1_000, 1, 2), (2_000, 60_000, 1, 2),
+            (6_000, 4_000, 1, 4), (6_000, 4_000, 6, 8), (2_000, 1_000, 1, 2), (2_000, 60_000, 1, 2),
             (60_000, 2_000, 1, 8),
         ])
     func `the codec's heap for a baseline picture`(width: Int, height: Int, orientation: Int, mebibytes: Int) throws {
