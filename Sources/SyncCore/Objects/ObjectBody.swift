@@ -28,6 +28,15 @@ package struct ObjectBody: Hashable, Sendable {
         self.size = stamp.size
         self.digest = digest
     }
+
+    /// A copy that was made of a file: what is not in memory is sent from the disk.
+    package init(_ copy: StoredCopy, of file: FilePath, _ stamp: FileStamp) {
+        switch copy.content {
+        case .reduced(let bytes): self.init(bytes: bytes, digest: copy.digest)
+        case .patched(let patches): self.init(file: file, stamp: stamp, patches: patches, digest: copy.digest)
+        case .unchanged: self.init(file: file, stamp: stamp, digest: copy.digest)
+        }
+    }
 }
 
 /// What is stored beside the bytes.

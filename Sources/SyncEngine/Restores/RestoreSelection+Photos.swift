@@ -73,14 +73,12 @@ extension RestoreSelection {
             }
         }
 
-        /// What belongs to a photo comes with it, as far as it is stored.
+        /// What belongs to a photo comes with it, as far as it is stored. Named as well, it is met twice and taken once.
         private mutating func noteCompanions(
             of photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger
         ) throws {
             for companion in try ledger.companions(of: photo) {
-                guard let copy = companion.object, !objects.contains(where: { $0.path == companion.path }) else {
-                    continue
-                }
+                guard let copy = companion.object else { continue }
                 let original = try ledger.original(of: copy.key)
                 let whole = copy.problem == nil ? copy : nil
                 guard let record = scope.wantsOriginals ? original ?? whole : whole ?? original else { continue }

@@ -141,7 +141,7 @@ struct SharePhotoSender: Sendable {
         let copy = try maker.sharedFilm(.file(file), as: film)
         let poster = try maker.poster(of: file, lasting: copy.duration)
         return Copies(
-            photo: Made(copy: copy, body: Self.body(copy, of: file, examined.stamp)),
+            photo: Made(copy: copy, body: ObjectBody(copy, of: file, examined.stamp)),
             thumbnail: poster.map { Made(copy: $0, body: Self.body($0)) })
     }
 
@@ -154,15 +154,6 @@ struct SharePhotoSender: Sendable {
     private static func body(_ copy: StoredCopy) -> ObjectBody {
         guard case .reduced(let bytes) = copy.content else { preconditionFailure("copies for others are bytes") }
         return ObjectBody(bytes: bytes, digest: copy.digest)
-    }
-
-    /// A film is not in memory.
-    private static func body(_ copy: StoredCopy, of file: FilePath, _ stamp: FileStamp) -> ObjectBody {
-        switch copy.content {
-        case .reduced: body(copy)
-        case .patched(let patches): ObjectBody(file: file, stamp: stamp, patches: patches, digest: copy.digest)
-        case .unchanged: ObjectBody(file: file, stamp: stamp, digest: copy.digest)
-        }
     }
 
     /// The ledger took it for readable: somebody else has moved it. Whoever has to ask for its restore finds it there.

@@ -184,14 +184,8 @@ package struct PreparedPhoto: Sendable {
     package init(
         _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
     ) {
-        let body =
-            switch copy.content {
-            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
-            case .patched(let patches):
-                ObjectBody(file: file, stamp: examined.stamp, patches: patches, digest: copy.digest)
-            case .unchanged: ObjectBody(file: file, stamp: examined.stamp, digest: copy.digest)
-            }
-        self.init(examined: examined, plan: plan, copy: copy, known: known, body: body)
+        self.init(
+            examined: examined, plan: plan, copy: copy, known: known, body: ObjectBody(copy, of: file, examined.stamp))
     }
 
     /// A photo in memory.
