@@ -23,8 +23,10 @@ static void stop(png_structp png, png_const_charp words) {
 }
 
 /// What is said of the compressed rows is about rows that are lost, unless there is more than is needed. The rest is
-/// about blocks beside the picture, which libpng leaves out.
+/// about blocks beside the picture, which libpng leaves out; but for one that says it is longer than any may be: libpng
+/// would take as much memory as it says, and goes on (png_check_chunk_length of 1.6).
 static void warn(png_structp png, png_const_charp words) {
+    if (strstr(words, "chunk data is too large") != NULL) stop(png, words);
     if (strncmp(words, "IDAT: ", 6) != 0 || strstr(words, "Extra") != NULL || strstr(words, "Too m") != NULL) return;
     stop(png, words);
 }
