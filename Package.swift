@@ -27,6 +27,11 @@ let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+/// Of swift-nio; named here for its exact version only.
+let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 
 /// A C shim over one system library, which may be in C++ behind its header. It is optimised in debug builds too:
@@ -108,6 +113,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-atomics", exact: "1.3.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -147,6 +154,9 @@ let package = Package(
         ),
         module("SyncPhone", ["SyncCore", "CSyncPhone"]),
         module("SyncArchive", ["SyncCore", "SyncSystem", "CSyncArchive", systemPackage]),
+        module(
+            "SyncHTTP",
+            ["SyncCore", "SyncSystem", nioCore, nioPosix, nioHTTP1, atomics, logging, systemPackage]),
         module("SyncLedger", ["SyncCore", "SyncSystem", grdb, systemPackage]),
         .target(
             name: "SyncConfig",
@@ -208,6 +218,7 @@ let package = Package(
         suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
         suite("ArchiveFileTests", in: "Disk", ["SyncArchive"]),
+        suite("HTTPTests", in: "Disk", ["SyncHTTP", logging]),
         suite("MirrorTests", in: "Disk", ["SyncEngine", "SyncS3", "SyncDigest"]),
         suite(
             "GalleryTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncDigest", "SyncWatch", logging]),

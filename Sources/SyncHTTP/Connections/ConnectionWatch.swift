@@ -1,0 +1,150 @@
+import NIOCore
+
+/// The first to see what comes and the last to see what goes: holds a connection to its times, and counts the bytes of
+/// headers. Bound to its event loop.
+final class ConnectionWatch: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private enum Phase {
+        /// Nothing of a request has come.
+        case idle
+        /// Bytes of the header so far, and whether its first line is over.
+        case header(bytes: Int, hasLine: Bool)
+        case body
+        case answering
+        /// What comes is thrown away; the connection ends soon.
+        case refused
+    }
+
+    private let limits: HTTPLimits
+    private let connections: OpenConnections
+    private var context: ChannelHandlerContext?
+    private var phase = Phase.idle
+    private var timer: Scheduled<Void>?
+    private var stallTimer: Scheduled<Void>?
+    /// Bytes handed to the socket, sent or not.
+    private var written = 0
+    /// When the client was last answered, or came. What is closed first goes by it.
+    private(set) var waitsSince = NIODeadline.now()
+
+    init(_ limits: HTTPLimits, _ connections: OpenConnections) {
+        (self.limits, self.connections) = (limits, connections)
+    }
+
+    /// Whether it is the client's turn.
+    var isWaiting: Bool {
+        switch phase {
+        case .idle, .header, .body: true
+        case .answering, .refused: false
+        }
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        closes(after: limits.idleTime)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        stallTimer?.cancel()
+        connections.remove(self)
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        var (count, hasLine) = (0, false)
+        switch phase {
+        case .refused: return
+        case .idle: refuses(after: limits.headerTime)
+        case .header(let before, let line): (count, hasLine) = (before, line)
+        case .body, .answering:
+            context.fireChannelRead(data)
+            return
+        }
+        let isFirstLineOver = hasLine || bytes.readableBytesView.contains(UInt8(ascii: "\n"))
+        phase = .header(bytes: count + bytes.readableBytes, hasLine: isFirstLineOver)
+        context.fireChannelRead(data)
+        // Behind its end there may be a body.
+        if case .header(let count, let hasLine) = phase, count > limits.header {
+            context.fireErrorCaught(Refusal(status: hasLine ? 431 : 414))
+        }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        written += unwrapOutboundIn(data).readableBytes
+        context.write(data, promise: promise)
+        if stallTimer == nil { lookForStall(context) }
+    }
+
+    // What the assembler tells.
+
+    func headerIsRead() {
+        phase = .body
+        refuses(after: limits.bodyTime)
+    }
+
+    func requestIsRead() {
+        phase = .answering
+        timer?.cancel()
+    }
+
+    func requestIsAnswered() {
+        guard case .answering = phase else { return }
+        phase = .idle
+        waitsSince = .now()
+        closes(after: limits.idleTime)
+    }
+
+    func requestIsRefused() {
+        phase = .refused
+        closes(after: limits.lingerTime)
+    }
+
+    func close() {
+        context?.close(promise: nil)
+    }
+
+    private func refuses(after time: Duration) {
+        schedule(after: time) { $0.fireErrorCaught(Refusal(status: 408)) }
+    }
+
+    private func closes(after time: Duration) {
+        schedule(after: time) { $0.close(promise: nil) }
+    }
+
+    private func schedule(after time: Duration, _ body: @escaping (ChannelHandlerContext) -> Void) {
+        timer?.cancel()
+        guard let context else { return }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) { [weak self] in
+            if let context = self?.context { body(context) }
+        }
+    }
+
+    /// Looks once in a while whether anything has left since the last look, as long as something is waiting to.
+    private func lookForStall(_ context: ChannelHandlerContext) {
+        let sent = written - waiting(context)
+        stallTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.stallTime)) { [weak self] in
+            guard let self, let context = self.context else { return }
+            stallTimer = nil
+            let waiting = waiting(context)
+            if waiting == 0 { return }
+            if written - waiting == sent { return close() }
+            lookForStall(context)
+        }
+    }
+
+    private func waiting(_ context: ChannelHandlerContext) -> Int {
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+}
