@@ -180,7 +180,7 @@ let package = Package(
             [
                 "SyncCore", "SyncDigest", "SyncSystem", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3",
                 "SyncLedger",
-                "SyncConfig", "SyncPages", "SyncPhone", "SyncArchive", "SyncEngine", systemPackage, logging,
+                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncArchive", "SyncEngine", systemPackage, logging,
                 serviceLifecycle,
                 unixSignals, argumentParser,
             ]

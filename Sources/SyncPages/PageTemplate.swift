@@ -30,6 +30,16 @@ struct PageTemplate: Sendable {
             """
     )
 
+    /// Style and script are files of their own: the pages are made anew each time.
+    static let site = PageTemplate(
+        PackageResources.site_mustache,
+        style: PackageResources.page_css + PackageResources.site_css, script: PackageResources.site_js,
+        policy: """
+            default-src 'none'; img-src 'self'; media-src 'self'; style-src 'self'; script-src 'self'; \
+            connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'
+            """
+    )
+
     private init(_ template: [UInt8], style: [UInt8], script: [UInt8]?, policy: String) {
         self.policy = policy
         self.style = String(decoding: style, as: UTF8.self)

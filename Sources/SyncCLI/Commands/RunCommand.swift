@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import ServiceLifecycle
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncPhotos
@@ -41,11 +42,17 @@ struct RunCommand: AsyncParsableCommand {
             logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
             systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
         }
-        let originals = parts.originals.map {
+        let originals: (any Service)? = parts.originals.map {
             OriginalService($0, patience: parts.restores.patience, time: installation.time, logger: logger)
         }
+        let gallery: GalleryServer? =
+            workspace.settings.serve.isEnabled
+            ? try await GalleryServer(workspace, isReadOnly: false) { bound, access in
+                logger.notice(
+                    "the gallery is at http://\(bound)/?token=\(access.newLinkToken()) (it opens once, within a day)")
+            } : nil
         let services: [any Service] =
-            [originals].compactMap(\.self) + [
+            [originals, gallery].compactMap(\.self) + [
                 UploadService(parts.pipeline, patience: parts.restores.patience),
                 UpkeepService(
                     parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),

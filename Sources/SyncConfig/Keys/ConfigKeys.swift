@@ -184,6 +184,21 @@ enum ConfigKeys {
         "projects.versions", .integer(1...100), default: 5,
         "How many earlier images of a project stay reachable in the store.")
 
+    static let serveEnabled = ConfigKey(
+        "serve.enabled", .flag, default: false,
+        "Whether the agent shows the gallery too, as sync-agent serve does.")
+    static let serveListen = ConfigKey(
+        "serve.listen", .listenAddress, default: .gallery,
+        "Where the gallery is shown. Beyond this machine it needs serve.password_file.")
+    static let servePassword = ConfigKey(
+        "serve.password_file", ValueKind.path.orNull(), default: nil,
+        traits: KeyTraits(example: "~/.config/sync-agent/password"),
+        "A file of mode 0600 whose first line is the password of the gallery.")
+    static let serveBaseURL = ConfigKey(
+        "serve.base_url", ValueKind.address().orNull(), default: nil,
+        traits: KeyTraits(example: "https://photos.example.net"),
+        "Under which address others reach the gallery, where a proxy stands before it.")
+
     static let notifyCommand = ConfigKey(
         "notify.command", .command, default: [], traits: KeyTraits(example: "[notify-send, done]"),
         "A program to start when a restore is ready, has failed or ends soon. No shell comes between.")
@@ -211,6 +226,7 @@ enum ConfigKeys {
         sharePhotos.description, shareDays.description, shareBaseURL.description, shareRegion.description,
         verifyPercent.description, verifyBudget.description,
         projectVersions.description,
+        serveEnabled.description, serveListen.description, servePassword.description, serveBaseURL.description,
         notifyCommand.description, notifyWebhook.description,
     ]
 }

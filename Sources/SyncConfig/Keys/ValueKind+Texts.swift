@@ -197,3 +197,26 @@ private func isASCIIAlphanumeric(_ byte: UInt8) -> Bool {
     default: false
     }
 }
+
+extension ValueKind where Value == ListenAddress {
+    static var listenAddress: Self {
+        ValueKind(
+            "address", accepted: "an address and a port, such as 127.0.0.1:8420, [::1]:8420 or 0.0.0.0:8420",
+            text: { (text) throws(Rejection) in
+                do throws(ListenAddressError) {
+                    return try ListenAddress(text)
+                } catch {
+                    throw Rejection()
+                }
+            },
+            render: { YAMLText.scalar("\($0)") })
+    }
+}
+
+extension ListenAddress {
+    /// Of the gallery, unless another one is set.
+    static let gallery: Self = {
+        guard let address = ListenAddress(host: "127.0.0.1", port: 8_420) else { preconditionFailure("an address") }
+        return address
+    }()
+}

@@ -204,6 +204,26 @@ extension NotifySettings {
     }
 }
 
+/// The gallery on a screen.
+package struct ServeSettings: Hashable, Sendable {
+    /// Whether the agent shows it too.
+    package var isEnabled: Bool
+    package var listen: ListenAddress
+    /// Absolute.
+    package var passwordFile: FilePath?
+    /// As others reach it.
+    package var baseURL: URL?
+}
+
+extension ServeSettings {
+    init(from reader: inout SettingsReader) {
+        isEnabled = reader.value(ConfigKeys.serveEnabled)
+        listen = reader.value(ConfigKeys.serveListen)
+        passwordFile = reader.optionalPath(ConfigKeys.servePassword)
+        baseURL = reader.value(ConfigKeys.serveBaseURL)
+    }
+}
+
 /// What estimates are made from.
 package struct CostSettings: Hashable, Sendable {
     /// A price file in place of the one in the program; absolute.

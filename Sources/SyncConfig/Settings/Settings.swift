@@ -20,6 +20,7 @@ package struct Settings: Hashable, Sendable {
     package var share: ShareSettings
     package var verify: VerifySettings
     package var projects: ProjectSettings
+    package var serve: ServeSettings
     package var notify: NotifySettings
 }
 
@@ -39,6 +40,7 @@ extension Settings {
         share = ShareSettings(from: &reader)
         verify = VerifySettings(from: &reader)
         projects = ProjectSettings(from: &reader)
+        serve = ServeSettings(from: &reader)
         notify = NotifySettings(from: &reader)
     }
 

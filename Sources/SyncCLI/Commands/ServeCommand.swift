@@ -1,0 +1,56 @@
+import ArgumentParser
+import Logging
+import ServiceLifecycle
+import SyncCore
+import SyncEngine
+
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Show the photos, and what became of them, in a browser.",
+        discussion: """
+            Prints an address that opens the gallery once; the browser stays signed in for 90 days then. Photos that are \
+            archived can be brought back from there: what it costs and how long it takes is shown first. With the \
+            embedded store, shares are shown under /s/ to everybody who has the link.
+
+            Only this machine can reach it, unless --listen says otherwise: then serve.password_file has to name a \
+            file with a password. The agent shows the gallery too where serve.enabled is true.
+
+            EXAMPLES
+              sync-agent serve
+              sync-agent serve --listen 127.0.0.1:9000 --read-only
+              sync-agent serve --listen 0.0.0.0:8420
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where to listen (default: serve.listen).", valueName: "address:port"))
+    var listen: ListenAddress?
+
+    @Flag(help: "Take no orders: nothing can be brought back from there.")
+    var readOnly = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        try await Console.run { console in
+            try await Workspace(global, console).whileOpen(serve)
+        }
+    }
+
+    private func serve(_ workspace: Workspace) async throws -> Answer {
+        let output = workspace.console.output
+        let server = try await GalleryServer(workspace, at: listen, isReadOnly: readOnly) { bound, access in
+            output.writeLine("The gallery is at http://\(bound)/?token=\(access.newLinkToken())")
+            output.writeLine("That address opens once, within a day. Ctrl-C ends the gallery.")
+        }
+        try await ServiceGroup.run([.init(service: server)], logger: workspace.logger)
+        return Answer()
+    }
+}
+
+extension ListenAddress: ExpressibleByArgument {
+    init?(argument: String) {
+        guard let address = try? ListenAddress(argument) else { return nil }
+        self = address
+    }
+}

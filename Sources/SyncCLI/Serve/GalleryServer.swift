@@ -1,0 +1,100 @@
+import FoundationEssentials
+import Logging
+import ServiceLifecycle
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncHTTP
+import SyncLocalStore
+import SyncPhotos
+import SyncSystem
+import SystemPackage
+
+/// The gallery of a workspace behind its server: for `serve`, and for the agent.
+struct GalleryServer: Service {
+    private let address: ListenAddress
+    private let site: GallerySite
+    private let workspace: Workspace
+    private let announce: @Sendable (ListenAddress, SiteAccess) -> Void
+
+    /// - Parameters:
+    ///   - address: in place of the configured one.
+    ///   - announce: is told where it is shown, when it is.
+    /// - Throws: ``CommandFailure`` where it may not be shown so; ``LedgerError``, ``StoreError``.
+    init(
+        _ workspace: Workspace, at address: ListenAddress? = nil, isReadOnly: Bool,
+        announce: @escaping @Sendable (ListenAddress, SiteAccess) -> Void
+    ) async throws {
+        let (settings, installation) = (workspace.settings, workspace.installation)
+        self.address = address ?? settings.serve.listen
+        self.workspace = workspace
+        self.announce = announce
+        let password = try settings.serve.passwordFile.map(Self.password)
+        guard self.address.isLoopback || password != nil else {
+            throw CommandFailure(
+                .configuration,
+                "\(self.address) can be reached by others, and the gallery has no password: name a file with one as "
+                    + "serve.password_file, or listen at 127.0.0.1")
+        }
+        let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: settings.user))
+        let store = try await workspace.readStoreOnce()
+        let hosts = SiteHosts(
+            isLoopback: self.address.isLoopback, machine: installation.machineName, base: settings.serve.baseURL?.host()
+        )
+        var sharedFiles: SharedFiles?
+        if case .directory(let directory) = settings.store {
+            sharedFiles = SharedFiles(store: store, root: directory.path)
+        }
+        site = GallerySite(
+            workspace: workspace, ledger: ledger,
+            access: SiteAccess(
+                key: try SiteAccess.key(in: installation.location.stateFolder), hosts: hosts, password: password,
+                time: installation.time),
+            pictures: PictureCache(
+                in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
+                maker: SharedPhotoMaker(
+                    pictures: workspace.pictures,
+                    frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] in
+                        logger.warning("\($0)")
+                    }), pool: workspace.threads.photos, policy: settings.photos.reduce),
+            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, sharedFiles: sharedFiles)
+    }
+
+    /// The first line of a file that only its owner reads.
+    private static func password(_ file: FilePath) throws -> String {
+        func failure(_ reason: String) -> CommandFailure {
+            CommandFailure(.configuration, "serve.password_file: \(file): \(reason)")
+        }
+        let bytes: [UInt8]
+        do {
+            let descriptor = try FileDescriptor.opened(file, .readOnly, [.closeOnExec])
+            defer { try? descriptor.close() }
+            guard
+                try FileStatus(of: descriptor).permissions.isDisjoint(with: [
+                    .groupReadWriteExecute, .otherReadWriteExecute,
+                ])
+            else { throw failure("others can read it; chmod 600 it") }
+            bytes = try descriptor.bytes(atMost: 4_096)
+        } catch let error as Errno {
+            throw failure("\(error)")
+        }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard let password = String(validating: line, as: UTF8.self), password.count >= 8 else {
+            throw failure("its first line is no password of 8 characters or more")
+        }
+        return password
+    }
+
+    func run() async throws {
+        let server = HTTPServer(address: address, handler: site, logger: workspace.logger)
+        do {
+            try await cancelWhenGracefulShutdown {
+                try await server.run { [announce, access = site.access] bound in announce(bound, access) }
+            }
+        } catch let error as HTTPServerError {
+            throw CommandFailure(.failed, "\(error)")
+        } catch is CancellationError {
+            // Told to stop.
+        }
+    }
+}

@@ -1,0 +1,309 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncPages
+import SyncSystem
+import SystemPackage
+
+/// The gallery of one installation: what each address answers. It reads the ledger, and asks for restores as the command
+/// does; nothing else is changed by any request.
+struct GallerySite: WebHandler {
+    static let itemsOfPage = 90
+    /// Photos that one order may name.
+    private static let mostPhotos = 200
+
+    let workspace: Workspace
+    let ledger: LedgerQueue
+    let access: SiteAccess
+    let pictures: PictureCache
+    let keys: KeyLayout
+    let policy: TierPolicy
+    /// Nothing may be asked for.
+    let isReadOnly: Bool
+    /// The shares of an embedded store, which no other server shows; `nil` of another store.
+    let sharedFiles: SharedFiles?
+
+    private var time: TimeSource { workspace.time }
+
+    // MARK: Who asks for what
+
+    func answer(_ request: WebRequest) async -> WebResponse {
+        do {
+            return try await route(request)
+        } catch is CancellationError {
+            return page(503, "Stopping", "sync-agent is about to stop.")
+        } catch let failure as CommandFailure {
+            return page(409, "That is not possible now", "\(failure)")
+        } catch {
+            workspace.logger.warning("a page cannot be made: \(error)")
+            return page(500, "Something went wrong", "The log of sync-agent says what: \(Self.kind(of: error)).")
+        }
+    }
+
+    /// Paths of this machine stay in the log.
+    private static func kind(of error: any Error) -> String {
+        switch error {
+        case is LedgerError: "the ledger cannot be read"
+        case is StoreError: "the store does not answer as it should"
+        default: "a file cannot be read or written"
+        }
+    }
+
+    private func route(_ request: WebRequest) async throws -> WebResponse {
+        guard access.isOwnHost(request) else {
+            return page(421, "Another name", "This address is not one under which sync-agent answers.")
+        }
+        let path = request.segments
+        switch (request.method, path.first) {
+        case (.get, "healthz") where path.count == 1, (.head, "healthz") where path.count == 1:
+            return WebResponse(200, headers: [Self.plain], body: .bytes(Data("ok\n".utf8)))
+        case (.get, "s"), (.head, "s"): return try await share(request)
+        case (.get, "assets"), (.head, "assets"): return asset(path)
+        case (.post, "login") where path.count == 1: return signIn(request)
+        default: break
+        }
+        if path.isEmpty, let token = request.query("token") { return follow(token) }
+        guard let session = access.session(of: request) else { return stranger() }
+        switch request.method {
+        case .get, .head: return try await show(path, request, session)
+        case .post where !isReadOnly: return try await order(path, request, session)
+        case .post, .other:
+            var answer = page(405, "Not here", "Nothing can be sent to this address.")
+            answer.headers.append(.init("Allow", "GET, HEAD"))
+            return answer
+        }
+    }
+
+    private func show(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
+        switch (path.first, path.count) {
+        case (nil, _): return try await timeline(request, session)
+        case ("photo", 2): return try await photo(path[1], session)
+        case ("photo", 3) where path[2] == "picture": return try await picture(path[1], .picture)
+        case ("photo", 3) where path[2] == "file": return try await original(path[1])
+        case ("thumbnail", 2): return try await picture(path[1], .thumbnail)
+        case ("vacations", 1): return try await vacations(session)
+        case ("restores", 1): return try await restores(session)
+        case ("restore", 1) where !isReadOnly: return try await offer(request, session)
+        case ("shares", 1): return try await shares(session)
+        case ("status", 1): return try await status(session)
+        default: return page(404, "Not found", "There is nothing under this address.", session: session)
+        }
+    }
+
+    // MARK: Signing in
+
+    private func stranger() -> WebResponse {
+        if access.takesPassword {
+            return page(401, SitePage(title: "Your photos", place: nil, formToken: "", content: .password(.init())))
+        }
+        return page(
+            401, "Open the link again",
+            "This browser is not signed in. Run sync-agent serve, and open the address that it prints; it can be opened once."
+        )
+    }
+
+    private func follow(_ token: String) -> WebResponse {
+        guard let session = access.follow(token) else {
+            return page(
+                401, "This link was used already",
+                "Each address that sync-agent serve prints opens once, within a day. Run it again for another one.")
+        }
+        return WebResponse(303, headers: [access.cookieHeader(session), .init("Location", "/")] + Self.security)
+    }
+
+    private func signIn(_ request: WebRequest) -> WebResponse {
+        let words: SitePage.Password
+        do {
+            if let form = WebForm(request), let session = try access.signIn(form["password"] ?? "", from: request.peer)
+            {
+                return WebResponse(
+                    303, headers: [access.cookieHeader(session), .init("Location", "/")] + Self.security)
+            }
+            words = .init(problem: "That is not the password.")
+        } catch {
+            words = .init(problem: "Too many wrong passwords. Try again in five minutes.")
+        }
+        return page(401, SitePage(title: "Your photos", place: nil, formToken: "", content: .password(words)))
+    }
+
+    // MARK: Pictures
+
+    private func picture(_ id: String, _ size: PictureCache.Size) async throws -> WebResponse {
+        guard let md5 = MD5Digest(hex: id) else { return missing() }
+        if size == .picture, let film = try await film(md5) { return film }
+        guard let file = try await pictures.file(of: md5, size) else { return missing() }
+        return WebResponse(
+            200,
+            headers: [
+                .init("Content-Type", "image/jpeg"), .init("Cache-Control", "private, max-age=604800, immutable"),
+            ]
+                + Self.security,
+            body: .file(file))
+    }
+
+    private func missing() -> WebResponse {
+        WebResponse(404, headers: [Self.plain] + Self.security, body: .bytes(Data("no picture\n".utf8)))
+    }
+
+    /// A film is shown from its file.
+    private func film(_ md5: MD5Digest) async throws -> WebResponse? {
+        for item in try await items(md5) {
+            guard let type = item.object?.contentType, FilmType(contentType: type) != nil,
+                let file = try await localFile(item)
+            else { continue }
+            return WebResponse(200, headers: [.init("Content-Type", type)] + Self.security, body: .file(file))
+        }
+        return nil
+    }
+
+    /// The file of a photo on this disk, to be kept.
+    private func original(_ id: String) async throws -> WebResponse {
+        guard let md5 = MD5Digest(hex: id) else { return missing() }
+        for item in try await items(md5) {
+            guard let file = try await localFile(item), let name = file.lastComponent?.string else { continue }
+            return WebResponse(
+                200,
+                headers: [
+                    .init("Content-Type", "application/octet-stream"),
+                    .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"),
+                ] + Self.security, body: .file(file))
+        }
+        return missing()
+    }
+
+    /// As long as it is the one that the ledger knows.
+    private func localFile(_ item: TimelineItem) async throws -> FilePath? {
+        guard case .photo(let photo) = item.source, photo.state == .uploaded else { return nil }
+        return try await workspace.threads.disk.run {
+            guard let stamp = FileStamp.ofFile(photo.path), stamp.size == photo.bytesLocal else { return nil }
+            return photo.path
+        }
+    }
+
+    func items(_ md5: MD5Digest) async throws -> [TimelineItem] {
+        let key = try keys.photo(PhotoID(md5))
+        return try await ledger { try $0.timeline(of: md5, storedAs: key) }
+    }
+
+    // MARK: Files beside the pages
+
+    private func asset(_ path: [String]) -> WebResponse {
+        let (type, text): (String, String)
+        switch path {
+        case ["assets", "site.css"]: (type, text) = ("text/css; charset=utf-8", SitePage.style)
+        case ["assets", "site.js"]: (type, text) = ("text/javascript; charset=utf-8", SitePage.script)
+        default: return missing()
+        }
+        return WebResponse(
+            200, headers: [.init("Content-Type", type), .init("Cache-Control", "no-cache")] + Self.security,
+            body: .bytes(Data(text.utf8)))
+    }
+
+    /// A share's page, its manifest and its photos: for everybody who has the link.
+    private func share(_ request: WebRequest) async throws -> WebResponse {
+        guard let sharedFiles, let id = request.segments.dropFirst().first.flatMap({ ShareID($0) }) else {
+            return page(404, "Not found", "There is no share under this address.")
+        }
+        if request.segments.count == 2, !request.isFolder {
+            return WebResponse(301, headers: [.init("Location", "/s/\(id)/")] + Self.security)
+        }
+        let rest = Array(request.segments.dropFirst(2))
+        guard let file = try await sharedFiles.find(id, rest.isEmpty ? ["index.html"] : rest) else {
+            return page(404, "Not found", "This share has ended, or has no such photo.")
+        }
+        // The page has a policy of its own.
+        return WebResponse(
+            200,
+            headers: [
+                .init("Content-Type", file.type), .init("Referrer-Policy", "no-referrer"),
+                .init("Cache-Control", "no-cache"), .init("X-Frame-Options", "DENY"),
+            ], body: .file(file.path))
+    }
+
+    // MARK: Pages
+
+    static let plain = WebRequest.Field("Content-Type", "text/plain; charset=utf-8")
+    static let security = [
+        WebRequest.Field("Content-Security-Policy", SitePage.policy), .init("Referrer-Policy", "same-origin"),
+        .init("X-Frame-Options", "DENY"), .init("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
+
+    func page(_ status: Int, _ page: SitePage) -> WebResponse {
+        let html: String
+        do {
+            html = try page.html()
+        } catch {
+            workspace.logger.warning("\(error)")
+            return WebResponse(500, headers: [Self.plain], body: .bytes(Data("the page cannot be made\n".utf8)))
+        }
+        return WebResponse(
+            status,
+            headers: [.init("Content-Type", "text/html; charset=utf-8"), .init("Cache-Control", "no-store")]
+                + Self.security, body: .bytes(Data(html.utf8)))
+    }
+
+    func page(_ status: Int, _ title: String, _ text: String, session: String? = nil) -> WebResponse {
+        page(
+            status,
+            SitePage(
+                title: title, place: session == nil ? nil : .photos, formToken: "",
+                content: .message(.init(text: text, link: session.map { _ in ("To the photos", "/") }))))
+    }
+
+    func page(_ title: String, _ place: SitePage.Place, _ session: String, _ content: SitePage.Content) -> WebResponse {
+        page(
+            200, SitePage(title: title, place: place, formToken: access.formToken(session), content: content))
+    }
+
+    /// For a query or a header (RFC 3986, RFC 8187).
+    static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let isPlain =
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            return isPlain ? String(UnicodeScalar(byte)) : "%" + [byte].hexadecimal.uppercased()
+        }.joined()
+    }
+
+    // MARK: Orders
+
+    private func order(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
+        guard path == ["restores"] else { return page(404, "Not found", "There is nothing under this address.") }
+        guard let form = WebForm(request), access.isOwnForm(form, of: request, session: session) else {
+            return page(
+                403, "Not from here", "This form was not sent by a page of this gallery. Go back, and try again.")
+        }
+        guard let tier = form["tier"].flatMap({ RestoreTier(rawValue: $0) }) else {
+            return page(400, "No speed was chosen", "Go back, and choose how the photos are to come back.")
+        }
+        let names = try await names(form.all("photo"))
+        guard !names.isEmpty else { return page(404, "Not found", "None of these photos is in the archive.") }
+        let orders = Restores(try await RestoreServices(workspace, access: .writes), workspace, for: .reading)
+        let proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
+        try orders.requireLimit(proposal)
+        _ = try await orders.request(proposal)
+        return WebResponse(303, headers: [.init("Location", "/restores")] + Self.security)
+    }
+
+    /// The keys of what can be brought back of these photos.
+    func names(_ ids: [String]) async throws -> [String] {
+        var names: [String] = []
+        for id in ids.prefix(Self.mostPhotos) {
+            guard let md5 = MD5Digest(hex: id) else { continue }
+            names += try await items(md5).compactMap(\.object).filter { $0.canBeRestored }.map(\.key.rawValue)
+        }
+        return Array(Set(names)).sorted()
+    }
+}
+
+extension ObjectRecord {
+    /// It is archived, whole, and nobody has asked for it.
+    var canBeRestored: Bool { storageClass.isArchive && restore == .none && problem == nil }
+}

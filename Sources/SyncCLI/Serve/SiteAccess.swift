@@ -1,0 +1,230 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncSystem
+import SystemPackage
+
+/// Who may see the gallery: whoever followed a link that was printed for them, or knows the password. What a browser is
+/// given is signed by a key that never leaves the state folder, so that a restart signs nobody out.
+final class SiteAccess: Sendable {
+    static let cookie = "sync_agent_session"
+    /// How long a browser stays signed in.
+    private static let sessionLength: TimeInterval = 90 * 86_400
+    /// How long a printed link can be followed.
+    private static let linkLength: TimeInterval = 86_400
+    /// Wrong passwords from one address, and from all, within ``passwordWindow``.
+    private static let wrongFromOne = 5
+    private static let wrongFromAll = 50
+    private static let passwordWindow: TimeInterval = 300
+
+    /// Bytes.
+    private static let keyLength = 32
+
+    private struct State {
+        /// Links that were followed, until they would have ended anyway.
+        var followed: [String: Int64] = [:]
+        var wrong: [(peer: String, at: Date)] = []
+    }
+
+    private let key: [UInt8]
+    private let hosts: SiteHosts
+    /// HMAC of the password; `nil` where there is none.
+    private let password: [UInt8]?
+    private let time: TimeSource
+    private let state = Mutex(State())
+
+    init(key: [UInt8], hosts: SiteHosts, password: String?, time: TimeSource) {
+        self.key = key
+        self.hosts = hosts
+        self.password = password.map { HMACSHA256.code(of: "password|\($0)", key: key) }
+        self.time = time
+    }
+
+    /// The key of this installation; made when there is none.
+    /// - Throws: `Errno`, ``FolderError``.
+    static func key(in folder: FilePath) throws -> [UInt8] {
+        let path = folder.appending("serve.key")
+        for _ in 0..<2 {
+            if let file = try? FileDescriptor.opened(path, .readOnly, [.noFollow, .closeOnExec]) {
+                defer { try? file.close() }
+                let bytes = try file.bytes(atMost: 64)
+                if bytes.count == keyLength { return bytes }
+            }
+            try Folder.make(folder, permissions: .ownerReadWriteExecute)
+            var random = SystemRandomNumberGenerator()
+            let bytes = (0..<keyLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            if try NewFile.save(bytes, to: path, permissions: .ownerReadWrite, overwrites: false) { return bytes }
+            // Another process was quicker; or it is no key.
+            if let stamp = FileStamp.ofFile(path), stamp.size != keyLength { try path.unlink() }
+        }
+        throw Errno.ioError
+    }
+
+    // MARK: Signing in
+
+    /// A text that signs one browser in, once.
+    func newLinkToken() -> String { signed("link", until: time.now().addingTimeInterval(Self.linkLength)) }
+
+    /// - Returns: what the browser is to keep; `nil` for a token that is not ours, too old, or was followed before.
+    func follow(_ token: String) -> String? {
+        guard let end = checked(token, "link") else { return nil }
+        let now = Self.milliseconds(time.now())
+        let isFirst = state.withLock { state in
+            state.followed = state.followed.filter { $0.value > now }
+            return state.followed.updateValue(end, forKey: token) == nil
+        }
+        return isFirst ? newSession() : nil
+    }
+
+    var takesPassword: Bool { password != nil }
+
+    /// - Returns: what the browser is to keep.
+    func signIn(_ text: String, from peer: String?) throws(TooManyTries) -> String? {
+        let (peer, now) = (peer ?? "", time.now())
+        let isRefused = state.withLock { state in
+            state.wrong.removeAll { now.timeIntervalSince($0.at) > Self.passwordWindow }
+            return state.wrong.count >= Self.wrongFromAll
+                || state.wrong.count { $0.peer == peer } >= Self.wrongFromOne
+        }
+        guard !isRefused else { throw TooManyTries() }
+        guard let password, Self.isEqual(HMACSHA256.code(of: "password|\(text)", key: key), password) else {
+            state.withLock { $0.wrong.append((peer, now)) }
+            return nil
+        }
+        return newSession()
+    }
+
+    /// Wrong passwords: for some minutes none is looked at.
+    struct TooManyTries: Error {}
+
+    private func newSession() -> String { signed("session", until: time.now().addingTimeInterval(Self.sessionLength)) }
+
+    /// The header that has a browser keep it.
+    func cookieHeader(_ session: String) -> WebRequest.Field {
+        WebRequest.Field(
+            "Set-Cookie",
+            "\(Self.cookie)=\(session); Path=/; Max-Age=\(Int(Self.sessionLength)); HttpOnly; SameSite=Strict")
+    }
+
+    // MARK: Asking
+
+    /// The session of a request.
+    func session(of request: WebRequest) -> String? {
+        request.headers.lazy.filter { $0.name == "cookie" }.flatMap { $0.value.split(separator: ";") }
+            .compactMap { pair -> String? in
+                let pair = pair.drop { $0 == " " }
+                guard pair.hasPrefix("\(Self.cookie)=") else { return nil }
+                return String(pair.dropFirst(Self.cookie.count + 1))
+            }.first { checked($0, "session") != nil }
+    }
+
+    func isOwnHost(_ request: WebRequest) -> Bool {
+        request.header("host").map(hosts.contains) ?? false
+    }
+
+    /// What each form of a session's pages sends along.
+    func formToken(_ session: String) -> String {
+        HMACSHA256.code(of: "form|\(session)", key: key).hexadecimal
+    }
+
+    /// Whether a form was on a page of this session: it has its token, and the browser names no other origin.
+    func isOwnForm(_ form: WebForm, of request: WebRequest, session: String) -> Bool {
+        if let site = request.header("sec-fetch-site"), site != "same-origin", site != "none" { return false }
+        return Self.isEqual(Array((form["form"] ?? "").utf8), Array(formToken(session).utf8))
+    }
+
+    // MARK: Signed texts: `{end in milliseconds}.{random}.{HMAC}`
+
+    private func signed(_ purpose: String, until end: Date) -> String {
+        let body = "\(Self.milliseconds(end)).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        return "\(body).\(HMACSHA256.code(of: "\(purpose)|\(body)", key: key).hexadecimal)"
+    }
+
+    /// - Returns: when it ends, in milliseconds; `nil` for one that is not ours or has ended.
+    private func checked(_ text: String, _ purpose: String) -> Int64? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let end = Int64(parts[0]), end > Self.milliseconds(time.now()) else { return nil }
+        let code = HMACSHA256.code(of: "\(purpose)|\(parts[0]).\(parts[1])", key: key).hexadecimal
+        return Self.isEqual(Array(code.utf8), Array(parts[2].utf8)) ? end : nil
+    }
+
+    private static func milliseconds(_ date: Date) -> Int64 { Int64(date.timeIntervalSince1970 * 1_000) }
+
+    /// In a time that tells nothing of where they differ.
+    private static func isEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+/// The names under which the gallery may be asked for: a browser sends the one in its address line.
+struct SiteHosts: Sendable {
+    /// In lower case, without ports.
+    private let names: Set<String>
+    /// - Parameters:
+    ///   - isLoopback: only this machine is asked.
+    ///   - machine: its name.
+    ///   - base: the host of `serve.base_url`.
+    init(isLoopback: Bool, machine: String, base: String?) {
+        var names: Set = ["localhost"]
+        if !isLoopback {
+            let machine = machine.lowercased()
+            names.formUnion([machine, "\(machine).local"])
+        }
+        if let base { names.insert(base.lowercased()) }
+        self.names = names
+    }
+
+    /// Addresses in digits are always taken: no name server is asked for them, and none can lead a browser astray.
+    /// - Parameter header: `Host` (RFC 9110, 7.2): a name or address, and maybe a port.
+    func contains(_ header: String) -> Bool {
+        let name: Substring
+        if header.hasPrefix("[") {
+            name = header.prefix { $0 != "]" }.dropFirst()
+            return !name.isEmpty && name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
+        }
+        name = header.prefix { $0 != ":" }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        if parts.count == 4, parts.allSatisfy({ UInt8($0) != nil }) { return true }
+        return names.contains(name.lowercased())
+    }
+}
+
+/// The fields of a form (application/x-www-form-urlencoded, WHATWG URL).
+struct WebForm: Sendable {
+    private let fields: [WebRequest.Field]
+
+    /// `nil` for a body that is none.
+    init?(_ request: WebRequest) {
+        let type = (request.header("content-type") ?? "").prefix { $0 != ";" }
+        guard type == "application/x-www-form-urlencoded" else { return nil }
+        var fields: [WebRequest.Field] = []
+        for pair in request.body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : Data())
+            else { return nil }
+            fields.append(WebRequest.Field(name, value))
+        }
+        self.fields = fields
+    }
+
+    subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
+    private static func decoded(_ text: Data) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2
+                else { return nil }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,221 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// Pictures for a screen, as JPEGs in a folder of their own: small ones for lists, and large ones. Each is made once, from the
+/// file on the disk while that is the photo, else from what is stored of it and can be read. Nothing else depends on the
+/// folder: whoever deletes it loses time, and the small pictures of what is archived.
+///
+/// The folder has bounds in bytes. When they are passed, the pictures go that were made or shown longest ago, but for
+/// the small ones of photos that only the archive has: those could not be made again.
+package struct PictureCache: Sendable {
+    package enum Size: String, Sendable, CaseIterable {
+        /// At most 320 pixels in each direction.
+        case thumbnail
+        /// As large as stored copies are.
+        case picture
+    }
+
+    /// Bytes.
+    package struct Bounds: Sendable {
+        package var thumbnails: Int64
+        package var pictures: Int64
+
+        package init(thumbnails: Int64 = 1 << 30, pictures: Int64 = 256 << 20) {
+            self.thumbnails = thumbnails
+            self.pictures = pictures
+        }
+
+        func limit(of size: Size) -> Int64 { size == .thumbnail ? thumbnails : pictures }
+    }
+
+    private static let thumbnailSide = 320
+    /// Between two looks at how much there is.
+    private static let writesBetweenLooks = 200
+
+    private let folder: FilePath
+    private let ledger: LedgerQueue
+    private let store: any ObjectSource
+    private let keys: KeyLayout
+    private let maker: any SharedCopyMaker
+    private let pool: BlockingPool
+    private let policy: ReducePolicy
+    private let bounds: Bounds
+    private let turns = KeyedLock<MD5Digest>()
+    private let writes = Counter()
+
+    /// - Parameters:
+    ///   - folder: absolute; made when it is needed.
+    ///   - store: without retries: who looks at a page does not wait for long.
+    ///   - pool: for decoding.
+    package init(
+        in folder: FilePath, ledger: LedgerQueue, store: any ObjectSource, keys: KeyLayout,
+        maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, bounds: Bounds = Bounds()
+    ) {
+        self.folder = folder
+        self.ledger = ledger
+        self.store = store
+        self.keys = keys
+        self.maker = maker
+        self.pool = pool
+        var policy = policy
+        // It does not leave this machine.
+        policy.stripLocation = false
+        self.policy = policy
+        self.bounds = bounds
+    }
+
+    /// The file of a picture.
+    /// - Returns: `nil` when there is nothing that it could be made of now.
+    /// - Throws: ``LedgerError``, `Errno` or ``FolderError`` of the folder, `CancellationError`. A photo that cannot be decoded and a
+    ///   store that does not answer are no errors.
+    package func file(of photo: MD5Digest, _ size: Size) async throws -> FilePath? {
+        let path = path(of: photo, size)
+        if FileStamp.ofFile(path) != nil { return path }
+        return try await turns.withKey(photo) {
+            if FileStamp.ofFile(path) != nil { return path }
+            guard let bytes = try await make(photo, size) else { return nil }
+            try await pool.run {
+                try Folder.make(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+                _ = try NewFile.save(bytes, to: path, permissions: .ownerReadWrite, overwrites: true)
+            }
+            if writes.next() % Self.writesBetweenLooks == 0 { try await prune(size) }
+            return path
+        }
+    }
+
+    /// `thumbnail/5d/5d41….jpg`
+    private func path(of photo: MD5Digest, _ size: Size) -> FilePath {
+        let name = photo.description
+        return folder.appending(size.rawValue).appending(String(name.prefix(2))).appending("\(name).jpg")
+    }
+
+    // MARK: Making
+
+    private func make(_ photo: MD5Digest, _ size: Size) async throws -> [UInt8]? {
+        let key = try keys.photo(PhotoID(photo))
+        let items = try await ledger { try $0.timeline(of: photo, storedAs: key) }
+        for item in items {
+            guard case .photo(let status) = item.source, status.md5 == photo, status.state.isOnDisk else { continue }
+            if let bytes = try await make(of: status, size) { return bytes }
+        }
+        let objects = items.compactMap(\.object).filter { $0.md5 == photo && $0.problem == nil }
+        for object in objects where object.isReadable && object.contentType.hasPrefix("image/") {
+            guard let bytes = try? await store.bytes(of: object.key, limit: SharePhotoSender.mostBytes) else {
+                continue
+            }
+            try Task.checkCancellation()
+            if let made = try await picture(.bytes(bytes), size) { return made }
+        }
+        return nil
+    }
+
+    /// From the file, as long as it is the one that the ledger knows.
+    private func make(of status: PhotoStatus, _ size: Size) async throws -> [UInt8]? {
+        let path = status.path
+        let isSame: @Sendable () -> Bool = {
+            guard let stamp = FileStamp.ofFile(path) else { return false }
+            return stamp.size == status.bytesLocal && Self.isSame(stamp.modified, as: status.modified)
+        }
+        guard try await pool.run(isSame) else { return nil }
+        let made: [UInt8]?
+        if status.object.flatMap({ FilmType(contentType: $0.contentType) }) != nil {
+            guard size == .thumbnail else { return nil }
+            made = try await pool.run { [maker] in
+                try? PooledWork.step { try maker.poster(of: path, lasting: status.duration)?.bytes }
+            }
+        } else {
+            made = try await picture(.file(path), size)
+        }
+        return try await pool.run(isSame) ? made : nil
+    }
+
+    private static func isSame(_ nanoseconds: Int64, as date: Date) -> Bool {
+        abs(Double(nanoseconds) / 1e9 - date.timeIntervalSince1970) < 1e-3
+    }
+
+    private func picture(_ source: PhotoSource, _ size: Size) async throws -> [UInt8]? {
+        try await pool.run { [maker, policy] in
+            try? PooledWork.step {
+                switch size {
+                case .thumbnail: try maker.thumbnail(of: source, side: Self.thumbnailSide).bytes
+                case .picture: try maker.sharedCopy(of: source, size: .reduced(policy)).bytes
+                }
+            }
+        }
+    }
+
+    // MARK: Bounds
+
+    /// Takes pictures away until a tenth is free.
+    func prune(_ size: Size) async throws {
+        let (folder, limit) = (folder.appending(size.rawValue), bounds.limit(of: size))
+        var files = try await pool.run { try Self.files(below: folder) }
+        var bytes = files.reduce(0) { $0 + $1.bytes }
+        guard bytes > limit else { return }
+        files.sort { ($0.shown, $0.photo.description) < ($1.shown, $1.photo.description) }
+        for file in files {
+            if bytes <= limit - limit / 10 { return }
+            if size == .thumbnail, try await isOnlyArchived(file.photo) { continue }
+            try await pool.run { _ = try? file.path.unlink() }
+            bytes -= file.bytes
+        }
+    }
+
+    private func isOnlyArchived(_ photo: MD5Digest) async throws -> Bool {
+        let key = try keys.photo(PhotoID(photo))
+        let items = try await ledger { try $0.timeline(of: photo, storedAs: key) }
+        return !items.isEmpty
+            && items.allSatisfy { item in
+                if case .photo(let status) = item.source, status.state.isOnDisk { return false }
+                return item.object?.storageClass.isArchive == true
+            }
+    }
+
+    private struct CachedFile: Sendable {
+        let path: FilePath
+        let photo: MD5Digest
+        let bytes: Int64
+        /// Nanoseconds: when it was made or read last, as the file system tells it.
+        let shown: Int64
+    }
+
+    private static func files(below folder: FilePath) throws -> [CachedFile] {
+        try Folder.folders(in: folder).flatMap { part in
+            try (Folder.names(in: part) ?? []).compactMap { name in
+                guard let photo = MD5Digest(hex: name.stem), let stamp = FileStamp.ofFile(part.appending(name))
+                else { return nil }
+                return CachedFile(path: part.appending(name), photo: photo, bytes: stamp.size, shown: stamp.modified)
+            }
+        }
+    }
+}
+
+extension ObjectRecord {
+    /// Without a restore, as far as is known.
+    package var isReadable: Bool {
+        if case .restored = restore { return true }
+        return !storageClass.isArchive
+    }
+}
+
+extension StoredCopy {
+    /// `nil` for one that is not in memory.
+    fileprivate var bytes: [UInt8]? {
+        if case .reduced(let bytes) = content { bytes } else { nil }
+    }
+}
+
+/// Counts up from 1.
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}

@@ -1,0 +1,56 @@
+"use strict";
+(() => {
+  // The stream goes on by itself; without a script there is a link.
+  const stream = document.getElementById("stream");
+  let next = document.getElementById("next");
+  if (stream && next && "IntersectionObserver" in window) {
+    let isLoading = false;
+    const observer = new IntersectionObserver(async (entries) => {
+      if (isLoading || !next || !entries.some((entry) => entry.isIntersecting)) return;
+      isLoading = true;
+      try {
+        const reply = await fetch(next.href, { credentials: "same-origin" });
+        if (!reply.ok) return;
+        const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+        for (const day of page.querySelectorAll("#stream .day")) {
+          const last = stream.lastElementChild;
+          if (last && last.dataset.day === day.dataset.day) {
+            last.querySelector(".grid").append(...day.querySelectorAll(".grid > li"));
+          } else {
+            stream.append(day);
+          }
+        }
+        const further = page.getElementById("next");
+        if (further) {
+          next.href = further.href;
+        } else {
+          next.closest(".more").remove();
+          next = null;
+          observer.disconnect();
+        }
+      } catch {
+        // The link is still there.
+      } finally {
+        isLoading = false;
+        // Told again when it is still in sight.
+        if (next) { observer.unobserve(next); observer.observe(next); }
+      }
+    }, { rootMargin: "1200px" });
+    observer.observe(next);
+  }
+
+  // Arrow keys go from photo to photo.
+  document.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || !stream) return;
+    if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
+    const photos = [...stream.querySelectorAll(".grid a")];
+    const here = photos.indexOf(document.activeElement);
+    if (here < 0) return;
+    const there = photos[here + (event.key === "ArrowRight" ? 1 : -1)];
+    if (there) { there.focus(); event.preventDefault(); }
+  });
+
+  for (const select of document.querySelectorAll(".filters select")) {
+    select.addEventListener("change", () => select.form.requestSubmit());
+  }
+})();
