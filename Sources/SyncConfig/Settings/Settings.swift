@@ -21,6 +21,7 @@ package struct Settings: Hashable, Sendable {
     package var verify: VerifySettings
     package var projects: ProjectSettings
     package var notify: NotifySettings
+    package var metrics: MetricsSettings
 }
 
 extension Settings {
@@ -40,6 +41,7 @@ extension Settings {
         verify = VerifySettings(from: &reader)
         projects = ProjectSettings(from: &reader)
         notify = NotifySettings(from: &reader)
+        metrics = MetricsSettings(from: &reader, watched: watch)
     }
 
     private static func watchedFolders(
