@@ -236,6 +236,7 @@ let package = Package(
             ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging, grdb, lifecycleTestKit]),
         suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest"]),
         suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
+        suite("MonitoringTests", in: "Disk", ["SyncEngine", "SyncLedger", logging]),
         suite("WorkspaceTests", in: "Disk", ["SyncCLI", "SyncLedger", "SyncLocalStore", argumentParser]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
     ] + trials,

@@ -57,7 +57,8 @@ struct RunCommand: AsyncParsableCommand {
                 UpkeepService(
                     parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
                 parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                parts.retention.service(parts.restores.patience), intake, StopNotice(tell: systemd.stopping),
+                parts.retention.service(parts.restores.patience), parts.monitoring, intake,
+                StopNotice(tell: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]
         try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)

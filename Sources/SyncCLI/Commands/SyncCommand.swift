@@ -61,6 +61,7 @@ struct SyncCommand: WorkspaceCommand {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, told: progress.told)
         }
+        try await parts.monitoring.round()
         guard let signal else { return Answer(report) }
         return Answer(
             report,

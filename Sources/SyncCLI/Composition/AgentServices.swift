@@ -17,6 +17,8 @@ struct AgentServices: Sendable {
     let folders: [FolderRecord]
     let scanner: FileTreeScanner
     let work = Wakeup()
+    /// Signalled after each whole pass of the agent.
+    let passes = Wakeup()
     let pipeline: PhotoPipeline
     let upkeep: StoreUpkeep
     /// `nil` where originals are not kept.
@@ -27,6 +29,7 @@ struct AgentServices: Sendable {
     let shares: ShareServices
     let projects: ProjectServices
     let retention: RetentionServices
+    let monitoring: MonitoringService
 
     let keys: KeyLayout
 
@@ -95,6 +98,12 @@ struct AgentServices: Sendable {
                 ledger: queue, store: retrying, reader: PhotoFileReducer(pictures: workspace.pictures),
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
+        let metrics = try workspace.installation.metricsReport()
+        monitoring = MonitoringService(
+            file: settings.metrics.textfile.map {
+                MetricsFile(
+                    at: $0, report: metrics, ledger: queue, pool: threads.disk, time: time, logger: logger)
+            }, passes: passes, patience: restores.patience, time: time)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(
@@ -110,7 +119,7 @@ struct AgentServices: Sendable {
             ledger: queue, store: retrying, preparer: preparer,
             versions: projects.versions(in: retrying, keys: keys),
             pool: threads.photos,
-            batchSize: settings.upload.batchSize, work: work, time: time, logger: logger,
+            batchSize: settings.upload.batchSize, work: work, passes: passes, time: time, logger: logger,
             observe: { event in
                 observe(event)
                 done.signal()
@@ -208,6 +217,26 @@ struct ProjectServices: Sendable {
     }
 }
 
+extension DailySchedule {
+    init(_ settings: RetentionSettings) {
+        self.init(hour: settings.at.hour, minute: settings.at.minute, in: settings.timeZone)
+    }
+}
+
+extension Installation {
+    /// When old events are due.
+    var retentionOutlook: RetentionOutlook {
+        RetentionOutlook(schedule: DailySchedule(settings.retention), days: settings.retention.eventDays)
+    }
+
+    /// What `/metrics` and metrics.textfile say.
+    /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
+    func metricsReport() throws -> MetricsReport {
+        MetricsReport(
+            retention: retentionOutlook, prices: settings.cost.prices == nil ? try pricesThatCount() : try prices())
+    }
+}
+
 /// The parts of retention, put together from the configuration: for the agent, and for `cleanup`.
 struct RetentionServices: Sendable {
     let retention: RetentionPass
@@ -223,8 +252,7 @@ struct RetentionServices: Sendable {
         let settings = workspace.settings
         self.workspace = workspace
         ledger = try await workspace.ledger
-        schedule = DailySchedule(
-            hour: settings.retention.at.hour, minute: settings.retention.at.minute, in: settings.retention.timeZone)
+        schedule = DailySchedule(settings.retention)
         retention = RetentionPass(
             folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
             scanner: FileTreeScanner(), reducer: PhotoFileReducer(pictures: workspace.pictures),

@@ -80,6 +80,7 @@ enum ConfigSections {
         "verify": "How the agent sees that what is stored is whole.",
         "projects": "What is kept of projects.",
         "machine": "This machine, among others that store photos of the same user.",
+        "metrics": "What monitoring reads.",
         "notify": "Who is told of restores that are ready, have failed, or end soon.",
     ]
 

@@ -207,6 +207,12 @@ enum ConfigKeys {
         traits: KeyTraits(isSecret: true, example: "https://hooks.example.net/T0/B1"),
         "An address that gets the same news. It counts as a secret: the file should have mode 0600.")
 
+    static let metricsFile = ConfigKey(
+        "metrics.textfile", ValueKind.path.orNull(), default: nil,
+        traits: KeyTraits(example: "/var/lib/prometheus/node-exporter/sync-agent.prom"),
+        "A file for the textfile collector of Prometheus' node exporter, written each minute and after each pass; null for "
+            + "none. Its name has to end in .prom.")
+
     /// In the order of the reference.
     static let all: [KeyDescription] = [
         user.description,
@@ -228,5 +234,6 @@ enum ConfigKeys {
         projectVersions.description,
         serveEnabled.description, serveListen.description, servePassword.description, serveBaseURL.description,
         notifyCommand.description, notifyWebhook.description,
+        metricsFile.description,
     ]
 }

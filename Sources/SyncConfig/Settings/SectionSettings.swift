@@ -254,3 +254,25 @@ extension VerifySettings {
         maximumUSDPerMonth = reader.value(ConfigKeys.verifyBudget)
     }
 }
+
+/// What monitoring reads.
+package struct MetricsSettings: Hashable, Sendable {
+    /// Absolute; `nil` for none.
+    package var textfile: FilePath?
+}
+
+extension MetricsSettings {
+    /// - Parameter watched: where it may not be: each write would be a change of the folder.
+    init(from reader: inout SettingsReader, watched: [WatchedFolder]) {
+        let key = ConfigKeys.metricsFile
+        textfile = reader.optionalPath(key)
+        guard let textfile else { return }
+        // The collector reads no other.
+        if textfile.extension != "prom" {
+            reader.add("\(textfile.text) does not end in .prom, and no collector reads it", at: key.path)
+        }
+        if let folder = watched.first(where: { textfile.starts(with: $0.path) }) {
+            reader.add("lies in the watched folder \(folder.path); name a place that is not watched", at: key.path)
+        }
+    }
+}

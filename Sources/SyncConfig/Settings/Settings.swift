@@ -22,6 +22,7 @@ package struct Settings: Hashable, Sendable {
     package var projects: ProjectSettings
     package var serve: ServeSettings
     package var notify: NotifySettings
+    package var metrics: MetricsSettings
 }
 
 extension Settings {
@@ -42,6 +43,7 @@ extension Settings {
         projects = ProjectSettings(from: &reader)
         serve = ServeSettings(from: &reader)
         notify = NotifySettings(from: &reader)
+        metrics = MetricsSettings(from: &reader, watched: watch)
     }
 
     private static func watchedFolders(

@@ -26,6 +26,8 @@ package actor Intake {
     private var treesToScan: [FilePath] = []
     private let treesChanged = Wakeup()
     private var knownProblems: Set<ScanError> = []
+    /// Of the kernel's queue, by root, as far as they are counted.
+    private var overflows: [FilePath: Int] = [:]
 
     /// - Parameters:
     ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
@@ -208,12 +210,24 @@ package actor Intake {
 
     private func noteWatching() async throws {
         let reports = source.reports()
+        let overflowed = countOverflows(reports)
         try await ledger { [folders] ledger in
+            if overflowed > 0 { try ledger.countOverflows(overflowed) }
             for folder in folders {
                 guard let report = reports.first(where: { $0.root == folder.path }) else { continue }
                 try ledger.noteWatching(folder.id, mode: report.mode, note: report.note)
             }
         }
+    }
+
+    /// Those that were not counted yet.
+    private func countOverflows(_ reports: [WatchReport]) -> Int {
+        var new = 0
+        for report in reports {
+            new += max(report.overflows - (overflows[report.root] ?? 0), 0)
+            overflows[report.root] = report.overflows
+        }
+        return new
     }
 
     private func folder(of path: FilePath) -> FolderRecord? {

@@ -63,7 +63,8 @@ extension PhotoPipeline {
         }
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
-        try await commit(claim, .postponed("\(error)", until: time.now() + pause))
+        try await commit(
+            claim, .postponed("\(error)", until: time.now() + pause), sentBytes: error.sentBytes, refusal: error.code)
     }
 
     /// The store has taken a photo, or shown that it has it.
@@ -122,7 +123,7 @@ extension PhotoPipeline {
 
     private func noteStore(_ error: StoreError?) async throws {
         let now = time.now()
-        try await ledger { try $0.noteStore(error: error?.description, at: now) }
+        try await ledger { try $0.noteStore(error: error?.description, reason: error?.code, at: now) }
     }
 }
 

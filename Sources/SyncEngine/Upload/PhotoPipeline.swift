@@ -40,6 +40,7 @@ package final class PhotoPipeline: Sendable {
     private let largePool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
+    private let passes: Wakeup?
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
@@ -53,11 +54,12 @@ package final class PhotoPipeline: Sendable {
     ///   - versions: keeps earlier images of projects.
     ///   - pool: threads for reading, hashing and reducing; as many as there are cores.
     ///   - work: signalled when the queue has got something new.
+    ///   - passes: signalled when everything is stored, after work.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
         pool: BlockingPool,
-        batchSize: Int, work: Wakeup, time: TimeSource, logger: Logger,
+        batchSize: Int, work: Wakeup, passes: Wakeup? = nil, time: TimeSource, logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
@@ -70,6 +72,7 @@ package final class PhotoPipeline: Sendable {
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
         self.work = work
+        self.passes = passes
         self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
@@ -218,6 +221,7 @@ package final class PhotoPipeline: Sendable {
         guard state.withLock({ $0.noteWhole() }) else { return }
         let now = time.now()
         try await ledger { try $0.noteSync(at: now) }
+        passes?.signal()
     }
 
     // MARK: Preparing
@@ -293,10 +297,14 @@ package final class PhotoPipeline: Sendable {
     // MARK: Committing
 
     func commit(
-        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool = false, sentBytes: Int64 = 0
+        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool = false, sentBytes: Int64 = 0,
+        refusal: StoreError.Code? = nil
     ) async throws {
         let now = time.now()
-        try await ledger { try $0.commit(claim, outcome: outcome, note: note, at: now) }
+        let sent = SentCount(isStored: wasSent, bytes: sentBytes)
+        try await ledger {
+            try $0.commit(claim, outcome: outcome, note: note, sent: sent, refusal: refusal, at: now)
+        }
         state.withLock { $0.noteCommitted(claim, outcome) }
         gate.endTrial(claim.photoID)
         work.signal()

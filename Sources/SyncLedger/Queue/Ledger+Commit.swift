@@ -1,6 +1,6 @@
 package import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 
 extension Ledger {
     /// Ends the work on a claimed photo.
@@ -8,11 +8,18 @@ extension Ledger {
     /// When the file changed meanwhile, the photo is pending again, whatever the outcome; when it vanished, it is
     /// missing, or forgotten when nothing of it is stored. What was stored is known in any case. A claim that is no
     /// longer held (``recoverInterrupted(at:)`` has given it back) changes nothing else.
-    /// - Parameter note: what a file of gallery events holds; `nil` for other files.
+    /// - Parameters:
+    ///   - note: what a file of gallery events holds; `nil` for other files.
+    ///   - sent: what went to the store for it.
+    ///   - refusal: what the store had against it, when it is to be tried again.
     package func commit(
-        _ claim: Claim, outcome: Outcome, note: EventFileNote? = nil, at time: Date
+        _ claim: Claim, outcome: Outcome, note: EventFileNote? = nil, sent: SentCount = SentCount(),
+        refusal: StoreError.Code? = nil, at time: Date
     ) throws(LedgerError) {
         try write("commit the outcome of an upload") { db in
+            try db.count(sent)
+            if case .failed = outcome { try db.count(.errors, Self.photoReason) }
+            if let refusal { try db.count(.errors, refusal.rawValue) }
             let outcome = try db.withoutDeleted(outcome, of: claim, at: time)
             var object: Int64?
             var storedAt = time

@@ -54,6 +54,7 @@ enum Schema {
         (FilmSchema.name, running(FilmSchema.all)),
         (OriginalUploadSchema.name, running(OriginalUploadSchema.all)),
         (SidecarSchema.name, SidecarSchema.migrate),
+        (CounterSchema.name, running(CounterSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -168,9 +168,12 @@ extension Ledger {
     }
 
     /// Notes what the store answered last. An outage begins with its first failure, and ends with a good answer.
-    /// - Parameter error: `nil` when it was well.
-    package func noteStore(error: String?, at time: Date) throws(LedgerError) {
+    /// - Parameters:
+    ///   - error: `nil` when it was well.
+    ///   - reason: what the error is counted under.
+    package func noteStore(error: String?, reason: StoreError.Code? = nil, at time: Date) throws(LedgerError) {
         try write("note the state of the store") { db in
+            if let reason { try db.count(.errors, reason.rawValue) }
             try db.run(
                 """
                 UPDATE agent SET store_error = ?1, store_checked_at = ?2,

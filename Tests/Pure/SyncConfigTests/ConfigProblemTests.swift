@@ -141,6 +141,14 @@ import Testing
                 "line 2: notify.command: found notify-send; accepted: a list of texts, the program first, such as "
                     + "[notify-send, done], or []"
             ),
+            (
+                "user: ana\nmetrics: {textfile: /srv/agent.txt}",
+                "line 2: metrics.textfile: /srv/agent.txt does not end in .prom, and no collector reads it"
+            ),
+            (
+                "user: ana\nwatch: [{kind: gallery, path: /p}]\nmetrics: {textfile: /p/a.prom}",
+                "line 3: metrics.textfile: lies in the watched folder /p; name a place that is not watched"
+            ),
         ])
     func `a problem names the line, the key, what was found and what is accepted`(text: String, expected: String) {
         #expect(ConfigText(text).problems == [expected])
@@ -181,7 +189,7 @@ import Testing
             ),
             (
                 "? user.name\n: 1",
-                "user.name: there is no such key; accepted: user, store, machine, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify"
+                "user.name: there is no such key; accepted: user, store, machine, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify, metrics"
             ),
         ])
     func `a name that does not exist is told with the one that was meant`(text: String, expected: String) {
