@@ -93,7 +93,7 @@ struct FilmCut {
             case "hdlr": try cleanNames(box, of: nil)
             case "keys":
                 for (number, key) in try index.boxes(in: box.body.dropFirst(8), of: FilmRules.name).enumerated()
-                where !kept.contains(number + 1) { free(key) }
+                where !kept.contains(number + 1) { blank(key) }
             case "ilst": break
             default: free(box)
             }
@@ -117,6 +117,14 @@ struct FilmCut {
         let start = box.all.lowerBound + 4
         index.replaceSubrange(start..<start + 4, with: Array("free".utf8))
         zero(box.body)
+    }
+
+    /// An entry of `keys` loses its name and keeps its kind: ffmpeg before 6.0 reads on at a wrong place behind one of
+    /// another kind (mov_read_keys), and takes the whole film for damaged.
+    private mutating func blank(_ key: Box) {
+        let start = key.all.lowerBound + 4
+        index.replaceSubrange(start..<start + 4, with: FilmRules.keyType.utf8)
+        zero(key.body)
     }
 
     private mutating func zero(_ range: Range<Int>) {

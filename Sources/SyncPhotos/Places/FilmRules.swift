@@ -15,6 +15,8 @@ struct FilmRules {
         "stts", "stss", "ctts", "cslg", "stsc", "stsz", "stco", "co64", "sgpd", "sbgp", "sdtp", "stps", "clef", "prof",
         "enof",
     ]
+    /// The kind of all keys that anybody writes (QuickTime File Format, "Metadata item keys atom").
+    static let keyType = "mdta"
     static let padding: Set<String> = ["free", "skip", "wide"]
     /// Tracks of pictures, sound and time codes, and QuickTime's words for where data are.
     static let handlers: Set<String> = ["vide", "soun", "tmcd", "alis", "url "]
@@ -48,7 +50,7 @@ extension FilmRules {
         guard tables.count == 1, let table = tables.first else { return [] }
         var kept: Set<Int> = []
         for (place, key) in try bytes.boxes(in: table.body.dropFirst(8), of: Self.name).enumerated()
-        where key.type != "free" && keys.contains(String(decoding: bytes[key.body], as: UTF8.self)) {
+        where key.type == Self.keyType && keys.contains(String(decoding: bytes[key.body], as: UTF8.self)) {
             kept.insert(place + 1)
         }
         return kept

@@ -54,12 +54,15 @@ enum GIFCut {
     }
 }
 
-/// A BMP has no place for metadata: what is refused is one with more bytes than its picture takes.
+/// A BMP has no place for metadata: what is refused is one with more bytes than its picture takes, and one with a profile,
+/// or the path of one (BITMAPV5HEADER).
 enum BMPCheck {
     /// A table of 256 colours, three masks, and as much to align them.
     private static let largestTable = 1_024 + 16 + 64
     private static let padding = 8
     private static let profileHeader = 124
+    /// Where that header says where its profile begins, and how long it is; 0 where it has none.
+    private static let profilePlaces = [126, 130]
 
     static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
         guard bytes.has("BM"), let pixels = bytes.little(at: 10), let header = bytes.little(at: 14), header >= 12 else {
@@ -68,7 +71,9 @@ enum BMPCheck {
         let isOld = header < 16
         let size = isOld ? 2 : 4
         guard let width = bytes.little(at: 18, size: size), let height = bytes.little(at: 18 + size, size: size),
-            let depth = bytes.little(at: 20 + 2 * size, size: 2), header < profileHeader
+            let depth = bytes.little(at: 20 + 2 * size, size: 2),
+            header < profileHeader
+                || header == profileHeader && profilePlaces.allSatisfy({ bytes.little(at: $0) == 0 })
         else { throw .unclear("BMP") }
         // A negative height means rows from the top.
         let rows = isOld ? height : abs(Int(Int32(truncatingIfNeeded: height)))

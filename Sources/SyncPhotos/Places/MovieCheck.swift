@@ -92,12 +92,9 @@ struct MovieCheck {
             case "keys":
                 for key in try bytes.boxes(in: box.body.dropFirst(8), of: FilmRules.name) {
                     // One that was taken out keeps its place: the others are known by their numbers.
-                    if key.type == "free" {
-                        try Self.requireEmpty(bytes[key.body])
-                        continue
-                    }
+                    if key.type == FilmRules.keyType, bytes[key.body].allSatisfy({ $0 == 0 }) { continue }
                     let name = String(decoding: bytes[key.body], as: UTF8.self)
-                    guard rules.keys.contains(name) else {
+                    guard key.type == FilmRules.keyType, rules.keys.contains(name) else {
                         throw name.contains("location") ? FilmRules.position(name) : FilmRules.refusal(name)
                     }
                 }

@@ -21,7 +21,7 @@ import Testing
         return film[box.body]
     }
 
-    @Test(arguments: ["place.mp4", "apple.mov"])
+    @Test(arguments: ["place.mp4", "apple.mov", "keys.mov"])
     func `a film of a camera loses its place, and keeps pictures, sound and times`(name: String) throws {
         let film = try Fixture.bytes("films/\(name)")
         #expect(film.firstRange(of: Self.place) != nil)
@@ -37,7 +37,7 @@ import Testing
         #expect(copy.duration == .milliseconds(1_200))
     }
 
-    @Test(arguments: ["place.mp4", "apple.mov", "portrait.mp4"])
+    @Test(arguments: ["place.mp4", "apple.mov", "portrait.mp4", "keys.mov"])
     func `for others, nothing of camera, program or maker is left`(name: String) throws {
         let film = try Fixture.bytes("films/\(name)")
         let bytes = try cut(film, .shared)

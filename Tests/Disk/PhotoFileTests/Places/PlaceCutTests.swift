@@ -89,6 +89,20 @@ import Testing
         #expect(try Workbench().copy(of: bytes, named: name).content == .unchanged)
     }
 
+    /// BITMAPV5HEADER, as ImageMagick writes it, of one pixel.
+    private static func bitmap(profile: [UInt8] = []) -> [UInt8] {
+        var header = [UInt8](repeating: 0, count: 124)
+        header.replaceSubrange(0..<16, with: [124, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24, 0])
+        header.replaceSubrange(56..<60, with: Array((profile.isEmpty ? "BGRs" : "DEBM").utf8))
+        if !profile.isEmpty { header.replaceSubrange(112..<120, with: [128, 0, 0, 0, UInt8(profile.count), 0, 0, 0]) }
+        return Array("BM".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 138, 0, 0, 0] + header + [1, 2, 3, 0] + profile
+    }
+
+    @Test func `the longest header of a BMP is taken as long as it has no profile`() throws {
+        #expect(try BMPCheck.cut(Self.bitmap()).bytes == Self.bitmap())
+        #expect(throws: PhotoError.self) { try BMPCheck.cut(Self.bitmap(profile: [1, 2, 3, 4])) }
+    }
+
     @Test(arguments: kinds)
     func `flipped bits end in a copy or an error`(kind: Kind) throws {
         let bench = Workbench()

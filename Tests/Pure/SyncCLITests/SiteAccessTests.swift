@@ -1,0 +1,111 @@
+import FoundationEssentials
+import SyncCore
+import SyncTestSupport
+import Testing
+
+@testable import SyncCLI
+
+@Suite struct SiteAccessTests {
+    private let clock = ManualClock()
+
+    private func access(key: UInt8 = 1, password: String? = nil) -> SiteAccess {
+        SiteAccess(
+            key: [UInt8](repeating: key, count: 32), hosts: SiteHosts(isLoopback: true, machine: "box", base: nil),
+            password: password, time: clock.source)
+    }
+
+    private func request(cookie: String? = nil, host: String = "127.0.0.1:8420", site: String? = nil, form: String = "")
+        -> WebRequest
+    {
+        var headers = [WebRequest.Field("host", host), .init("content-type", "application/x-www-form-urlencoded")]
+        if let cookie { headers.append(.init("cookie", "a=b; \(SiteAccess.cookie)=\(cookie)")) }
+        if let site { headers.append(.init("sec-fetch-site", site)) }
+        return WebRequest(.post, ["restores"], headers: headers, body: Data(form.utf8))
+    }
+
+    @Test func `a link signs one browser in, once`() throws {
+        let access = access()
+        let token = access.newLinkToken()
+        let session = try #require(access.follow(token))
+        #expect(access.follow(token) == nil)
+        #expect(access.session(of: request(cookie: session)) == session)
+        // Another process of the same installation, after a restart.
+        #expect(self.access().session(of: request(cookie: session)) == session)
+        #expect(self.access(key: 2).session(of: request(cookie: session)) == nil)
+    }
+
+    @Test func `a token is no session, and nothing that was changed is one`() throws {
+        let access = access()
+        let (token, session) = (access.newLinkToken(), try #require(access.follow(access.newLinkToken())))
+        #expect(access.session(of: request(cookie: token)) == nil)
+        #expect(access.follow(session) == nil)
+        for cookie in ["", ".", "..", "x.y.z", "9" + session, session + "0", String(session.dropLast())] {
+            #expect(access.session(of: request(cookie: cookie)) == nil, "\(cookie)")
+        }
+        #expect(access.session(of: request()) == nil)
+    }
+
+    @Test func `links end after a day, sessions after 90`() throws {
+        let access = access()
+        let token = access.newLinkToken()
+        let session = try #require(access.follow(access.newLinkToken()))
+        clock.advance(by: .seconds(86_401))
+        #expect(access.follow(token) == nil)
+        #expect(access.session(of: request(cookie: session)) == session)
+        clock.advance(by: .seconds(90 * 86_400))
+        #expect(access.session(of: request(cookie: session)) == nil)
+    }
+
+    @Test func `five wrong passwords from one address keep it out for five minutes`() throws {
+        let access = access(password: "correct horse")
+        for _ in 0..<5 { #expect(try access.signIn("wrong", from: "10.0.0.1") == nil) }
+        #expect(throws: SiteAccess.TooManyTries.self) { try access.signIn("correct horse", from: "10.0.0.1") }
+        #expect(try access.signIn("correct horse", from: "10.0.0.2") != nil)
+        clock.advance(by: .seconds(301))
+        #expect(try access.signIn("correct horse", from: "10.0.0.1") != nil)
+        #expect(try self.access().signIn("", from: nil) == nil)
+    }
+
+    @Test func `a form counts with its session's token, from a page of ours`() throws {
+        let access = access()
+        let session = try #require(access.follow(access.newLinkToken()))
+        let token = access.formToken(session)
+        let isOwn = { (form: String, site: String?) throws -> Bool in
+            let request = request(site: site, form: form)
+            return access.isOwnForm(try #require(WebForm(request)), of: request, session: session)
+        }
+        #expect(try isOwn("form=\(token)&tier=bulk", nil))
+        #expect(try isOwn("form=\(token)", "same-origin"))
+        #expect(try !isOwn("form=\(token)", "cross-site"))
+        #expect(try !isOwn("form=\(token)", "same-site"))
+        #expect(try !isOwn("tier=bulk", nil))
+        #expect(try !isOwn("form=\(access.formToken("other"))", nil))
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8420", true), ("localhost", true), ("LOCALHOST:1", true), ("[::1]:8420", true), ("10.1.2.3", true),
+        ("evil.example", false), ("evil.example:8420", false), ("127.0.0.1.evil.example", false), ("", false),
+        ("[evil]", false), ("1.2.3.400", false), ("box", false), ("localhost.evil", false),
+    ])
+    func `a name that others could turn round is not one of ours`(host: String, isOwn: Bool) {
+        #expect(access().isOwnHost(request(host: host)) == isOwn)
+    }
+
+    @Test func `beyond this machine its name counts, and that of the proxy`() {
+        let hosts = SiteHosts(isLoopback: false, machine: "Box", base: "photos.example.net")
+        for name in ["box", "box.local:8420", "photos.example.net"] { #expect(hosts.contains(name)) }
+        #expect(!hosts.contains("box.example.net"))
+    }
+
+    @Test(arguments: [
+        ("a=1&b=x+y%20z&a=2", ["1", "2"]), ("a=%C3%A9", ["é"]), ("a", [""]), ("", []), ("a==", ["="]),
+    ])
+    func `fields of a form are decoded`(text: String, values: [String]) throws {
+        #expect(try #require(WebForm(request(form: text))).all("a") == values)
+    }
+
+    @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%FF"]) func `a form that is none is refused`(text: String) {
+        #expect(WebForm(request(form: text)) == nil)
+        #expect(WebForm(WebRequest(.post, [], body: Data("a=1".utf8))) == nil)
+    }
+}

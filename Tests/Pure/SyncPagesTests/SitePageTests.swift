@@ -1,0 +1,85 @@
+import SyncCore
+import Testing
+
+@testable import SyncPages
+
+@Suite struct SitePageTests {
+    private static let hostile = "\"><script>alert(1)</script>\u{202E}&'`"
+
+    private func item(_ name: String, id: String? = String(repeating: "a", count: 32), day: String = "2024-06-15")
+        throws
+        -> SitePage.Timeline.Item
+    {
+        SitePage.Timeline.Item(
+            id: id, name: name, day: try #require(CalendarDay(day)), badge: "❄️", state: "archived", width: 400,
+            height: 300,
+            isFilm: false, hasThumbnail: true, canBeRestored: true)
+    }
+
+    private func stream(_ items: [SitePage.Timeline.Item], takesOrders: Bool = true) throws -> PageMarkup {
+        let stream = SitePage.Timeline(
+            items: items,
+            filters: [.init(name: "kind", label: "Kind", choices: [.init(value: "", label: "All", isChosen: true)])],
+            search: Self.hostile, next: "/?before=1_2", isFirst: true, isFiltered: false, takesOrders: takesOrders)
+        return PageMarkup(
+            try SitePage(title: "Photos", place: .photos, formToken: "t", content: .timeline(stream)).html())
+    }
+
+    private func all(_ name: String) throws -> [PageMarkup] {
+        let places: [SitePage.Content] = [
+            .photo(
+                .init(
+                    id: "a", name: name, badge: "❄️", state: name, facts: [.init(name, name)], places: [name],
+                    hasPicture: true, hasThumbnail: true, isFilm: false, canBeRestored: true, download: "/photo/a/file")
+            ),
+            .offer(
+                .init(
+                    photos: ["a"], summary: name,
+                    tiers: [.init(value: "bulk", label: name, price: name, wait: name, isChosen: true)], remarks: [name]
+                )),
+            .list(.init(rows: [.init(title: name, state: name, facts: [name], progress: (1, 2))], whenEmpty: name)),
+            .text([name, name]), .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
+        ]
+        return try [stream([item(name)])]
+            + places.map {
+                PageMarkup(try SitePage(title: name, place: .photos, formToken: "t", content: $0).html())
+            }
+    }
+
+    @Test func `what people write changes no page but its words`() throws {
+        for (page, plain) in zip(try all(Self.hostile), try all("plain")) {
+            #expect(page.skeleton == plain.skeleton)
+            #expect(page.unbalanced == [])
+        }
+    }
+
+    @Test func `no page has a script or a style of its own, or leads elsewhere`() throws {
+        for page in try all("plain") {
+            #expect(page.raw.values.allSatisfy(\.isEmpty))
+            for tag in page.tags {
+                #expect(!tag.attributeNames.contains { $0.hasPrefix("on") || $0 == "style" }, "\(tag)")
+                for name in ["href", "src", "action"] {
+                    guard let link = tag.attributes[name] else { continue }
+                    #expect(
+                        link.hasPrefix("/") && !link.hasPrefix("//") || link.hasPrefix("#") || link == "data:,",
+                        "\(link)")
+                }
+            }
+        }
+    }
+
+    @Test func `photos of one day stand together, and each has a name for those who do not see it`() throws {
+        let page = try stream([item("a.jpg"), item("b.jpg"), item("c.jpg", day: "2024-06-14"), item("d.jpg", id: nil)])
+        #expect(page.all("section").map { $0.attributes["data-day"] } == ["2024-06-15", "2024-06-14", "2024-06-15"])
+        let links = page.all("a").filter { $0.attributes["href"]?.hasPrefix("/photo/") == true }
+        #expect(links.count == 3)
+        #expect(links.first?.attributes["aria-label"] == "a.jpg, 15 June 2024, archived")
+        #expect(page.all("img").count == 3)
+    }
+
+    @Test func `who may ask for nothing is offered nothing`() throws {
+        let boxes = { (page: PageMarkup) in page.all("input").count { $0.attributes["type"] == "checkbox" } }
+        #expect(boxes(try stream([item("a.jpg")])) == 1)
+        #expect(boxes(try stream([item("a.jpg")], takesOrders: false)) == 0)
+    }
+}
