@@ -18,7 +18,7 @@ package struct HTTPLimits: Sendable {
     package var stallTime = Duration.seconds(30)
     /// How long answers may go on when the server ends.
     package var endTime = Duration.seconds(5)
-    /// How long a refused client may go on sending before it is cut off: closed at once, it would not see why.
+    /// How long a refused client may go on sending after the answer: closed at once, it would not see why.
     package var lingerTime = Duration.seconds(1)
     /// Connections. Beyond, the one that has waited for a whole request of its client longest is closed; when all are being
     /// answered, the new one gets 503.

@@ -46,12 +46,9 @@ struct Responder: Sendable {
     private func log(_ incoming: IncomingRequest, _ status: Int) {
         switch incoming.content {
         case .request(let request):
+            let path = ("/" + request.segments.joined(separator: "/")).escapingControls
             logger.debug(
-                "answered",
-                metadata: [
-                    "method": "\(request.method)", "path": "/\(request.segments.joined(separator: "/"))",
-                    "status": "\(status)",
-                ])
+                "answered", metadata: ["method": "\(request.method)", "path": "\(path)", "status": "\(status)"])
         case .refused: logger.debug("refused a request", metadata: ["status": "\(status)"])
         }
     }

@@ -45,20 +45,17 @@ final class ConnectionWatch: ChannelDuplexHandler {
         self.context = context
     }
 
+    /// The connection is closed, or was never opened.
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        timer?.cancel()
+        stallTimer?.cancel()
+        connections.remove(self)
     }
 
     func channelActive(context: ChannelHandlerContext) {
         closes(after: limits.idleTime)
         context.fireChannelActive()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        stallTimer?.cancel()
-        connections.remove(self)
-        context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -100,15 +97,19 @@ final class ConnectionWatch: ChannelDuplexHandler {
     }
 
     func requestIsAnswered() {
-        guard case .answering = phase else { return }
-        phase = .idle
-        waitsSince = .now()
-        closes(after: limits.idleTime)
+        switch phase {
+        case .refused: closes(after: limits.lingerTime)
+        case .answering:
+            phase = .idle
+            waitsSince = .now()
+            closes(after: limits.idleTime)
+        case .idle, .header, .body: break
+        }
     }
 
     func requestIsRefused() {
         phase = .refused
-        closes(after: limits.lingerTime)
+        closes(after: limits.stallTime)
     }
 
     func close() {

@@ -12,8 +12,9 @@ struct HTTPConnection: Sendable {
         let (requests, continuation) = AsyncStream.makeStream(of: IncomingRequest.self)
         self.requests = requests
         var decoding = NIOHTTPDecoderLimitConfiguration()
-        decoding.maxHeaderFieldSize = limits.header
-        decoding.maxHeaderListSize = limits.header
+        // The watch counts first; this is for the fields behind a body in chunks.
+        decoding.maxHeaderFieldSize = 4 * limits.header
+        decoding.maxHeaderListSize = 4 * limits.header
         decoding.maxHeaderFieldCount = limits.headerLines
         // Which answers are in chunks is said by us: the encoder does not know of HEAD.
         var encoding = HTTPResponseEncoder.Configuration()

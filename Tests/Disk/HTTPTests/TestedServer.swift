@@ -51,7 +51,8 @@ struct ScriptedHandler: WebHandler {
 extension WebResponse {
     /// Says what was asked: method, path, query and body.
     init(echoing request: WebRequest) {
-        let path = "/" + request.segments.joined(separator: "/") + (request.isFolder ? "/" : "")
+        let path =
+            "/" + request.segments.joined(separator: "/") + (request.isFolder && !request.segments.isEmpty ? "/" : "")
         let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
         let body = String(decoding: request.body, as: UTF8.self)
         self.init(200, body: .bytes(Data("\(request.method) \(path) \(query) \(body)".utf8)))

@@ -1,0 +1,135 @@
+import SyncCore
+import SyncHTTP
+import SyncTestSupport
+import Testing
+
+/// What is refused, before any handler hears of it.
+@Suite struct HTTPLimitTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let sent: String
+        let status: Int
+
+        init(_ testDescription: String, _ status: Int, _ sent: String) {
+            (self.testDescription, self.sent, self.status) = (testDescription, sent, status)
+        }
+    }
+
+    private static let line = "X-Line: \(String(repeating: "a", count: 1_000))\r\n"
+
+    @Test(arguments: [
+        Row("an endless header", 431, "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: line, count: 200)),
+        Row("an endless line", 431, "GET / HTTP/1.1\r\nX: \(String(repeating: "a", count: 1 << 20))"),
+        Row(
+            "65 lines", 431,
+            "GET / HTTP/1.1\r\nHost: a\r\n\((1...64).map { "X-\($0): a\r\n" }.joined())\r\n"),
+        Row("a long target", 414, "GET /\(String(repeating: "a", count: 8 << 10)) HTTP/1.1\r\nHost: a\r\n\r\n"),
+        Row("an endless target", 414, "GET /\(String(repeating: "a", count: 1 << 20))"),
+        Row("a long body", 413, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n"),
+        Row(
+            "a body of any length", 413,
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999999999999999\r\n\r\n"),
+        Row(
+            "an endless body", 413,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + String(repeating: "400\r\n\(String(repeating: "a", count: 1_024))\r\n", count: 200)),
+        Row(
+            "endless fields behind a body", 431,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+                + String(repeating: line, count: 200)),
+        Row("no length", 411, "POST / HTTP/1.1\r\nHost: a\r\n\r\n"),
+        Row("a method of others", 405, "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"),
+        Row("a method of nobody", 501, "BREW / HTTP/1.1\r\nHost: a\r\n\r\n"),
+        Row("a coding", 501, "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n"),
+        Row("no host", 400, "GET / HTTP/1.1\r\n\r\n"),
+        Row("two hosts", 400, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+        Row("a space before the colon", 400, "GET / HTTP/1.1\r\nHost : a\r\n\r\n"),
+        Row("no HTTP", 501, "hello\r\n\r\n"),
+        Row("a TLS handshake", 501, "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}\u{3}\r\n\r\n"),
+        Row("two lengths", 400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+        Row("two lengths in one", 400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\na"),
+        Row("a signed length", 400, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n\r\na"),
+        Row(
+            "a length and chunks", 400,
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        Row(
+            "chunks and a length", 400,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"),
+        Row(
+            "a chunk without a size", 400,
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n\r\n"),
+        Row("chunks of old", 400, "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    ])
+    func `What is too much or ambiguous is refused, and the connection ends`(row: Row) async throws {
+        try await TestedServer.run(limits: .short) { _ in
+            Issue.record("the handler was asked")
+            return WebResponse(500)
+        } _: { server in
+            let visitor = try Visitor(port: server.port)
+            await visitor.send(row.sent)
+            let reply = await visitor.reply()
+            #expect(reply.status == row.status, "\(reply)")
+            #expect(reply.isWhole && reply.headers["connection"] == "close")
+            #expect((reply.headers["allow"] == "GET, HEAD, POST") == (row.status == 405))
+            #expect(await visitor.readToEnd().isEmpty)
+        }
+    }
+
+    @Test func `What is just within the limits is answered`() async throws {
+        try await TestedServer.run { server in
+            let visitor = try Visitor(port: server.port)
+            let target = "/" + String(repeating: "a", count: (8 << 10) - 1)
+            #expect(await visitor.ask("GET \(target)").status == 200)
+            let lines = (1...63).map { "X-\($0): a\r\n" }.joined()
+            #expect(await visitor.ask("GET /", lines).status == 200)
+            let body = String(repeating: "a", count: 64 << 10)
+            let reply = await visitor.ask("POST /", "Content-Length: \(body.utf8.count)\r\n", body: body)
+            #expect(reply.text == "post /  \(body)")
+        }
+    }
+
+    @Test(arguments: [
+        "/../a", "/a/..", "/a/../b", "/.", "/a/./b", "//", "//a", "/a//b", "/a//", "/%2e%2e/a", "/.%2E", "/a%00",
+        "/a%0a", "/a%7f", "/a%2fb", "/a%5cb", "/a\\b", "/%", "/%2", "/%zz", "/%+1", "/%ff", "/%c0%af", "/%ed%a0%80",
+        "/a%", "/%c3",
+    ])
+    func `A path that no page has is 404`(path: String) async throws {
+        try await TestedServer.run(limits: .short) { _ in
+            Issue.record("the handler was asked")
+            return WebResponse(500)
+        } _: { server in
+            let status = try await Visitor(port: server.port).ask("GET \(path)").status
+            // What is no byte of a target at all, the parser has refused.
+            #expect(status == 404 || path.contains("\\") && status == 400)
+        }
+    }
+
+    @Test(arguments: ["*", "a", "ftp://a/b", "/?a=%", "/?%ff=1"])
+    func `A target that is none of ours is 400`(target: String) async throws {
+        try await TestedServer.run(limits: .short) { server in
+            let visitor = try Visitor(port: server.port)
+            #expect(await visitor.ask("GET \(target)").status == 400)
+        }
+    }
+
+    @Test(arguments: [
+        ("/", "get /  "), ("/%252e%252e", "get /%2e%2e  "), ("/a%3Fb", "get /a?b  "), ("/...", "get /...  "),
+        ("http://a:1/b?c=d", "get /b c=d "), ("/a?b=/../c", "get /a b=/../c "), ("/a?b", "get /a b= "),
+        ("/a?&&b=c=d", "get /a b=c=d "),
+    ])
+    func `A target is decoded once`(target: String, text: String) async throws {
+        try await TestedServer.run { server in
+            let visitor = try Visitor(port: server.port)
+            #expect(await visitor.ask("GET \(target)").text == text)
+        }
+    }
+}
+
+extension HTTPLimits {
+    /// The refused are cut off soon.
+    static var short: HTTPLimits {
+        var limits = HTTPLimits()
+        limits.lingerTime = .milliseconds(200)
+        return limits
+    }
+}
