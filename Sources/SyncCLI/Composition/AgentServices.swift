@@ -98,12 +98,7 @@ struct AgentServices: Sendable {
                 ledger: queue, store: retrying, reader: PhotoFileReducer(pictures: workspace.pictures),
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
-        let metrics = try workspace.installation.metricsReport()
-        monitoring = MonitoringService(
-            file: settings.metrics.textfile.map {
-                MetricsFile(
-                    at: $0, report: metrics, ledger: queue, pool: threads.disk, time: time, logger: logger)
-            }, passes: passes, patience: restores.patience, time: time)
+        monitoring = try Self.monitoring(workspace, queue, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(
@@ -124,6 +119,31 @@ struct AgentServices: Sendable {
                 observe(event)
                 done.signal()
             })
+    }
+
+    private static func monitoring(
+        _ workspace: Workspace, _ ledger: LedgerQueue, passes: Wakeup, patience: LedgerPatience
+    ) throws -> MonitoringService {
+        let (installation, settings) = (workspace.installation, workspace.settings)
+        let (time, logger) = (workspace.time, workspace.logger)
+        let report = try installation.metricsReport()
+        let file = settings.metrics.textfile.map { path in
+            MetricsFile(
+                at: path, report: report, ledger: ledger, pool: workspace.threads.disk, time: time, logger: logger)
+        }
+        let notifiers = Notifiers(
+            settings.notify, environment: installation.environment, pool: workspace.threads.notices, time: time,
+            logger: logger)
+        var beat: (@Sendable () async throws -> Void)?
+        if let address = settings.notify.heartbeat {
+            beat = { try await HeartbeatCall(address).run() }
+        }
+        return MonitoringService(
+            file: file,
+            troubles: TroubleAnnouncer(
+                ledger: ledger, notifiers: notifiers, retention: installation.retentionOutlook,
+                disks: installation.disks, pool: workspace.threads.disk, time: time),
+            beat: beat, passes: passes, ledger: ledger, patience: patience, time: time, logger: logger)
     }
 
     /// Threads that photos keep busy for ever cannot be ended from within. Started anew (examples/sync-agent.service does
@@ -156,7 +176,19 @@ struct AgentServices: Sendable {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, source: source, pool: workspace.threads.intake,
             settle: workspace.settings.upload.settle, rescanEvery: workspace.settings.upload.rescan,
-            patience: restores.patience, work: work, time: time, logger: workspace.logger)
+            patience: restores.patience, work: work, rescanned: pipeline.noteRescan, time: time,
+            logger: workspace.logger)
+    }
+}
+
+extension Installation {
+    /// Those that the agent writes to.
+    fileprivate var disks: [TroubleAnnouncer.Disk] {
+        var places = [location.stateFolder]
+        if case .directory(let directory) = settings.store { places.append(directory.path) }
+        return places.map { place in
+            TroubleAnnouncer.Disk(place.text) { try? FileSystemFacts(at: place).freeBytes }
+        }
     }
 }
 

@@ -103,6 +103,12 @@ import Testing
         Row("projects.versions", "7", "7") { $0.projects.versions },
         Row("notify.command", "[mail, -s, \"a b\"]", "mail|-s|a b") { $0.notify.command.joined(separator: "|") },
         Row("notify.webhook", "https://h.example/T?k=1", "https://h.example/T?k=1") { $0.notify.webhook?.revealed },
+        Row("notify.kinds", "[storeAway, diskFull, storeAway]", "diskFull|storeAway") {
+            $0.notify.kinds.map(\.rawValue).sorted().joined(separator: "|")
+        },
+        Row("notify.heartbeat", "https://h.example/ping?k=1", "https://h.example/ping?k=1") {
+            $0.notify.heartbeat?.revealed
+        },
         Row("metrics.textfile", "~/out/agent.prom", "/home/ana/out/agent.prom") { $0.metrics.textfile },
     ]
 
