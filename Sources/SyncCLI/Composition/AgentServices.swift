@@ -182,12 +182,28 @@ struct AgentServices: Sendable {
 }
 
 extension Installation {
-    /// Those that the agent writes to.
+    /// Those that the agent writes to: that of the state, and that of an embedded store, where it is another one.
     fileprivate var disks: [TroubleAnnouncer.Disk] {
-        var places = [location.stateFolder]
-        if case .directory(let directory) = settings.store { places.append(directory.path) }
-        return places.map { place in
-            TroubleAnnouncer.Disk(place.text) { try? FileSystemFacts(at: place).freeBytes }
+        let state = location.stateFolder
+        var disks = [
+            TroubleAnnouncer.Disk(state.text, isOfLedger: true) { try? FileSystemFacts(at: state).freeBytes }
+        ]
+        if case .directory(let directory) = settings.store {
+            let path = directory.path
+            if Self.device(nearest: path) != Self.device(nearest: state) {
+                disks.append(
+                    TroubleAnnouncer.Disk(path.text, isOfLedger: false) { try? FileSystemFacts(at: path).freeBytes })
+            }
+        }
+        return disks
+    }
+
+    /// Of the path, or of the nearest folder above it that is there.
+    private static func device(nearest path: FilePath) -> UInt64? {
+        var place = path
+        while true {
+            if let facts = try? FileSystemFacts(at: place) { return facts.device }
+            guard place.removeLastComponent() else { return nil }
         }
     }
 }

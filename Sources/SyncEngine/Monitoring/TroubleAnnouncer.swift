@@ -17,11 +17,14 @@ package struct TroubleAnnouncer: Sendable {
     package struct Disk: Sendable {
         /// What people call the folder.
         let place: String
+        /// Whether the ledger is on it: then its thread waits for that disk anyhow, and no other has to.
+        let isOfLedger: Bool
         /// Blocks. `nil` where it cannot be told now.
         let freeBytes: @Sendable () -> Int64?
 
-        package init(_ place: String, freeBytes: @escaping @Sendable () -> Int64?) {
+        package init(_ place: String, isOfLedger: Bool, freeBytes: @escaping @Sendable () -> Int64?) {
             self.place = place
+            self.isOfLedger = isOfLedger
             self.freeBytes = freeBytes
         }
     }
@@ -40,7 +43,7 @@ package struct TroubleAnnouncer: Sendable {
     private let pool: BlockingPool
     private let time: TimeSource
 
-    /// - Parameter pool: for disks that may hang.
+    /// - Parameter pool: for other disks, which may hang.
     package init(
         ledger: LedgerQueue, notifiers: Notifiers, retention: RetentionOutlook, disks: [Disk], pool: BlockingPool,
         time: TimeSource
@@ -157,7 +160,9 @@ package struct TroubleAnnouncer: Sendable {
         for disk in disks {
             let standing = StandingNotice(.diskFull, about: disk.place)
             let wasFull = told.contains(standing)
-            let free = try await pool.run { disk.freeBytes() }
+            let free =
+                disk.isOfLedger
+                ? try await ledger { _ in disk.freeBytes() } : try await pool.run { disk.freeBytes() }
             // One that cannot be asked is as it was.
             guard free.map({ $0 < (wasFull ? Self.room.upperBound : Self.room.lowerBound) }) ?? wasFull else {
                 continue

@@ -15,13 +15,15 @@ import Testing
     init() throws { bench = try Bench() }
 
     /// A new one for each round, as after a restart.
-    private func round(_ kinds: Set<Notice.Kind> = Set(Notice.Kind.allCases)) async throws {
+    private func round(
+        _ kinds: Set<Notice.Kind> = Set(Notice.Kind.allCases), isOfLedger: Bool = true
+    ) async throws {
         let free = free
         try await TroubleAnnouncer(
             ledger: LedgerQueue(bench.ledger),
             notifiers: Notifiers([listener], kinds: kinds, logger: bench.logger),
             retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90),
-            disks: [TroubleAnnouncer.Disk("/state") { free.withLock { $0 } }],
+            disks: [TroubleAnnouncer.Disk("/state", isOfLedger: isOfLedger) { free.withLock { $0 } }],
             pool: BlockingPool(name: "test", threads: 1), time: bench.time.source
         ).run()
     }
@@ -89,11 +91,12 @@ import Testing
         #expect(told == ["damageFound false", "damageFound true"])
     }
 
-    @Test func `a full disk is told, and has room only when it has some to spare`() async throws {
+    @Test(arguments: [true, false])
+    func `a full disk is told, and has room only when it has some to spare`(isOfLedger: Bool) async throws {
         for (bytes, count) in [(255, 1), (300, 1), (nil, 1), (513, 2), (300, 2), (nil, 2), (255, 3)] as [(Int64?, Int)]
         {
             free.withLock { $0 = bytes.map { $0 << 20 } }
-            try await round()
+            try await round(isOfLedger: isOfLedger)
             #expect(told.count == count, "\(bytes ?? -1)")
         }
         #expect(told == ["diskFull false", "diskFull true", "diskFull false"])
@@ -107,5 +110,33 @@ import Testing
         #expect(told.isEmpty)
         try await round()
         #expect(told == ["photoFailed false"])
+    }
+
+    @Test func `a share is told of a day before its end, and when it has ended`() async throws {
+        let bench = try ShareBench(givesLinks: true)
+        try await bench.add("a.jpg")
+        let id = try await bench.share().id
+        func round() async throws {
+            try await TroubleAnnouncer(
+                ledger: bench.queue, notifiers: Notifiers([listener], logger: bench.logger),
+                retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90), disks: [],
+                pool: BlockingPool(name: "test", threads: 1), time: bench.time.source
+            ).run()
+        }
+        let life = try bench.record(id).expiresAt.timeIntervalSince(bench.time.now)
+        await bench.time.advance(by: .seconds(life - 86_401))
+        try await round()
+        #expect(told.isEmpty)
+        await bench.time.advance(by: .seconds(2))
+        try await round()
+        try await round()
+        #expect(told == ["shareEnds false"])
+        #expect(listener.notices.first?.title == "The share of Paris ends soon")
+        await bench.time.advance(by: .seconds(86_400))
+        try await bench.service().round()
+        try await round()
+        #expect(told == ["shareEnds false", "shareEnds true"])
+        #expect(listener.notices.last?.title == "The share of Paris has ended")
+        #expect(listener.notices.last?.facts["shareId"] == "\(id)")
     }
 }
