@@ -20,7 +20,7 @@ test: ## all tests, with the S3 servers that they need
 interop: ## the store tests against a Ceph RADOS Gateway (Debian's; its daemons are installed, not started)
 	@scripts/interop
 
-check: ## format, layering, scripts, documents, build without a warning
+check: ## format, layering, scripts, documents, build without a warning, metrics
 	@scripts/check
 
 sanitize: ## all tests under the thread sanitizer, then under the address sanitizer

@@ -90,7 +90,12 @@ struct CleanupCommand: WorkspaceCommand {
         let total = try await parts.ledger { try $0.dueEventCount(createdBefore: cutoff) }
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
-        return try await parts.retention.run(olderThan: days, after: unclear) { line.count($0, of: total, "event") }
+        let summary = try await parts.retention.run(olderThan: days, after: unclear) {
+            line.count($0, of: total, "event")
+        }
+        let run = RetentionRun(summary, scheduledAt: nil, at: workspace.time.now())
+        try await parts.ledger.finish { try $0.noteRetentionRun(run) }
+        return summary
     }
 
     /// Looks at the galleries. Where an agent is at work, it does so; a lock is held no longer than that takes.

@@ -15,6 +15,12 @@ struct StatusCommand: WorkspaceCommand {
             Storage classes are those that the store told last; the agent asks it every day, --refresh does now, by one \
             listing for each thousand objects. It also finds what the store no longer has: the next sync stores it again.
 
+            --check is for monitoring, as a plugin of Nagios and its like: one line with numbers, and 0 for OK, 1 for \
+            WARNING, 2 for CRITICAL, 3 when it cannot be told. CRITICAL: photos are lost; stored objects are damaged or \
+            gone; a photo waits, the store is away, or no agent runs and no pass was whole, for more than 3 days. WARNING: \
+            the same for more than a day; the store cannot be reached; photos cannot be stored; a folder cannot be read; \
+            gallery events are overdue; the catalogue is not up to date; there was no pass yet.
+
               ❄️  archived    ⏳  retrieving    ✨  restored    ⭐  rush    ⚠️  error
 
             EXAMPLES
@@ -22,6 +28,7 @@ struct StatusCommand: WorkspaceCommand {
               sync-agent status --watch
               sync-agent status --refresh
               sync-agent status --machines
+              sync-agent status --check
               sync-agent status ~/Pictures/Gallery/IMG_0001.jpg
               sync-agent status --json | jq .oldestUnsynced
             """
@@ -39,9 +46,26 @@ struct StatusCommand: WorkspaceCommand {
     @Flag(help: "Show the machines that store for this user, and when each did last.")
     var machines = false
 
+    @Flag(help: "Check: one line and exit code 0, 1, 2 or 3, for monitoring.")
+    var check = false
+
     @OptionGroup var options: AnswerOptions
 
+    func run() async throws {
+        guard check else { return try await runInWorkspace() }
+        try await Console.run { console in
+            do {
+                return try await Workspace(options.global, console).whileOpen(answer)
+            } catch {
+                return StatusCheck.unknown(error).answer
+            }
+        }
+    }
+
     func validate() throws {
+        if check, machines || watch || refresh || options.json || !paths.isEmpty {
+            throw ValidationError("--check goes alone")
+        }
         if machines, watch || refresh || !paths.isEmpty {
             throw ValidationError("--machines goes with --json alone")
         }
@@ -56,6 +80,7 @@ struct StatusCommand: WorkspaceCommand {
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
         let status = try await StatusReader(workspace).read()
+        if check { return StatusCheck(status.report, waitingSince: status.waitingSince, now: status.now).result.answer }
         if let hint = try await RebuildHint.text(workspace) { workspace.console.errors.writeLine(hint) }
         return Answer(status.report) { status.view(on: $0).lines }
     }

@@ -98,12 +98,7 @@ struct AgentServices: Sendable {
                 ledger: queue, store: retrying, reader: PhotoFileReducer(pictures: workspace.pictures),
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
-        let metrics = try workspace.installation.metricsReport()
-        monitoring = MonitoringService(
-            file: settings.metrics.textfile.map {
-                MetricsFile(
-                    at: $0, report: metrics, ledger: queue, pool: threads.disk, time: time, logger: logger)
-            }, passes: passes, patience: restores.patience, time: time)
+        monitoring = try Self.monitoring(workspace, queue, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(
@@ -124,6 +119,31 @@ struct AgentServices: Sendable {
                 observe(event)
                 done.signal()
             })
+    }
+
+    private static func monitoring(
+        _ workspace: Workspace, _ ledger: LedgerQueue, passes: Wakeup, patience: LedgerPatience
+    ) throws -> MonitoringService {
+        let (installation, settings) = (workspace.installation, workspace.settings)
+        let (time, logger) = (workspace.time, workspace.logger)
+        let report = try installation.metricsReport()
+        let file = settings.metrics.textfile.map { path in
+            MetricsFile(
+                at: path, report: report, ledger: ledger, pool: workspace.threads.disk, time: time, logger: logger)
+        }
+        let notifiers = Notifiers(
+            settings.notify, environment: installation.environment, pool: workspace.threads.notices, time: time,
+            logger: logger)
+        var beat: (@Sendable () async throws -> Void)?
+        if let address = settings.notify.heartbeat {
+            beat = { try await HeartbeatCall(address).run() }
+        }
+        return MonitoringService(
+            file: file,
+            troubles: TroubleAnnouncer(
+                ledger: ledger, notifiers: notifiers, retention: installation.retentionOutlook,
+                disks: installation.disks, pool: workspace.threads.disk, time: time),
+            beat: beat, passes: passes, ledger: ledger, patience: patience, time: time, logger: logger)
     }
 
     /// Threads that photos keep busy for ever cannot be ended from within. Started anew (examples/sync-agent.service does
@@ -156,7 +176,35 @@ struct AgentServices: Sendable {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, source: source, pool: workspace.threads.intake,
             settle: workspace.settings.upload.settle, rescanEvery: workspace.settings.upload.rescan,
-            patience: restores.patience, work: work, time: time, logger: workspace.logger)
+            patience: restores.patience, work: work, rescanned: pipeline.noteRescan, time: time,
+            logger: workspace.logger)
+    }
+}
+
+extension Installation {
+    /// Those that the agent writes to: that of the state, and that of an embedded store, where it is another one.
+    fileprivate var disks: [TroubleAnnouncer.Disk] {
+        let state = location.stateFolder
+        var disks = [
+            TroubleAnnouncer.Disk(state.text, isOfLedger: true) { try? FileSystemFacts(at: state).freeBytes }
+        ]
+        if case .directory(let directory) = settings.store {
+            let path = directory.path
+            if Self.device(nearest: path) != Self.device(nearest: state) {
+                disks.append(
+                    TroubleAnnouncer.Disk(path.text, isOfLedger: false) { try? FileSystemFacts(at: path).freeBytes })
+            }
+        }
+        return disks
+    }
+
+    /// Of the path, or of the nearest folder above it that is there.
+    private static func device(nearest path: FilePath) -> UInt64? {
+        var place = path
+        while true {
+            if let facts = try? FileSystemFacts(at: place) { return facts.device }
+            guard place.removeLastComponent() else { return nil }
+        }
     }
 }
 

@@ -17,7 +17,9 @@ protocol WorkspaceCommand: AsyncParsableCommand {
 }
 
 extension WorkspaceCommand {
-    func run() async throws {
+    func run() async throws { try await runInWorkspace() }
+
+    func runInWorkspace() async throws {
         try await Console.run(json: options.json) { console in
             try await Workspace(options.global, console).whileOpen(answer)
         }

@@ -42,6 +42,7 @@ struct Examination: Sendable {
                 machine.lookAtVerification(ledger, installation?.settings.verify, now: TimeSource.system.now())
                 machine.lookAtPhotos(ledger)
                 if let installation {
+                    machine.lookAtRetention(ledger, installation)
                     machine.lookAtOriginals(
                         ledger, installation,
                         hasDecoder: PictureWorkers(besides: ProcessEnvironment.executable).program != nil)

@@ -140,6 +140,18 @@ struct MachineExamination: Sendable {
         }
     }
 
+    /// Only where events are known.
+    func lookAtRetention(_ ledger: Ledger, _ installation: Installation) {
+        let (name, now) = ("cleanup", installation.time.now())
+        guard let standing = try? installation.retentionOutlook.standing(ledger, at: now),
+            let detail = StatusReport.Retention(standing).sentence(now: now)
+        else { return }
+        checks.add(
+            standing.overdue == 0
+                ? .ok(name, detail)
+                : .limited(name, detail, instead: "they keep their texts; sync-agent cleanup --report says why"))
+    }
+
     /// Whether the bytes of photos are kept, and what that costs.
     func lookAtOriginals(_ ledger: Ledger, _ installation: Installation, hasDecoder: Bool) {
         let name = "originals"

@@ -188,6 +188,6 @@ extension Notifiers {
         }
         if let webhook = settings.webhook { ways.append(WebhookNotifier(webhook, time: time)) }
         if let desktop = DesktopNotifier(environment: environment, pool: pool) { ways.append(desktop) }
-        self.init(ways, logger: logger)
+        self.init(ways, kinds: settings.kinds, logger: logger)
     }
 }

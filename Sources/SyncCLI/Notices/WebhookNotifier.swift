@@ -17,7 +17,7 @@ struct WebhookNotifier: Notifier {
         let text: String
     }
 
-    fileprivate struct Problem {
+    struct Problem {
         let words: String
         /// Whether the same request may succeed when it is sent again.
         let mayPass: Bool
@@ -99,7 +99,7 @@ struct WebhookNotifier: Notifier {
 
 extension WebhookNotifier.Problem {
     /// Not in curl's words: those name the host.
-    fileprivate init(_ code: TransportError.Code) {
+    init(_ code: TransportError.Code) {
         switch code {
         case .unreachable: self.init(words: "cannot be reached; check the network and the address", mayPass: true)
         case .proxyFailed: self.init(words: "cannot be reached through the proxy", mayPass: true)
@@ -113,7 +113,7 @@ extension WebhookNotifier.Problem {
 
 extension HTTPURL {
     /// `nil` unless it is an http or https address with a host. Name and password are left out.
-    fileprivate init?(_ url: URL) {
+    init?(_ url: URL) {
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let host = parts.encodedHost, !host.isEmpty

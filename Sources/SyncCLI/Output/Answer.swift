@@ -32,6 +32,13 @@ struct Answer {
         end = failure ?? status.failure
     }
 
+    /// One line for a program that reads it by its exit code.
+    init(line: String, code: ExitCode) {
+        json = { nil }
+        lines = { _ in [line] }
+        end = code == .success ? nil : code
+    }
+
     /// Of a command that has no JSON, or has said what it had to say.
     init(_ status: ExitStatus = .done, lines: [String] = []) {
         json = { nil }

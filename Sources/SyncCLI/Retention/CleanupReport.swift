@@ -116,6 +116,28 @@ struct OverdueReport: Encodable, Sendable {
         let finishedAt: Date
     }
 
+    /// One of the last cleanups.
+    struct History: Encodable, Sendable {
+        /// `null` of one that somebody has started.
+        @Nullable var scheduledAt: Date?
+        let finishedAt: Date
+        let archived: Int
+        let deleted: Int
+        let skipped: Int
+        let failed: Int
+        let waiting: Int
+
+        init(_ run: RetentionRun) {
+            _scheduledAt = Nullable(wrappedValue: run.scheduledAt)
+            finishedAt = run.finishedAt
+            archived = run.archived
+            deleted = run.deleted
+            skipped = run.skipped
+            failed = run.failed
+            waiting = run.waiting
+        }
+    }
+
     struct SignedOff: Encodable, Sendable {
         let event: String
         let profile: String
@@ -127,6 +149,8 @@ struct OverdueReport: Encodable, Sendable {
     /// So many overdue events are named, the oldest first.
     static let named = 1_000
     private static let recent = 10
+    private static let runsTold = 30
+    private static let runsShown = 10
 
     let daysOld: Int
     let overdue: Int
@@ -138,6 +162,10 @@ struct OverdueReport: Encodable, Sendable {
     /// The last daily run of an agent.
     @Nullable var lastRun: Run?
     let nextRun: Date
+    /// The last cleanups, the latest first.
+    let runs: [History]
+    /// The part of them that left nothing that was due, from 0 to 1; `null` before the first.
+    @Nullable var successRate: Double?
     let signedOff: [SignedOff]
 
     init(_ parts: RetentionServices, daysOld: Int, now: Date) async throws {
@@ -157,7 +185,29 @@ struct OverdueReport: Encodable, Sendable {
         let run = try await parts.ledger { try $0.dailyRun(RetentionService.task) }
         _lastRun = Nullable(wrappedValue: run.map { Run(scheduledAt: $0.scheduledAt, finishedAt: $0.finishedAt) })
         nextRun = parts.schedule.next(after: now)
+        let runs = try await parts.ledger { try $0.retentionRuns(limit: Self.runsTold) }
+        self.runs = runs.map(History.init)
+        _successRate = Nullable(wrappedValue: Self.successRate(of: runs))
         signedOff = try await parts.ledger { try $0.retentionRecords(limit: Self.recent) }.map(SignedOff.init)
+    }
+
+    static func successRate(of runs: [RetentionRun]) -> Double? {
+        runs.isEmpty ? nil : Double(runs.count(where: \.isWhole)) / Double(runs.count)
+    }
+
+    private var historyLines: [String] {
+        guard let successRate else { return [] }
+        let table = Table(.left(18), .right(9), .right(9), .right(9), .right(9), .right(9))
+        let rows = runs.prefix(Self.runsShown).map { run in
+            table.row(
+                [Quantities.time(run.finishedAt)]
+                    + [run.archived, run.deleted, run.skipped, run.failed, run.waiting].map(Quantities.count))
+        }
+        let whole = Int((successRate * Double(runs.count)).rounded())
+        let last = Quantities.counted(runs.count, "cleanup")
+        let percent = Int((successRate * 100).rounded(.down))
+        return ["", table.row(["Cleanup", "archived", "deleted", "skipped", "failed", "waiting"])] + rows
+            + ["\(whole) of the last \(last) left nothing behind (\(percent) %).", ""]
     }
 
     /// For people.
@@ -168,6 +218,7 @@ struct OverdueReport: Encodable, Sendable {
             lastRun.map { "Last daily run \(Quantities.ago($0.finishedAt, now: now))." } ?? "No daily run yet.",
             "The next one is due at \(Quantities.time(nextRun)), while an agent runs.",
         ]
+        lines += historyLines
         if overdue == 0, unclear.isEmpty { return lines + ["Nothing is overdue."] }
         if overdue > 0 { lines.append("\(Quantities.counted(overdue, "event")) overdue:") }
         let shown = events.prefix(20)

@@ -57,7 +57,8 @@ struct GalleryServer: Service {
                     frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] in
                         logger.warning("\($0)")
                     }), pool: workspace.threads.photos, policy: settings.photos.reduce),
-            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, sharedFiles: sharedFiles)
+            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, isLocal: self.address.isLoopback,
+            sharedFiles: sharedFiles)
     }
 
     /// The first line of a file that only its owner reads.

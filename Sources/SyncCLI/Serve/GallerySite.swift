@@ -23,6 +23,8 @@ struct GallerySite: WebHandler {
     let policy: TierPolicy
     /// Nothing may be asked for.
     let isReadOnly: Bool
+    /// Only this machine can ask: its collector need not sign in.
+    let isLocal: Bool
     /// The shares of an embedded store, which no other server shows; `nil` of another store.
     let sharedFiles: SharedFiles?
 
@@ -60,6 +62,7 @@ struct GallerySite: WebHandler {
         switch (request.method, path.first) {
         case (.get, "healthz") where path.count == 1, (.head, "healthz") where path.count == 1:
             return WebResponse(200, headers: [Self.plain], body: .bytes(Data("ok\n".utf8)))
+        case (.get, "metrics") where path.count == 1 && isLocal: return try await metrics()
         case (.get, "s"), (.head, "s"): return try await share(request)
         case (.get, "assets"), (.head, "assets"): return asset(path)
         case (.post, "login") where path.count == 1: return signIn(request)
@@ -88,6 +91,7 @@ struct GallerySite: WebHandler {
         case ("restores", 1): return try await restores(session)
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
+        case ("metrics", 1): return try await metrics()
         case ("status", 1): return try await status(session)
         default: return page(404, "Not found", "There is nothing under this address.", session: session)
         }
@@ -189,6 +193,15 @@ struct GallerySite: WebHandler {
     }
 
     // MARK: Files beside the pages
+
+    /// The exposition format of Prometheus, from the ledger alone.
+    private func metrics() async throws -> WebResponse {
+        let (report, now) = (try workspace.installation.metricsReport(), time.now())
+        let text = try await ledger { try report.text($0, at: now) }
+        return WebResponse(
+            200, headers: [.init("Content-Type", "text/plain; version=0.0.4; charset=utf-8")] + Self.security,
+            body: .bytes(Data(text.utf8)))
+    }
 
     private func asset(_ path: [String]) -> WebResponse {
         let (type, text): (String, String)

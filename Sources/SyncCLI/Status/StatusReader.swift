@@ -16,6 +16,8 @@ struct StatusReader {
         let lostObjects: [ObjectRecord]
         let now: Date
         let home: String?
+        /// Since when the photo is there that waits longest.
+        let waitingSince: Date?
 
         func view(on terminal: Terminal) -> StatusView {
             StatusView(
@@ -47,8 +49,9 @@ struct StatusReader {
         _ ledger: Ledger, _ store: (StoreIdentity, String?), _ shared: [FilePath: StatusReport.SharedVacation]
     ) throws -> Status {
         try ledger.expireRestores(at: installation.time.now())
+        let overview = try ledger.overview()
         var report = StatusReport(
-            try ledger.overview(), leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
+            overview, leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
             backlog: try backlog(ledger),
             vacations: try ledger.vacations(), sharedVacations: shared,
             delayed: try ledger.delayedPhotos(limit: Self.failedShown),
@@ -61,11 +64,13 @@ struct StatusReader {
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
+        report.retention = StatusReport.Retention(
+            try installation.retentionOutlook.standing(ledger, at: installation.time.now()))
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
             lostObjects: try ledger.lostBesidePhotos(limit: Self.failedShown), now: installation.time.now(),
-            home: installation.location.home?.string)
+            home: installation.location.home?.string, waitingSince: overview.oldestWaiting)
     }
 
     /// As their folders were seen last: an overview waits for no disk.

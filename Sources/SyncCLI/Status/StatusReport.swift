@@ -166,6 +166,18 @@ struct StatusReport: Encodable {
         var waitingBytes: Int64 = 0
     }
 
+    /// The cleanup of old gallery events.
+    struct Retention: Encodable {
+        /// All that are known, and those that have their text still.
+        var events = 0
+        var kept = 0
+        /// Those that a daily cleanup should have deleted.
+        var overdue = 0
+        /// The last daily one; `null` before the first.
+        @Nullable var lastRunAt: Date?
+        @Nullable var nextRunAt: Date?
+    }
+
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -186,6 +198,7 @@ struct StatusReport: Encodable {
     var verification: Verification
     var catalog: Catalog
     var originals = Originals()
+    var retention = Retention()
     /// What is damaged of machines that are silent, as far as this one has found it.
     var elsewhere: [Elsewhere]
     @Nullable var oldestUnsynced: Unsynced?
@@ -272,6 +285,22 @@ extension StatusReport.Catalog {
         self.init(
             enabled: isKept, machineId: standing.machine, machine: name, writtenAt: standing.writtenAt,
             waiting: standing.unwritten, problem: isKept ? standing.problem : nil)
+    }
+}
+
+extension StatusReport.Retention {
+    init(_ standing: RetentionStanding) {
+        self.init(
+            events: standing.events, kept: standing.kept, overdue: standing.overdue, lastRunAt: standing.lastRunAt,
+            nextRunAt: standing.nextRunAt)
+    }
+
+    /// For people; `nil` where no events are known.
+    func sentence(now: Date) -> String? {
+        guard events > 0, let nextRunAt else { return nil }
+        let last = lastRunAt.map { "last cleanup \(Quantities.ago($0, now: now))" } ?? "no daily cleanup yet"
+        let late = overdue == 0 ? "none overdue" : "\(Quantities.count(overdue)) overdue (sync-agent cleanup --report)"
+        return "\(late); \(last), the next one at \(Quantities.time(nextRunAt))"
     }
 }
 

@@ -53,6 +53,13 @@ struct StatusView {
             let when = TextLayout.wrapped("\(Quantities.ago(lastSyncAt, now: now)), the last whole pass", to: width - 8)
             lines += table.rows("Synced", last: when)
         }
+        if let events = report.retention.sentence(now: now) {
+            lines += table.rows(
+                "Events",
+                last: TextLayout.wrapped(events, to: width - 8).map { line in
+                    report.retention.overdue > 0 ? terminal.styled(line, .yellow) : line
+                })
+        }
         if let names {
             lines += TextLayout.wrapped(names, to: width - 8).enumerated().map { index, line in
                 (index == 0 ? "Names   " : "        ") + terminal.styled(line, .yellow)

@@ -81,7 +81,7 @@ enum ConfigSections {
         "projects": "What is kept of projects.",
         "machine": "This machine, among others that store photos of the same user.",
         "metrics": "What monitoring reads.",
-        "notify": "Who is told of restores that are ready, have failed, or end soon.",
+        "notify": "Who is told of restores, shares, and what is wrong.",
     ]
 
     /// - Parameter section: as in the paths of keys, with `[]` for a list.

@@ -201,11 +201,21 @@ enum ConfigKeys {
 
     static let notifyCommand = ConfigKey(
         "notify.command", .command, default: [], traits: KeyTraits(example: "[notify-send, done]"),
-        "A program to start when a restore is ready, has failed or ends soon. No shell comes between.")
+        "A program to start when there is news: restores, shares, and what is wrong. No shell comes between.")
     static let notifyWebhook = ConfigKey(
         "notify.webhook", ValueKind.address(isSecret: true).orNull(), default: nil,
         traits: KeyTraits(isSecret: true, example: "https://hooks.example.net/T0/B1"),
         "An address that gets the same news. It counts as a secret: the file should have mode 0600.")
+
+    static let notifyKinds = ConfigKey(
+        "notify.kinds", .noticeKinds, default: Set(Notice.Kind.allCases),
+        traits: KeyTraits(example: "[photoFailed, storeAway, damageFound]"),
+        "What is told: all, or a list of kinds.")
+    static let heartbeat = ConfigKey(
+        "notify.heartbeat", ValueKind.address(isSecret: true).orNull(), default: nil,
+        traits: KeyTraits(isSecret: true, example: "https://hc-ping.example.net/b2c3d4"),
+        "An address that is called (GET) after each whole pass after which nothing has failed and nothing is lost, so that "
+            + "its silence is the alarm. It counts as a secret.")
 
     static let metricsFile = ConfigKey(
         "metrics.textfile", ValueKind.path.orNull(), default: nil,
@@ -233,7 +243,7 @@ enum ConfigKeys {
         verifyPercent.description, verifyBudget.description,
         projectVersions.description,
         serveEnabled.description, serveListen.description, servePassword.description, serveBaseURL.description,
-        notifyCommand.description, notifyWebhook.description,
+        notifyCommand.description, notifyWebhook.description, notifyKinds.description, heartbeat.description,
         metricsFile.description,
     ]
 }

@@ -127,6 +127,31 @@ extension ValueKind where Value == [String] {
     }
 }
 
+extension ValueKind where Value == Set<Notice.Kind> {
+    /// Some kinds of notices, or `all`.
+    static var noticeKinds: Self {
+        let names = Notice.Kind.allCases.map(\.rawValue)
+        return ValueKind(
+            "list of choices", accepted: "all, or a list of \(names.joined(separator: ", "))",
+            read: { (node) throws(Rejection) in
+                if case .text("all", _) = node.content { return Set(Notice.Kind.allCases) }
+                guard case .list(let items) = node.content else { throw Rejection() }
+                var kinds: Set<Notice.Kind> = []
+                for item in items {
+                    guard case .text(let text, _) = item.content, let kind = Notice.Kind(rawValue: text) else {
+                        throw Rejection("one of its parts is no kind")
+                    }
+                    kinds.insert(kind)
+                }
+                return kinds
+            },
+            render: { kinds in
+                if kinds.count == names.count { return "all" }
+                return "[\(Notice.Kind.allCases.filter(kinds.contains).map(\.rawValue).joined(separator: ", "))]"
+            })
+    }
+}
+
 extension ValueKind where Value == URL {
     /// An http or https address with a host.
     /// - Parameter isSecret: then neither name nor password is refused, and a query may stand in it.

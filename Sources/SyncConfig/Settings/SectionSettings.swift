@@ -176,11 +176,15 @@ extension ShareSettings {
     }
 }
 
-/// Who is told of restores that are ready, have failed, or end soon.
+/// Who is told of restores, shares, and what is wrong.
 package struct NotifySettings: Hashable, Sendable {
     /// Program and arguments; empty for none.
     package var command: [String]
     package var webhook: SecretURL?
+    /// What is told.
+    package var kinds: Set<Notice.Kind>
+    /// Called after each whole good pass.
+    package var heartbeat: SecretURL?
 }
 
 /// An address that is a secret: whoever knows it can use it. Printing it, or what holds it, does not tell it.
@@ -201,6 +205,8 @@ extension NotifySettings {
     init(from reader: inout SettingsReader) {
         command = reader.value(ConfigKeys.notifyCommand)
         webhook = reader.value(ConfigKeys.notifyWebhook).map(SecretURL.init)
+        kinds = reader.value(ConfigKeys.notifyKinds)
+        heartbeat = reader.value(ConfigKeys.heartbeat).map(SecretURL.init)
     }
 }
 

@@ -11,6 +11,21 @@ package struct Notice: Hashable, Sendable, Codable {
         case restoreExpiring
         /// A share that had to wait can be seen.
         case shareLive
+        /// A share ends soon, or has ended.
+        case shareEnds
+        // Of the rest, each is told when it begins, and when it is over.
+        /// Photos cannot be stored as they are.
+        case photoFailed
+        /// The store cannot be used.
+        case storeAway
+        /// The last cleanup could not delete some old gallery events.
+        case retentionFailed
+        /// Gallery events should have been deleted by now.
+        case eventsOverdue
+        /// What is stored is damaged or gone, or photos are lost.
+        case damageFound
+        /// There is hardly room on a disk that the agent needs.
+        case diskFull
     }
 
     package var kind: Kind

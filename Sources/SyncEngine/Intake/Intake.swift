@@ -18,6 +18,7 @@ package actor Intake {
     private let rescanEvery: Duration
     private let patience: LedgerPatience
     private let work: Wakeup
+    private let rescanned: @Sendable () -> Void
     private let time: TimeSource
     private let logger: Logger
 
@@ -25,6 +26,7 @@ package actor Intake {
     private let settlingChanged = Wakeup()
     private var treesToScan: [FilePath] = []
     private let treesChanged = Wakeup()
+    private var isRescanning = false
     private var knownProblems: Set<ScanError> = []
     /// Of the kernel's queue, by root, as far as they are counted.
     private var overflows: [FilePath: Int] = [:]
@@ -32,10 +34,11 @@ package actor Intake {
     /// - Parameters:
     ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
     ///   - work: signalled when the queue has got something new.
+    ///   - rescanned: called when all folders were read anew, as they are now and then.
     package init(
         folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, source: any ChangeSource,
         pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience, work: Wakeup,
-        time: TimeSource, logger: Logger
+        rescanned: @escaping @Sendable () -> Void = {}, time: TimeSource, logger: Logger
     ) {
         self.folders = folders
         self.ledger = ledger
@@ -46,6 +49,7 @@ package actor Intake {
         self.rescanEvery = rescanEvery
         self.patience = patience
         self.work = work
+        self.rescanned = rescanned
         self.time = time
         self.logger = logger
         self.settling = SettleQueue(settle: settle)
@@ -174,6 +178,10 @@ package actor Intake {
             }
             let tree = treesToScan.removeFirst()
             if let folder = folder(of: tree) { try await scan(folder, from: tree) }
+            if isRescanning, treesToScan.isEmpty {
+                isRescanning = false
+                rescanned()
+            }
         }
     }
 
@@ -196,6 +204,7 @@ package actor Intake {
     private func rescanNowAndThen() async throws {
         while true {
             try await time.sleep(rescanEvery)
+            isRescanning = true
             for folder in folders { enqueue(folder.path) }
         }
     }

@@ -1,12 +1,12 @@
 package import FoundationEssentials
 package import SyncLedger
 
-/// When old events are due, by the schedule of the daily cleanup.
+/// Where the cleanup of old events stands, by the schedule of the daily one.
 package struct RetentionOutlook: Sendable {
     /// Seconds that a daily cleanup may take before what it should have done is overdue.
     private static let patience: TimeInterval = 3_600
 
-    package let schedule: DailySchedule
+    private let schedule: DailySchedule
     private let days: Int
 
     /// - Parameter days: after which an event is due.
@@ -20,5 +20,32 @@ package struct RetentionOutlook: Sendable {
     package func overdue(_ ledger: Ledger, at now: Date) throws(LedgerError) -> Int {
         let run = schedule.last(upTo: now.addingTimeInterval(-Self.patience))
         return try ledger.dueEventCount(createdBefore: run.addingTimeInterval(-Double(days) * 86_400))
+    }
+
+    package func standing(_ ledger: Ledger, at now: Date) throws(LedgerError) -> RetentionStanding {
+        let counts = try ledger.eventCounts().retention
+        return RetentionStanding(
+            events: counts.values.reduce(0, +), kept: counts[.kept] ?? 0, overdue: try overdue(ledger, at: now),
+            lastRunAt: try ledger.dailyRun(RetentionService.task)?.finishedAt, nextRunAt: schedule.next(after: now))
+    }
+}
+
+package struct RetentionStanding: Hashable, Sendable {
+    /// All that are known.
+    package var events: Int
+    /// Of these, those that have their text still.
+    package var kept: Int
+    /// See ``RetentionOutlook/overdue(_:at:)``.
+    package var overdue: Int
+    /// When the last daily cleanup ended; `nil` before the first.
+    package var lastRunAt: Date?
+    package var nextRunAt: Date
+
+    package init(events: Int, kept: Int, overdue: Int, lastRunAt: Date?, nextRunAt: Date) {
+        self.events = events
+        self.kept = kept
+        self.overdue = overdue
+        self.lastRunAt = lastRunAt
+        self.nextRunAt = nextRunAt
     }
 }

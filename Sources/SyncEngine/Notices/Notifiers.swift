@@ -5,16 +5,22 @@ package import SyncCore
 /// ways nor the agent.
 package struct Notifiers: Sendable {
     private let ways: [any Notifier]
+    private let kinds: Set<Notice.Kind>
     private let logger: Logger
 
-    package init(_ ways: [any Notifier], logger: Logger) {
+    /// - Parameter kinds: those that are told.
+    package init(
+        _ ways: [any Notifier], kinds: Set<Notice.Kind> = Set(Notice.Kind.allCases), logger: Logger
+    ) {
         self.ways = ways
+        self.kinds = kinds
         self.logger = logger
     }
 
     /// Tells it in all ways at once, and returns when the last is done.
     /// - Throws: `CancellationError`.
     package func tell(_ notice: Notice) async throws {
+        guard tells(notice.kind) else { return }
         await withTaskGroup(of: Void.self) { group in
             for way in ways {
                 group.addTask { await tell(notice, by: way) }
@@ -22,6 +28,8 @@ package struct Notifiers: Sendable {
         }
         try Task.checkCancellation()
     }
+
+    package func tells(_ kind: Notice.Kind) -> Bool { kinds.contains(kind) }
 
     private func tell(_ notice: Notice, by way: any Notifier) async {
         do {

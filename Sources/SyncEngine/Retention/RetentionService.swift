@@ -88,6 +88,8 @@ package final class RetentionService: Service {
         defer { withExtendedLifetime(lock) {} }
         let summary = try await retention.run(olderThan: days)
         tell(summary)
+        let run = RetentionRun(summary, scheduledAt: due, at: time.now())
+        try await ledger.finish { try $0.noteRetentionRun(run) }
         if let outage = summary.outage {
             logger.warning("old gallery events wait for the store: \(outage)")
             return false
@@ -119,6 +121,15 @@ package final class RetentionService: Service {
         {
             logger.warning("kept: \(count.counted("gallery event")): \(reason)")
         }
+    }
+}
+
+extension RetentionRun {
+    /// - Parameter scheduledAt: `nil` of one that somebody has started.
+    package init(_ summary: RetentionSummary, scheduledAt: Date?, at time: Date) {
+        self.init(
+            scheduledAt: scheduledAt, finishedAt: time, archived: summary.archived, deleted: summary.deleted,
+            skipped: summary.skipped.count, failed: summary.errors.count, waiting: summary.waiting)
     }
 }
 

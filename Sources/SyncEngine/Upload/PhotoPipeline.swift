@@ -132,6 +132,13 @@ package final class PhotoPipeline: Sendable {
         if case .untilDone = mode, !isStopping, let error = gate.closedBy { throw error }
     }
 
+    /// All folders were read anew: what is in the queue is all there is, and a pass is whole when it is stored. Where there was
+    /// nothing to do, the store is asked whether it is there.
+    package func noteRescan() {
+        state.withLock { $0.noteRescan() }
+        work.signal()
+    }
+
     // MARK: Claiming
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
@@ -179,7 +186,13 @@ package final class PhotoPipeline: Sendable {
                     }
                 }
                 // A pass is whole when whoever asked for it says so.
-                if case .untilStopped = mode { try await noteAllDone(isEmpty: due == nil) }
+                if case .untilStopped = mode {
+                    if state.withLock({ $0.takeRescan() }) {
+                        try await lookAtStore(mode)
+                        continue
+                    }
+                    try await noteAllDone(isEmpty: due == nil)
+                }
             }
             var pause = wait
             if case .untilStopped = mode { pause = min(wait ?? Self.glance, Self.glance) }

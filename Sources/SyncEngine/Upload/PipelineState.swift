@@ -17,6 +17,8 @@ struct PipelineState: Sendable {
     var rounds = PassRounds()
     /// Whether something was done since the queue was last empty.
     private var isBusy = false
+    /// Whether all folders were read anew since then.
+    private var isRescanned = false
     /// How often people had asked for another try when it was looked at last.
     private var retriesSeen: Int64?
     private var deadline: Duration?
@@ -40,6 +42,17 @@ struct PipelineState: Sendable {
         inHand[claim.photoID] = nil
         if case .uploaded = outcome { rounds.noteStored(claim.photoID) }
         isBusy = true
+    }
+
+    mutating func noteRescan() { isRescanned = true }
+
+    /// - Returns: whether all folders were read anew, and nobody has looked at the store since. The pass that it makes is
+    ///   then for ``noteWhole()`` to tell.
+    mutating func takeRescan() -> Bool {
+        guard isRescanned else { return false }
+        isRescanned = false
+        isBusy = true
+        return true
     }
 
     /// Whether a run of all that is due has done something, and nobody has told so yet.

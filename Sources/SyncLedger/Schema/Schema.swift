@@ -55,6 +55,8 @@ enum Schema {
         (OriginalUploadSchema.name, running(OriginalUploadSchema.all)),
         (SidecarSchema.name, SidecarSchema.migrate),
         (CounterSchema.name, running(CounterSchema.all)),
+        (RetentionRunSchema.name, running(RetentionRunSchema.all)),
+        (StandingNoticeSchema.name, running(StandingNoticeSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

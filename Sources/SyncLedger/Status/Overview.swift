@@ -90,6 +90,8 @@ package struct Overview: Hashable, Sendable {
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     package var lostBesidePhotos = 0
     package var oldestUnsynced: Unsynced?
+    /// Since when the photo is there that waits longest, and of which nobody says that it cannot be stored.
+    package var oldestWaiting: Date?
     package var lastSyncAt: Date?
     /// `nil` when it was never asked.
     package var store: StoreNote?
@@ -149,6 +151,7 @@ extension Ledger {
                 restores: Overview.Restores(
                     inProgress: restores.reduce(0) { $0 + ($1.key.isOpen ? $1.value : 0) },
                     ready: restores[.restored] ?? 0, failed: restores[.failed] ?? 0))
+            overview.oldestWaiting = try db.oldestWaiting(in: folders.map(\.record.id))
             overview.brokenTiers = try db.brokenTiers()
             if !overview.brokenTiers.isEmpty {
                 overview.lostBesidePhotos = try db.rows(
@@ -203,6 +206,14 @@ extension Database {
         return rows.reduce(into: PhotoTallies()) { tallies, row in
             if let state = PhotoState(rawValue: row[0]) { tallies[state] = Tally(files: row[1], bytes: row[2]) }
         }
+    }
+
+    fileprivate func oldestWaiting(in folders: [FolderID]) throws -> Date? {
+        try folders.flatMap { folder in
+            try [LedgerQuery.oldestPending, LedgerQuery.oldestUploading].compactMap {
+                try Row.fetchOne(cachedStatement(sql: $0), arguments: [folder.rawValue])?[1] as Int64?
+            }
+        }.min().map(Date.init(milliseconds:))
     }
 
     fileprivate func oldestUnsynced(in folders: [FolderID]) throws -> Overview.Unsynced? {

@@ -6,7 +6,7 @@ import Testing
 @testable import SyncCLI
 
 @Suite struct SiteAccessTests {
-    private let clock = ManualClock()
+    private let clock = ManualTime()
 
     private func access(key: UInt8 = 1, password: String? = nil) -> SiteAccess {
         SiteAccess(

@@ -35,7 +35,7 @@ import Testing
             ("retention.at", "\"00:00\""), ("retention.time_zone", "America/Los_Angeles"),
             ("restore.poll_minutes", "15"),
             ("upload.settle_seconds", "2"), ("upload.rescan_minutes", "60"), ("upload.bandwidth_limit", "null"),
-            ("notify.command", "[]"),
+            ("notify.command", "[]"), ("notify.kinds", "all"), ("notify.heartbeat", "null"),
             ("store.prefix", "\"\""), ("restore.max_cost_usd", "null"), ("tiers.minimum_archive_bytes", "131072"),
         ])
     func `the defaults are those of the design`(key: String, expected: String) {

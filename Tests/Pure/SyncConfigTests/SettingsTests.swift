@@ -101,8 +101,18 @@ import Testing
         Row("store.catalog", "off", "off") { $0.catalog },
         Row("machine.name", "old laptop", "old laptop") { $0.machine.name },
         Row("projects.versions", "7", "7") { $0.projects.versions },
+        Row("serve.enabled", "true", "true") { $0.serve.isEnabled },
+        Row("serve.listen", "\"[::1]:9000\"", "[::1]:9000") { $0.serve.listen },
+        Row("serve.password_file", "~/password", "/home/ana/password") { $0.serve.passwordFile },
+        Row("serve.base_url", "https://p.example", "https://p.example") { $0.serve.baseURL },
         Row("notify.command", "[mail, -s, \"a b\"]", "mail|-s|a b") { $0.notify.command.joined(separator: "|") },
         Row("notify.webhook", "https://h.example/T?k=1", "https://h.example/T?k=1") { $0.notify.webhook?.revealed },
+        Row("notify.kinds", "[storeAway, diskFull, storeAway]", "diskFull|storeAway") {
+            $0.notify.kinds.map(\.rawValue).sorted().joined(separator: "|")
+        },
+        Row("notify.heartbeat", "https://h.example/ping?k=1", "https://h.example/ping?k=1") {
+            $0.notify.heartbeat?.revealed
+        },
         Row("metrics.textfile", "~/out/agent.prom", "/home/ana/out/agent.prom") { $0.metrics.textfile },
     ]
 

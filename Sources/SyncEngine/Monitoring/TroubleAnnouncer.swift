@@ -1,0 +1,208 @@
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Tells people what is wrong, and what ends soon: each once, and once more when it is over, also across a restart.
+package struct TroubleAnnouncer: Sendable {
+    /// Seconds. A store that is away for less is not worth a word.
+    private static let outage: TimeInterval = 300
+    /// Seconds before its end at which a share is told of; of short-lived ones the last quarter of their life.
+    private static let shareNotice: TimeInterval = 86_400
+    /// Bytes below which a disk is full, and beyond which it is no longer.
+    private static let room: ClosedRange<Int64> = (256 << 20)...(512 << 20)
+
+    /// A disk that the agent needs, by a folder on it.
+    package struct Disk: Sendable {
+        /// What people call the folder.
+        let place: String
+        /// Whether the ledger is on it: then its thread waits for that disk anyhow, and no other has to.
+        let isOfLedger: Bool
+        /// Blocks. `nil` where it cannot be told now.
+        let freeBytes: @Sendable () -> Int64?
+
+        package init(_ place: String, isOfLedger: Bool, freeBytes: @escaping @Sendable () -> Int64?) {
+            self.place = place
+            self.isOfLedger = isOfLedger
+            self.freeBytes = freeBytes
+        }
+    }
+
+    private struct Trouble {
+        let standing: StandingNotice
+        let title: String
+        let message: String
+        var facts: [String: String] = [:]
+    }
+
+    private let ledger: LedgerQueue
+    private let notifiers: Notifiers
+    private let retention: RetentionOutlook
+    private let disks: [Disk]
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameter pool: for other disks, which may hang.
+    package init(
+        ledger: LedgerQueue, notifiers: Notifiers, retention: RetentionOutlook, disks: [Disk], pool: BlockingPool,
+        time: TimeSource
+    ) {
+        self.ledger = ledger
+        self.notifiers = notifiers
+        self.retention = retention
+        self.disks = disks
+        self.pool = pool
+        self.time = time
+    }
+
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func run() async throws {
+        let now = time.now()
+        let told = try await ledger { try $0.standingNotices() }
+        var troubles = try await ledger { ledger in
+            try inGeneral(ledger, at: now) + inRetention(ledger, at: now) + ofShares(ledger, at: now)
+        }
+        troubles += try await ofDisks(told)
+        // What is not to be told is not noted either: it is news when it is.
+        for trouble in troubles where notifiers.tells(trouble.standing.kind) && !told.contains(trouble.standing) {
+            // Noted first: a notice that is lost with a crash is a smaller evil than one that comes with every restart.
+            guard try await ledger({ try $0.noteTold(trouble.standing, at: now) }) else { continue }
+            try await notifiers.tell(
+                Notice(
+                    trouble.standing.kind, title: trouble.title, message: trouble.message,
+                    facts: trouble.facts.merging(["over": "false"]) { $1 }, at: now))
+        }
+        for standing in told.subtracting(troubles.map(\.standing)) {
+            guard try await ledger({ try $0.noteOver(standing) }) else { continue }
+            try await notifiers.tell(try await end(of: standing, at: now))
+        }
+    }
+
+    private func inGeneral(_ ledger: Ledger, at now: Date) throws(LedgerError) -> [Trouble] {
+        let overview = try ledger.overview()
+        var troubles: [Trouble] = []
+        let failed = overview.totals[.failed].files
+        if failed > 0 {
+            let first = try ledger.failedPhotos(limit: 1).first.map { " \($0.path.text): \($0.why ?? "")." } ?? ""
+            troubles.append(
+                Trouble(
+                    standing: StandingNotice(.photoFailed), title: "\(failed.counted("photo")) cannot be stored",
+                    message: "\(failed.counted("file is", "files are")) on this disk alone.\(first) "
+                        + "sync-agent status names them.",
+                    facts: ["failed": "\(failed)"]))
+        }
+        if let error = overview.store?.error, let since = overview.store?.since,
+            now.timeIntervalSince(since) >= Self.outage
+        {
+            troubles.append(
+                Trouble(
+                    standing: StandingNotice(.storeAway), title: "The store cannot be used",
+                    message:
+                        "Since \(since.formatted(.iso8601)): \(error). New photos wait, and are sent when it is back.",
+                    facts: ["since": since.formatted(.iso8601)]))
+        }
+        let broken = overview.brokenTiers.reduce(0) { $0 + $1.objects }
+        let elsewhere = try ledger.otherDamage(limit: SilentObjects.mostDamage).count
+        if broken + elsewhere + overview.lost > 0 {
+            troubles.append(
+                Trouble(
+                    standing: StandingNotice(.damageFound), title: "What is stored is damaged or gone",
+                    message: "\((broken + elsewhere).counted("object is", "objects are")) not as stored, and "
+                        + "\(overview.lost.counted("photo is", "photos are")) lost. What is on this disk is stored again; "
+                        + "sync-agent status names the rest.",
+                    facts: ["objects": "\(broken + elsewhere)", "lost": "\(overview.lost)"]))
+        }
+        return troubles
+    }
+
+    private func inRetention(_ ledger: Ledger, at now: Date) throws(LedgerError) -> [Trouble] {
+        var troubles: [Trouble] = []
+        if let run = try ledger.retentionRuns(limit: 1).first, run.skipped + run.failed > 0 {
+            troubles.append(
+                Trouble(
+                    standing: StandingNotice(.retentionFailed),
+                    title: "A cleanup could not delete all old gallery events",
+                    message: "\((run.skipped + run.failed).counted("event keeps its text", "events keep their text")). "
+                        + "sync-agent cleanup --report says why.",
+                    facts: ["failed": "\(run.failed)", "skipped": "\(run.skipped)"]))
+        }
+        let overdue = try retention.overdue(ledger, at: now)
+        if overdue > 0 {
+            troubles.append(
+                Trouble(
+                    standing: StandingNotice(.eventsOverdue),
+                    title: "\(overdue.counted("gallery event")) should have been deleted",
+                    message:
+                        "They were due at the last daily cleanup. sync-agent cleanup --report says why they are here.",
+                    facts: ["overdue": "\(overdue)"]))
+        }
+        return troubles
+    }
+
+    private func ofShares(_ ledger: Ledger, at now: Date) throws(LedgerError) -> [Trouble] {
+        try ledger.unendedShares().filter { share in
+            let life = share.expiresAt.timeIntervalSince(share.createdAt)
+            return share.state == .live
+                && share.expiresAt.timeIntervalSince(now) <= min(Self.shareNotice, life / 4)
+        }.map { share in
+            Trouble(
+                standing: StandingNotice(.shareEnds, about: "\(share.id)"),
+                title: "The share of \(share.location) ends soon",
+                message: "Its photos are removed at \(share.expiresAt.formatted(.iso8601)). sync-agent share with "
+                    + "--expire-days makes it last longer.",
+                facts: ["shareId": "\(share.id)", "expiresAt": share.expiresAt.formatted(.iso8601)])
+        }
+    }
+
+    private func ofDisks(_ told: Set<StandingNotice>) async throws -> [Trouble] {
+        var troubles: [Trouble] = []
+        for disk in disks {
+            let standing = StandingNotice(.diskFull, about: disk.place)
+            let wasFull = told.contains(standing)
+            let free =
+                disk.isOfLedger
+                ? try await ledger { _ in disk.freeBytes() } : try await pool.run { disk.freeBytes() }
+            // One that cannot be asked is as it was.
+            guard free.map({ $0 < (wasFull ? Self.room.upperBound : Self.room.lowerBound) }) ?? wasFull else {
+                continue
+            }
+            troubles.append(
+                Trouble(
+                    standing: standing, title: "The disk of \(disk.place) is full",
+                    message:
+                        "Less than \(Self.room.lowerBound >> 20) MiB are free. Without room the agent waits; free some.",
+                    facts: ["place": disk.place, "freeBytes": "\(free ?? 0)"]))
+        }
+        return troubles
+    }
+
+    private func end(of standing: StandingNotice, at now: Date) async throws -> Notice {
+        var facts = ["over": "true"]
+        let (title, message): (String, String)
+        switch standing.kind {
+        case .photoFailed: (title, message) = ("No photo fails any more", "All photos are stored, or on their way.")
+        case .storeAway: (title, message) = ("The store is back", "What has waited is sent now.")
+        case .damageFound:
+            (title, message) = ("Nothing stored is damaged any more", "What was damaged or gone is stored again.")
+        case .retentionFailed: (title, message) = ("A cleanup has deleted all old gallery events", "None was kept.")
+        case .eventsOverdue:
+            (title, message) = ("No gallery event is overdue any more", "All that were due are deleted.")
+        case .diskFull:
+            (title, message) = ("The disk of \(standing.subject) has room again", "The agent goes on.")
+            facts["place"] = standing.subject
+        case .shareEnds:
+            facts["shareId"] = standing.subject
+            let id = ShareID(standing.subject)
+            let share = try await ledger { ledger in try id.flatMap { try ledger.share($0) } }
+            let name = share.map { "The share of \($0.location)" } ?? "Share \(standing.subject)"
+            (title, message) =
+                share?.state == .live
+                ? ("\(name) lasts longer", "It ends at \(share?.expiresAt.formatted(.iso8601) ?? "").")
+                : ("\(name) has ended", "Nobody can see its photos any more.")
+        case .restoreReady, .restoreFailed, .restoreExpiring, .shareLive:
+            (title, message) = ("It is over", "")
+        }
+        return Notice(standing.kind, title: title, message: message, facts: facts, at: now)
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// The gallery of the built program, as a browser asks for it.
+@Suite(.serialized) struct ServeTests {
+    /// A gallery that is shown, and a browser's jar of cookies.
+    private struct Gallery {
+        let home: AgentHome
+        let process: ChildProcess
+        let base: String
+        let token: String
+
+        /// - Returns: the status, and what was answered.
+        func ask(_ path: String, _ options: String...) async throws -> (code: Int, text: String) {
+            let output = home.tree.path("answer").string
+            let jar = home.tree.path("jar").string
+            let code = try await Tool.run(
+                "/usr/bin/curl",
+                ["-s", "-o", output, "-w", "%{http_code}", "-b", jar, "-c", jar] + options + [base + path], home: home)
+            let bytes = (try? FilePath(output).bytes) ?? []
+            return (Int(String(decoding: code, as: UTF8.self)) ?? 0, String(decoding: bytes, as: UTF8.self))
+        }
+
+        func signIn() async throws {
+            #expect(try await ask("/?token=\(token)").code == 303)
+        }
+    }
+
+    /// The agent shows it.
+    private func gallery(_ home: AgentHome) async throws -> Gallery {
+        let agent = try home.start(["run"])
+        let line = try await agent.logged { $0.contains("the gallery is at ") }
+        let address = try #require(line.split(separator: " ").first { $0.hasPrefix("http://") })
+        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+        return Gallery(
+            home: home, process: agent, base: parts.prefix(3).joined(separator: "/"),
+            token: String(try #require(address.split(separator: "=").last)))
+    }
+
+    private func home(_ more: String = "") throws -> AgentHome {
+        try AgentHome(restoring: 0, more: "serve: {enabled: true, listen: \"127.0.0.1:0\"}\n\(more)")
+    }
+
+    private static func id(_ page: String, after mark: String) throws -> String {
+        let rest = try #require(page.range(of: mark).map { page[$0.upperBound...] })
+        return String(rest.prefix { $0.isHexDigit })
+    }
+
+    @Test func `a stranger sees nothing, a link opens once, and the stream has what was dropped`() async throws {
+        let home = try home()
+        let photo = home.gallery.appending("2024/holiday <b>.jpg")
+        try photo.create(SamplePhoto.unique(1))
+        let gallery = try await gallery(home)
+        #expect(try await gallery.process.outcome(of: photo) == .stored)
+        for path in [
+            "/", "/photo/\(String(repeating: "a", count: 32))", "/thumbnail/a", "/status", "/restores", "/shares",
+        ] {
+            #expect(try await gallery.ask(path).code == 401, "\(path)")
+        }
+        #expect(try await gallery.ask("/healthz").text == "ok\n")
+        #expect(try await gallery.ask("/", "-H", "Host: evil.example").code == 421)
+        try await gallery.signIn()
+        #expect(try await gallery.ask("/?token=\(gallery.token)").code == 401)
+
+        let page = try await gallery.ask("/")
+        #expect(page.code == 200 && page.text.contains("holiday &lt;b&gt;.jpg"))
+        #expect(!page.text.contains(home.tree.path("home").string))
+        let id = try Self.id(page.text, after: "href=\"/photo/")
+        #expect(try await gallery.ask("/photo/\(id)").text.contains("Gallery/2024/holiday &lt;b&gt;.jpg"))
+        for path in ["/thumbnail/\(id)", "/photo/\(id)/picture", "/photo/\(id)/file"] {
+            #expect(try await gallery.ask(path).code == 200, "\(path)")
+            #expect(try FilePath(home.tree.path("answer").string).bytes.starts(with: [0xFF, 0xD8, 0xFF]), "\(path)")
+        }
+        #expect(try FilePath(home.tree.path("answer").string).bytes == photo.bytes)
+        #expect(try await gallery.ask("/?q=nothing").text.contains("No photos match."))
+        #expect(try await gallery.ask("/metrics").text.contains("sync_agent_photos{"))
+        #expect(try await gallery.ask("/status").text.contains("on the disk"))
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+
+    @Test func `an archived photo is brought back from its page, and by no form from elsewhere`() async throws {
+        let home = try home("tiers: {mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}")
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        _ = try await home.run("sync")
+        // What sleeps can still be seen, and is asked for where it lies.
+        let gallery = try await gallery(home)
+        try await gallery.signIn()
+        let page = try await gallery.ask("/?state=archived").text
+        #expect(page.contains("❄️"))
+        let id = try Self.id(page, after: "href=\"/photo/")
+        let offer = try await gallery.ask("/restore?photo=\(id)").text
+        #expect(offer.contains("value=\"bulk\"") && offer.contains("1 photo"))
+        let token = try Self.id(offer, after: "name=\"form\" value=\"")
+        #expect(try await gallery.ask("/restores", "-d", "photo=\(id)&tier=bulk").code == 403)
+        #expect(try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=fast").code == 400)
+        #expect(
+            try await gallery.ask(
+                "/restores", "-H", "Sec-Fetch-Site: cross-site", "-d", "form=\(token)&photo=\(id)&tier=bulk"
+            )
+            .code == 403)
+        #expect(try await !gallery.ask("/restores").text.contains("Restore 1"))
+        #expect(try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=bulk").code == 303)
+        #expect(try await gallery.ask("/restores").text.contains("Restore 1"))
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+
+    @Test func `a share of the embedded store opens for everybody who has its link, until it is revoked`() async throws
+    {
+        let home = try home()
+        try home.photo(0).create(SamplePhoto.taken(0))
+        _ = try await home.pass()
+        let id = try #require(try await home.share().shareId)
+        let gallery = try await gallery(home)
+        let page = try await gallery.ask("/s/\(id)/")
+        #expect(page.code == 200 && page.text.contains("og:title"))
+        #expect(try await gallery.ask("/s/\(id)/vacation.json").text.contains("\"photos\""))
+        #expect(try await gallery.ask("/s/\(id)/\(id)_0.jpg").code == 200)
+        #expect(try await gallery.ask("/s/\(id)").code == 301)
+        for path in ["/s/", "/s/\(id)/../../users", "/s/\(id)/%2e%2e/x", "/s/\(UUID())/", "/s/\(id)/nothing.jpg"] {
+            #expect(try await gallery.ask(path, "--path-as-is").code == 404, "\(path)")
+        }
+        #expect(try await home.run("shares", "--revoke", id, "--yes").code == 0)
+        #expect(try await gallery.ask("/s/\(id)/").code == 404)
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+
+    @Test func `beyond this machine a password is asked for, and without one nothing is shown`() async throws {
+        let home = try AgentHome()
+        let open = try await home.run("serve", "--listen", "0.0.0.0:0")
+        #expect(open.code == 78 && open.errors.contains("serve.password_file"))
+        let file = try home.tree.write("correct horse\n", to: "password")
+        try file.setPermissions(.init(rawValue: 0o644))
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.store.root)}
+            watch: [{kind: gallery, path: \(home.gallery)}]
+            serve: {enabled: true, listen: "0.0.0.0:0", password_file: \(file)}
+            """)
+        let loose = try await home.run("serve")
+        #expect(loose.code == 78 && loose.errors.contains("chmod 600"))
+        try file.setPermissions(.init(rawValue: 0o600))
+        let gallery = try await gallery(home)
+        #expect(try await gallery.ask("/").text.contains("type=\"password\""))
+        #expect(try await gallery.ask("/metrics").code == 401)
+        #expect(try await gallery.ask("/login", "-d", "password=wrong").code == 401)
+        #expect(try await gallery.ask("/login", "-d", "password=correct+horse").code == 303)
+        #expect(try await gallery.ask("/").code == 200)
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+}

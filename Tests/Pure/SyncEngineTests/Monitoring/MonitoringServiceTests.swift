@@ -1,0 +1,90 @@
+import FoundationEssentials
+import Logging
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@Suite struct MonitoringServiceTests {
+    private struct Silence: Error {}
+
+    private let bench: Bench
+    private let passes = Wakeup()
+    private let beats = Mutex(0)
+    private let isHeard = Mutex(true)
+    private let lines = Mutex<[String]>([])
+
+    init() throws { bench = try Bench() }
+
+    private var service: MonitoringService {
+        let (beats, isHeard, lines) = (beats, isHeard, lines)
+        return MonitoringService(
+            file: nil,
+            troubles: TroubleAnnouncer(
+                ledger: LedgerQueue(bench.ledger), notifiers: Notifiers([], logger: bench.logger),
+                retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90), disks: [],
+                pool: BlockingPool(name: "test", threads: 1), time: bench.time.source),
+            beat: {
+                beats.withLock { $0 += 1 }
+                if !isHeard.withLock({ $0 }) { throw Silence() }
+            },
+            passes: passes, ledger: LedgerQueue(bench.ledger), patience: bench.patience, time: bench.time.source,
+            logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
+    }
+
+    @Test func `a pass that was not good is nobody's to hear`() async throws {
+        #expect(try await service.tellPass(isGood: false))
+        #expect(beats.withLock { $0 } == 0)
+    }
+
+    @Test func `a call that fails is a warning, once until one is heard`() async throws {
+        let service = service
+        for (hears, count) in [(false, 1), (false, 1), (true, 1), (false, 2)] {
+            isHeard.withLock { $0 = hears }
+            #expect(try await service.tellPass(isGood: true) == hears)
+            #expect(lines.withLock { $0.count } == count)
+        }
+        #expect(lines.withLock { $0.first } == "warning: the heartbeat is not heard: Silence()")
+    }
+
+    @Test func `each pass that ends while it runs is told, a minute later when nobody has heard`() async throws {
+        try bench.ledger.noteSync(at: bench.time.now)
+        let service = service
+        let run = Task { try await service.run() }
+        await bench.time.waitForSleepers()
+        #expect(beats.withLock { $0 } == 0)
+        isHeard.withLock { $0 = false }
+        try bench.ledger.noteSync(at: bench.time.now + 1)
+        passes.signal()
+        try await eventually("a call") { beats.withLock { $0 } == 1 ? () : nil }
+        await bench.time.waitForSleepers()
+        isHeard.withLock { $0 = true }
+        await bench.time.advance(by: .seconds(60))
+        try await eventually("the call again") { beats.withLock { $0 } == 2 ? () : nil }
+        await bench.time.waitForSleepers()
+        await bench.time.advance(by: .seconds(60))
+        await bench.time.waitForSleepers()
+        #expect(beats.withLock { $0 } == 2)
+        run.cancel()
+        try await run.value
+    }
+}
+
+/// Keeps what is logged.
+private struct LineRecorder: LogHandler {
+    let lines: Mutex<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.trace
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.withLock { $0.append("\(event.level): \(event.message)") }
+    }
+}
