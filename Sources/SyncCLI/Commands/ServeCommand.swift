@@ -8,6 +8,7 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Show the photos, and what became of them, in a browser.",
+        usage: "sync-agent serve [--listen <address:port>] [--read-only] [<options>]",
         discussion: """
             Prints an address that opens the gallery once; the browser stays signed in for 90 days then. Photos that are \
             archived can be brought back from there: what it costs and how long it takes is shown first. With the \

@@ -200,7 +200,7 @@ extension LedgerQuery {
             objects.storage_class, objects.restore_state, objects.problem, records.event_id, objects.md5
         FROM retention_records AS records JOIN objects ON objects.key = records.key
         """
-    private static let year = "CAST(strftime('%Y', at / 1000, 'unixepoch') AS INTEGER)"
+    private static let yearOfMoment = "CAST(strftime('%Y', at / 1000, 'unixepoch') AS INTEGER)"
     private static let moments = "\(photoMoments) UNION ALL \(eventMoments)"
 
     /// The statement, and what is bound in it.
@@ -216,7 +216,7 @@ extension LedgerQuery {
         require("at < ? OR (at = ? AND rank < ?)", [cursor?.at ?? .max, cursor?.at ?? .max, cursor?.rank ?? .max])
         if let kind = filter.kind { require("kind = ?", [kind.rawValue]) }
         if let folder = filter.folder { require("folder = ?", [folder.rawValue]) }
-        if let year = filter.year { require("\(year) = ?", [year]) }
+        if let year = filter.year { require("\(yearOfMoment) = ?", [year]) }
         if let text = filter.text {
             let literal = text.map { "%_\\".contains($0) ? "\\\($0)" : "\($0)" }.joined()
             require("name LIKE ? ESCAPE '\\'", ["%\(literal)%"])
@@ -244,7 +244,7 @@ extension LedgerQuery {
         """
     static let timelineOfPhoto = "SELECT at, rank FROM (\(moments)) WHERE md5 = ? ORDER BY at DESC, rank DESC LIMIT 100"
     static let timelineYears = """
-        SELECT DISTINCT \(year) AS year FROM (\(moments))
+        SELECT DISTINCT \(yearOfMoment) AS year FROM (\(moments))
         WHERE at IS NOT NULL ORDER BY year DESC
         """
 

@@ -35,6 +35,23 @@ import Testing
         #expect(objects.count == Self.kinds.count && objects.allSatisfy { $0.contentType == "image/jpeg" })
     }
 
+    /// Found by fuzzing: LibRaw 0.20 reads where it must not (parse_tiff_ifd).
+    @Test func `a raw file that kills its decoder is named, and its neighbours are stored`() async throws {
+        let home = try home()
+        let bad = home.gallery.appending("b.dng")
+        try home.gallery.appending("a.dng").create(try SamplePhoto.fixture("kinds/preview.dng"))
+        try bad.create(try SamplePhoto.fixture("kills-libraw.dng"))
+        try home.gallery.appending("c.heic").create(try SamplePhoto.fixture("kinds/plain.heic"))
+        let finished = try await home.run("sync", "--json")
+        let entry = try #require(try await home.photo(bad))
+        // Where LibRaw is mended, it has no picture that could be reduced.
+        #expect(finished.code == (entry.state == "failed" ? 3 : 0))
+        #expect(entry.state == "failed" || entry.state == "uploaded" && entry.note != nil)
+        for name in ["a.dng", "c.heic"] {
+            #expect(try await home.photo(home.gallery.appending(name))?.state == "uploaded", "\(name)")
+        }
+    }
+
     @Test func `a trip of HEIC photos is shared and mirrored as JPEG`() async throws {
         let home = try home()
         let folder = home.vacations.appending(AgentHome.trip)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -133,7 +134,7 @@ import Testing
     @Test func `beyond this machine a password is asked for, and without one nothing is shown`() async throws {
         let home = try AgentHome()
         let open = try await home.run("serve", "--listen", "0.0.0.0:0")
-        #expect(open.code == 78 && open.errors.contains("serve.password_file"))
+        #expect(open.code == 78 && open.complaint.contains("serve.password_file"))
         let file = try home.tree.write("correct horse\n", to: "password")
         try file.setPermissions(.init(rawValue: 0o644))
         try home.configure(
@@ -144,7 +145,7 @@ import Testing
             serve: {enabled: true, listen: "0.0.0.0:0", password_file: \(file)}
             """)
         let loose = try await home.run("serve")
-        #expect(loose.code == 78 && loose.errors.contains("chmod 600"))
+        #expect(loose.code == 78 && loose.complaint.contains("chmod 600"))
         try file.setPermissions(.init(rawValue: 0o600))
         let gallery = try await gallery(home)
         #expect(try await gallery.ask("/").text.contains("type=\"password\""))

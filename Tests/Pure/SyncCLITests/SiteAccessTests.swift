@@ -45,23 +45,23 @@ import Testing
         #expect(access.session(of: request()) == nil)
     }
 
-    @Test func `links end after a day, sessions after 90`() throws {
+    @Test func `links end after a day, sessions after 90`() async throws {
         let access = access()
         let token = access.newLinkToken()
         let session = try #require(access.follow(access.newLinkToken()))
-        clock.advance(by: .seconds(86_401))
+        await clock.advance(by: .seconds(86_401))
         #expect(access.follow(token) == nil)
         #expect(access.session(of: request(cookie: session)) == session)
-        clock.advance(by: .seconds(90 * 86_400))
+        await clock.advance(by: .seconds(90 * 86_400))
         #expect(access.session(of: request(cookie: session)) == nil)
     }
 
-    @Test func `five wrong passwords from one address keep it out for five minutes`() throws {
+    @Test func `five wrong passwords from one address keep it out for five minutes`() async throws {
         let access = access(password: "correct horse")
         for _ in 0..<5 { #expect(try access.signIn("wrong", from: "10.0.0.1") == nil) }
         #expect(throws: SiteAccess.TooManyTries.self) { try access.signIn("correct horse", from: "10.0.0.1") }
         #expect(try access.signIn("correct horse", from: "10.0.0.2") != nil)
-        clock.advance(by: .seconds(301))
+        await clock.advance(by: .seconds(301))
         #expect(try access.signIn("correct horse", from: "10.0.0.1") != nil)
         #expect(try self.access().signIn("", from: nil) == nil)
     }

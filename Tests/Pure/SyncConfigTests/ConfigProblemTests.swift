@@ -189,7 +189,7 @@ import Testing
             ),
             (
                 "? user.name\n: 1",
-                "user.name: there is no such key; accepted: user, store, machine, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, notify, metrics"
+                "user.name: there is no such key; accepted: user, store, machine, watch, photos, upload, tiers, retention, restore, cost, share, verify, projects, serve, notify, metrics"
             ),
         ])
     func `a name that does not exist is told with the one that was meant`(text: String, expected: String) {

@@ -17,7 +17,11 @@ import Testing
     /// Photos that nobody has dated yet: their files are of another moment each.
     private func world(_ paths: [FilePath]) throws -> World {
         let world = try World()
-        for path in paths { world.write(path) }
+        for (second, path) in paths.enumerated() {
+            var stamp = world.write(path)
+            stamp.modified = Int64(second) * 1_000_000_000
+            world.put(stamp, at: path)
+        }
         try world.scan()
         return world
     }

@@ -55,7 +55,7 @@ import Testing
 
     @Test func `no page has a script or a style of its own, or leads elsewhere`() throws {
         for page in try all("plain") {
-            #expect(page.raw.values.allSatisfy(\.isEmpty))
+            #expect(page.raw.values.allSatisfy { $0.isEmpty })
             for tag in page.tags {
                 #expect(!tag.attributeNames.contains { $0.hasPrefix("on") || $0 == "style" }, "\(tag)")
                 for name in ["href", "src", "action"] {
