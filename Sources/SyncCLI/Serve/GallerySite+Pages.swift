@@ -142,11 +142,14 @@ extension GallerySite {
         let orders = Restores(try await RestoreServices(workspace, access: .reads), workspace, for: .reading)
         let proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(workspace.settings.restore.tier)))
         let isFree = try orders.view().isFree
+        // The store's own word, where it has one.
+        let duration = orders.parts.store.capabilities.restoreDuration
         let tiers = proposal.options.map { option in
             SitePage.Offer.Tier(
                 value: option.tier.rawValue, label: option.tier.rawValue.capitalized,
                 price: isFree ? "nothing" : Quantities.aboutDollars(option.estimate.totalUSD),
-                wait: option.estimate.hours.map { Quantities.span(.seconds($0 * 3_600)) } ?? "not known",
+                wait: (duration ?? option.estimate.hours.map { .seconds($0 * 3_600) }).map(Quantities.span)
+                    ?? "not known",
                 isChosen: option.tier == proposal.tier)
         }
         let count = proposal.candidates.count
@@ -223,11 +226,32 @@ extension GallerySite {
             .list(.init(rows: rows, whenEmpty: "Nothing is shared. sync-agent share makes a link.")))
     }
 
-    /// The words of the command.
+    /// The words of the command, but for where on this machine things lie.
     func status(_ session: String) async throws -> WebResponse {
         let terminal = Terminal(-1, isTerminal: false, [:], columns: 100)
         let lines = try await StatusReader(workspace).read().view(on: terminal).lines
-        return page("Status", .status, session, .text(lines))
+        return page("Status", .status, session, .text(lines.map(withoutPlaces)))
+    }
+
+    private func withoutPlaces(_ line: String) -> String {
+        let location = workspace.installation.location
+        var places = workspace.settings.watch.map { ($0.path, $0.path.lastComponent?.string ?? "") }
+        if case .directory(let store) = workspace.settings.store { places.append((store.path, "the embedded store")) }
+        places += [(location.stateFolder, "the state folder"), (location.file, "the configuration")]
+        // What lies in another comes first.
+        places.sort { $0.0.string.utf8.count > $1.0.string.utf8.count }
+        var line = line
+        for (place, name) in places {
+            for written in [place.string, location.home.map { abbreviated(place.string, $0.string) } ?? ""] {
+                guard !written.isEmpty, let range = line.firstRange(of: written.escapingControls) else { continue }
+                line.replaceSubrange(range, with: name)
+            }
+        }
+        return line
+    }
+
+    private func abbreviated(_ path: String, _ home: String) -> String {
+        path.hasPrefix(home + "/") ? "~" + path.dropFirst(home.count) : path
     }
 }
 

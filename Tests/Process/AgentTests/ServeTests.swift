@@ -78,7 +78,9 @@ import Testing
         #expect(try FilePath(home.tree.path("answer").string).bytes == photo.bytes)
         #expect(try await gallery.ask("/?q=nothing").text.contains("No photos match."))
         #expect(try await gallery.ask("/metrics").text.contains("sync_agent_photos{"))
-        #expect(try await gallery.ask("/status").text.contains("on the disk"))
+        let status = try await gallery.ask("/status").text
+        #expect(status.contains("on the disk") && status.contains("the embedded store"))
+        #expect(!status.contains("home/Gallery") && !status.contains(home.tree.path("store").string))
         gallery.process.send(SIGTERM)
         #expect(try await gallery.process.finished().code == 0)
     }
