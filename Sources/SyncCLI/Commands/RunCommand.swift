@@ -45,12 +45,7 @@ struct RunCommand: AsyncParsableCommand {
         let originals: (any Service)? = parts.originals.map {
             OriginalService($0, patience: parts.restores.patience, time: installation.time, logger: logger)
         }
-        let gallery: GalleryServer? =
-            workspace.settings.serve.isEnabled
-            ? try await GalleryServer(workspace, isReadOnly: false) { bound, access in
-                logger.notice(
-                    "the gallery is at http://\(bound)/?token=\(access.newLinkToken()) (it opens once, within a day)")
-            } : nil
+        let gallery: (any Service)? = workspace.settings.serve.isEnabled ? GalleryService(workspace: workspace) : nil
         let services: [any Service] =
             [originals, gallery].compactMap(\.self) + [
                 UploadService(parts.pipeline, patience: parts.restores.patience),

@@ -86,16 +86,59 @@ struct GalleryServer: Service {
         return password
     }
 
+    /// - Throws: ``CommandFailure`` where it cannot listen.
     func run() async throws {
-        let server = HTTPServer(address: address, handler: site, logger: workspace.logger)
         do {
-            try await cancelWhenGracefulShutdown {
-                try await server.run { [announce, access = site.access] bound in announce(bound, access) }
-            }
-        } catch let error as HTTPServerError {
-            throw CommandFailure(.failed, "\(error)")
+            try await cancelWhenGracefulShutdown { try await listen() }
         } catch is CancellationError {
             // Told to stop.
+        }
+    }
+
+    fileprivate func listen() async throws {
+        let server = HTTPServer(address: address, handler: site, logger: workspace.logger)
+        do {
+            try await server.run { [announce, access = site.access] bound in announce(bound, access) }
+        } catch let error as HTTPServerError {
+            throw CommandFailure(.failed, "\(error)")
+        }
+    }
+}
+
+/// The gallery of the agent. Whatever keeps it from being shown is told once and tried again: photos are stored all the same.
+struct GalleryService: Service {
+    private static let pause = Duration.seconds(60)
+
+    let workspace: Workspace
+
+    func run() async throws {
+        do {
+            try await cancelWhenGracefulShutdown {
+                var told: String?
+                var server: GalleryServer?
+                while true {
+                    do {
+                        // Once it is there, it is kept: so is what it opened.
+                        let made = if let server { server } else { try await make() }
+                        server = made
+                        try await made.listen()
+                    } catch let failure where !(failure is CancellationError) {
+                        let words = "the gallery is not shown: \(failure)"
+                        if told != words { workspace.logger.warning("\(words)") }
+                        told = words
+                    }
+                    try await workspace.time.sleep(Self.pause)
+                }
+            }
+        } catch is CancellationError {
+            // Told to stop.
+        }
+    }
+
+    private func make() async throws -> GalleryServer {
+        try await GalleryServer(workspace, isReadOnly: false) { [logger = workspace.logger] bound, access in
+            logger.notice(
+                "the gallery is at http://\(bound)/?token=\(access.newLinkToken()) (it opens once, within a day)")
         }
     }
 }

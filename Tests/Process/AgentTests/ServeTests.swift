@@ -158,4 +158,29 @@ import Testing
         gallery.process.send(SIGTERM)
         #expect(try await gallery.process.finished().code == 0)
     }
+
+    @Test func `an agent whose port is taken stores photos all the same`() async throws {
+        let home = try AgentHome()
+        let other = try await gallery(try self.home())
+        let port = try #require(other.base.split(separator: ":").last)
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.store.root)}
+            watch: [{kind: gallery, path: \(home.gallery)}]
+            upload: {settle_seconds: 0.2}
+            serve: {enabled: true, listen: "127.0.0.1:\(port)"}
+            """)
+        let photo = home.gallery.appending("a.jpg")
+        try photo.create(SamplePhoto.unique(1))
+        let agent = try home.start(["run"])
+        try await agent.logged { $0.contains("the gallery is not shown") && $0.contains(port) }
+        #expect(try await agent.outcome(of: photo) == .stored)
+        let second = try await home.run("serve")
+        #expect(second.code == 1 && second.complaint.contains(port))
+        for process in [agent, other.process] {
+            process.send(SIGTERM)
+            #expect(try await process.finished().code == 0)
+        }
+    }
 }
