@@ -97,6 +97,9 @@ package struct SharePage: Hashable, Sendable {
         self.mirrorReference = mirrorReference
     }
 
+    /// What each page allows, as it says itself: for servers that say it, too (CSP level 3).
+    package static var policy: String { PageTemplate.share.policy }
+
     /// The whole page as UTF-8 text. The same value gives the same bytes.
     package func html() throws(PageError) -> String {
         let template = PageTemplate.share

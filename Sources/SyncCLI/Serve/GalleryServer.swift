@@ -43,7 +43,8 @@ struct GalleryServer: Service {
         )
         var sharedFiles: SharedFiles?
         if case .directory(let directory) = settings.store {
-            sharedFiles = SharedFiles(store: store, root: directory.path)
+            sharedFiles = SharedFiles(
+                ledger: ledger, store: store, time: installation.time, root: directory.path)
         }
         site = GallerySite(
             workspace: workspace, ledger: ledger,
@@ -57,7 +58,8 @@ struct GalleryServer: Service {
                     frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] in
                         logger.warning("\($0)")
                     }), pool: workspace.threads.photos, policy: settings.photos.reduce),
-            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, isLocal: self.address.isLoopback,
+            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, desk: RestoreDesk(),
+            isLocal: self.address.isLoopback && settings.serve.baseURL == nil,
             sharedFiles: sharedFiles)
     }
 
@@ -136,9 +138,17 @@ struct GalleryService: Service {
     }
 
     private func make() async throws -> GalleryServer {
-        try await GalleryServer(workspace, isReadOnly: false) { [logger = workspace.logger] bound, access in
+        let file = workspace.installation.location.stateFolder.appending("gallery.url")
+        return try await GalleryServer(workspace, isReadOnly: false) { [logger = workspace.logger] bound, access in
+            // Whoever may read the log need not see the photos.
+            let link = "http://\(bound)/?token=\(access.newLinkToken())\n"
+            do {
+                _ = try NewFile.save(link.utf8, to: file, permissions: .ownerReadWrite, overwrites: true)
+            } catch {
+                logger.warning("\(file) cannot be written: \(error)")
+            }
             logger.notice(
-                "the gallery is at http://\(bound)/?token=\(access.newLinkToken()) (it opens once, within a day)")
+                "the gallery is at http://\(bound)/; the address that opens it once, within a day, is in \(file)")
         }
     }
 }

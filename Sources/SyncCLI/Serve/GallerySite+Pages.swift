@@ -114,7 +114,7 @@ extension GallerySite {
         }
         if case .photo(let photo) = item.source {
             if let bytes = photo.bytesLocal { facts.append(.init("File", Quantities.bytes(bytes))) }
-            if let why = photo.why { facts.append(.init("Why", why)) }
+            if let why = photo.why { facts.append(.init("Why", withoutPlaces(why))) }
         }
         guard let object = item.object else { return facts }
         var copy = Quantities.bytes(object.size)
@@ -139,8 +139,15 @@ extension GallerySite {
                 404, "Nothing to bring back", "None of these photos waits in the archive: see their state.",
                 session: session)
         }
-        let orders = Restores(try await RestoreServices(workspace, access: .reads), workspace, for: .reading)
-        let proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(workspace.settings.restore.tier)))
+        let orders = Restores(try await desk.services(workspace), workspace, for: .reading)
+        let proposal: RestoreProposal
+        do {
+            proposal = try await orders.propose(
+                RestoreWish(names: names, tier: .tier(workspace.settings.restore.tier)))
+        } catch is CommandFailure {
+            // Not every class has the configured tier; each has this one.
+            proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(.standard)))
+        }
         let isFree = try orders.view().isFree
         // The store's own word, where it has one.
         let duration = orders.parts.store.capabilities.restoreDuration
@@ -157,7 +164,7 @@ extension GallerySite {
             "\(Quantities.counted(count, "photo")) of the archive can be read for \(workspace.settings.restore.days) days then."
         let content = SitePage.Offer(
             photos: ids.filter { MD5Digest(hex: $0) != nil }, summary: summary, tiers: tiers,
-            remarks: proposal.problems.map { "Left out: \($0)" })
+            remarks: proposal.problems.map { withoutPlaces("Left out: \($0)") })
         return page("Bring photos back", .restores, session, .offer(content))
     }
 
@@ -233,7 +240,8 @@ extension GallerySite {
         return page("Status", .status, session, .text(lines.map(withoutPlaces)))
     }
 
-    private func withoutPlaces(_ line: String) -> String {
+    /// Of each place, the name alone is left.
+    func withoutPlaces(_ line: String) -> String {
         let location = workspace.installation.location
         var places = workspace.settings.watch.map { ($0.path, $0.path.lastComponent?.string ?? "") }
         if case .directory(let store) = workspace.settings.store { places.append((store.path, "the embedded store")) }
@@ -243,8 +251,10 @@ extension GallerySite {
         var line = line
         for (place, name) in places {
             for written in [place.string, location.home.map { abbreviated(place.string, $0.string) } ?? ""] {
-                guard !written.isEmpty, let range = line.firstRange(of: written.escapingControls) else { continue }
-                line.replaceSubrange(range, with: name)
+                let written = written.escapingControls
+                while !written.isEmpty, let range = line.firstRange(of: written) {
+                    line.replaceSubrange(range, with: name)
+                }
             }
         }
         return line

@@ -23,6 +23,7 @@ struct GallerySite: WebHandler {
     let policy: TierPolicy
     /// Nothing may be asked for.
     let isReadOnly: Bool
+    let desk: RestoreDesk
     /// Only this machine can ask: its collector need not sign in.
     let isLocal: Bool
     /// The shares of an embedded store, which no other server shows; `nil` of another store.
@@ -38,7 +39,7 @@ struct GallerySite: WebHandler {
         } catch is CancellationError {
             return page(503, "Stopping", "sync-agent is about to stop.")
         } catch let failure as CommandFailure {
-            return page(409, "That is not possible now", "\(failure)")
+            return page(409, "That is not possible now", withoutPlaces("\(failure)"))
         } catch {
             workspace.logger.warning("a page cannot be made: \(error)")
             return page(500, "Something went wrong", "The log of sync-agent says what: \(Self.kind(of: error)).")
@@ -68,7 +69,7 @@ struct GallerySite: WebHandler {
         case (.post, "login") where path.count == 1: return signIn(request)
         default: break
         }
-        if path.isEmpty, let token = request.query("token") { return follow(token) }
+        if path.isEmpty, request.method == .get, let token = request.query("token") { return follow(token) }
         guard let session = access.session(of: request) else { return stranger() }
         switch request.method {
         case .get, .head: return try await show(path, request, session)
@@ -120,6 +121,9 @@ struct GallerySite: WebHandler {
 
     private func signIn(_ request: WebRequest) -> WebResponse {
         let words: SitePage.Password
+        guard !access.isForeign(request) else {
+            return page(403, "Not from here", "This form was not sent by a page of this gallery.")
+        }
         do {
             if let form = WebForm(request), let session = try access.signIn(form["password"] ?? "", from: request.peer)
             {
@@ -156,7 +160,7 @@ struct GallerySite: WebHandler {
     private func film(_ md5: MD5Digest) async throws -> WebResponse? {
         for item in try await items(md5) {
             guard let type = item.object?.contentType, FilmType(contentType: type) != nil,
-                let file = try await localFile(item)
+                let file = try await localFile(item, md5)
             else { continue }
             return WebResponse(200, headers: [.init("Content-Type", type)] + Self.security, body: .file(file))
         }
@@ -167,7 +171,7 @@ struct GallerySite: WebHandler {
     private func original(_ id: String) async throws -> WebResponse {
         guard let md5 = MD5Digest(hex: id) else { return missing() }
         for item in try await items(md5) {
-            guard let file = try await localFile(item), let name = file.lastComponent?.string else { continue }
+            guard let file = try await localFile(item, md5), let name = file.lastComponent?.string else { continue }
             return WebResponse(
                 200,
                 headers: [
@@ -179,12 +183,9 @@ struct GallerySite: WebHandler {
     }
 
     /// As long as it is the one that the ledger knows.
-    private func localFile(_ item: TimelineItem) async throws -> FilePath? {
-        guard case .photo(let photo) = item.source, photo.state == .uploaded else { return nil }
-        return try await workspace.threads.disk.run {
-            guard let stamp = FileStamp.ofFile(photo.path), stamp.size == photo.bytesLocal else { return nil }
-            return photo.path
-        }
+    private func localFile(_ item: TimelineItem, _ md5: MD5Digest) async throws -> FilePath? {
+        guard case .photo(let photo) = item.source, photo.state == .uploaded, photo.md5 == md5 else { return nil }
+        return try await workspace.threads.disk.run { photo.isAsKnown ? photo.path : nil }
     }
 
     func items(_ md5: MD5Digest) async throws -> [TimelineItem] {
@@ -232,6 +233,8 @@ struct GallerySite: WebHandler {
             200,
             headers: [
                 .init("Content-Type", file.type), .init("Referrer-Policy", "no-referrer"),
+                // Also for what somebody else has put there.
+                .init("Content-Security-Policy", "\(SharePage.policy); frame-ancestors 'none'"),
                 .init("Cache-Control", "no-cache"), .init("X-Frame-Options", "DENY"),
             ], body: .file(file.path))
     }
@@ -298,7 +301,7 @@ struct GallerySite: WebHandler {
         }
         let names = try await names(form.all("photo"))
         guard !names.isEmpty else { return page(404, "Not found", "None of these photos is in the archive.") }
-        let orders = Restores(try await RestoreServices(workspace, access: .writes), workspace, for: .reading)
+        let orders = Restores(try await desk.services(workspace), workspace, for: .reading)
         let proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
         try orders.requireLimit(proposal)
         _ = try await orders.request(proposal)
@@ -319,4 +322,19 @@ struct GallerySite: WebHandler {
 extension ObjectRecord {
     /// It is archived, whole, and nobody has asked for it.
     var canBeRestored: Bool { storageClass.isArchive && restore == .none && problem == nil }
+}
+
+/// The parts of restores, opened with the first order and kept.
+final class RestoreDesk: Sendable {
+    private let opened = Mutex<RestoreServices?>(nil)
+    private let turns = KeyedLock<Int>()
+
+    func services(_ workspace: Workspace) async throws -> RestoreServices {
+        try await turns.withKey(0) {
+            if let services = opened.withLock({ $0 }) { return services }
+            let services = try await RestoreServices(workspace, access: .writes)
+            opened.withLock { $0 = services }
+            return services
+        }
+    }
 }

@@ -27,6 +27,8 @@ final class SiteAccess: Sendable {
     }
 
     private let key: [UInt8]
+    /// Of this process: a link that was followed is none for the next one either.
+    private let linkKey: [UInt8]
     private let hosts: SiteHosts
     /// HMAC of the password; `nil` where there is none.
     private let password: [UInt8]?
@@ -35,6 +37,7 @@ final class SiteAccess: Sendable {
 
     init(key: [UInt8], hosts: SiteHosts, password: String?, time: TimeSource) {
         self.key = key
+        linkKey = Self.random()
         self.hosts = hosts
         self.password = password.map { HMACSHA256.code(of: "password|\($0)", key: key) }
         self.time = time
@@ -51,8 +54,7 @@ final class SiteAccess: Sendable {
                 if bytes.count == keyLength { return bytes }
             }
             try Folder.make(folder, permissions: .ownerReadWriteExecute)
-            var random = SystemRandomNumberGenerator()
-            let bytes = (0..<keyLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            let bytes = random()
             if try NewFile.save(bytes, to: path, permissions: .ownerReadWrite, overwrites: false) { return bytes }
             // Another process was quicker; or it is no key.
             if let stamp = FileStamp.ofFile(path), stamp.size != keyLength { try path.unlink() }
@@ -60,14 +62,19 @@ final class SiteAccess: Sendable {
         throw Errno.ioError
     }
 
+    private static func random() -> [UInt8] {
+        var random = SystemRandomNumberGenerator()
+        return (0..<keyLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+    }
+
     // MARK: Signing in
 
     /// A text that signs one browser in, once.
-    func newLinkToken() -> String { signed("link", until: time.now().addingTimeInterval(Self.linkLength)) }
+    func newLinkToken() -> String { signed("link", by: linkKey, until: time.now().addingTimeInterval(Self.linkLength)) }
 
     /// - Returns: what the browser is to keep; `nil` for a token that is not ours, too old, or was followed before.
     func follow(_ token: String) -> String? {
-        guard let end = checked(token, "link") else { return nil }
+        guard let end = checked(token, "link", by: linkKey) else { return nil }
         let now = Self.milliseconds(time.now())
         let isFirst = state.withLock { state in
             state.followed = state.followed.filter { $0.value > now }
@@ -97,7 +104,9 @@ final class SiteAccess: Sendable {
     /// Wrong passwords: for some minutes none is looked at.
     struct TooManyTries: Error {}
 
-    private func newSession() -> String { signed("session", until: time.now().addingTimeInterval(Self.sessionLength)) }
+    private func newSession() -> String {
+        signed("session", by: key, until: time.now().addingTimeInterval(Self.sessionLength))
+    }
 
     /// The header that has a browser keep it.
     func cookieHeader(_ session: String) -> WebRequest.Field {
@@ -115,7 +124,7 @@ final class SiteAccess: Sendable {
                 let pair = pair.drop { $0 == " " }
                 guard pair.hasPrefix("\(Self.cookie)=") else { return nil }
                 return String(pair.dropFirst(Self.cookie.count + 1))
-            }.first { checked($0, "session") != nil }
+            }.first { checked($0, "session", by: key) != nil }
     }
 
     func isOwnHost(_ request: WebRequest) -> Bool {
@@ -127,21 +136,26 @@ final class SiteAccess: Sendable {
         HMACSHA256.code(of: "form|\(session)", key: key).hexadecimal
     }
 
+    /// Whether a browser says that a page from elsewhere sent it (Fetch Metadata).
+    func isForeign(_ request: WebRequest) -> Bool {
+        request.header("sec-fetch-site").map { $0 != "same-origin" && $0 != "none" } ?? false
+    }
+
     /// Whether a form was on a page of this session: it has its token, and the browser names no other origin.
     func isOwnForm(_ form: WebForm, of request: WebRequest, session: String) -> Bool {
-        if let site = request.header("sec-fetch-site"), site != "same-origin", site != "none" { return false }
-        return Self.isEqual(Array((form["form"] ?? "").utf8), Array(formToken(session).utf8))
+        !isForeign(request)
+            && Self.isEqual(Array((form["form"] ?? "").utf8), Array(formToken(session).utf8))
     }
 
     // MARK: Signed texts: `{end in milliseconds}.{random}.{HMAC}`
 
-    private func signed(_ purpose: String, until end: Date) -> String {
+    private func signed(_ purpose: String, by key: [UInt8], until end: Date) -> String {
         let body = "\(Self.milliseconds(end)).\(String(UInt64.random(in: .min ... .max), radix: 36))"
         return "\(body).\(HMACSHA256.code(of: "\(purpose)|\(body)", key: key).hexadecimal)"
     }
 
     /// - Returns: when it ends, in milliseconds; `nil` for one that is not ours or has ended.
-    private func checked(_ text: String, _ purpose: String) -> Int64? {
+    private func checked(_ text: String, _ purpose: String, by key: [UInt8]) -> Int64? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let end = Int64(parts[0]), end > Self.milliseconds(time.now()) else { return nil }
         let code = HMACSHA256.code(of: "\(purpose)|\(parts[0]).\(parts[1])", key: key).hexadecimal

@@ -79,9 +79,15 @@ package struct PictureCache: Sendable {
             guard let bytes = try await make(photo, size) else { return nil }
             try await pool.run {
                 try Folder.make(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
-                _ = try NewFile.save(bytes, to: path, permissions: .ownerReadWrite, overwrites: true)
+                do {
+                    _ = try NewFile.save(bytes, to: path, permissions: .ownerReadWrite, overwrites: true)
+                } catch Errno.wouldBlock {
+                    // Another process makes the same one.
+                }
             }
-            if writes.next() % Self.writesBetweenLooks == 0 { try await prune(size) }
+            if writes.next() % Self.writesBetweenLooks == 1 {
+                for size in Size.allCases { try? await prune(size) }
+            }
             return path
         }
     }
@@ -115,11 +121,7 @@ package struct PictureCache: Sendable {
     /// From the file, as long as it is the one that the ledger knows.
     private func make(of status: PhotoStatus, _ size: Size) async throws -> [UInt8]? {
         let path = status.path
-        let isSame: @Sendable () -> Bool = {
-            guard let stamp = FileStamp.ofFile(path) else { return false }
-            return stamp.size == status.bytesLocal && Self.isSame(stamp.modified, as: status.modified)
-        }
-        guard try await pool.run(isSame) else { return nil }
+        guard try await pool.run({ status.isAsKnown }) else { return nil }
         let made: [UInt8]?
         if status.object.flatMap({ FilmType(contentType: $0.contentType) }) != nil {
             guard size == .thumbnail else { return nil }
@@ -129,11 +131,7 @@ package struct PictureCache: Sendable {
         } else {
             made = try await picture(.file(path), size)
         }
-        return try await pool.run(isSame) ? made : nil
-    }
-
-    private static func isSame(_ nanoseconds: Int64, as date: Date) -> Bool {
-        abs(Double(nanoseconds) / 1e9 - date.timeIntervalSince1970) < 1e-3
+        return try await pool.run { status.isAsKnown } ? made : nil
     }
 
     private func picture(_ source: PhotoSource, _ size: Size) async throws -> [UInt8]? {
@@ -190,6 +188,15 @@ package struct PictureCache: Sendable {
                 return CachedFile(path: part.appending(name), photo: photo, bytes: stamp.size, shown: stamp.modified)
             }
         }
+    }
+}
+
+extension PhotoStatus {
+    /// Whether its file has the size and the time that the ledger knows. Blocks.
+    package var isAsKnown: Bool {
+        guard let stamp = FileStamp.ofFile(path) else { return false }
+        return stamp.size == bytesLocal
+            && abs(Double(stamp.modified) / 1e9 - modified.timeIntervalSince1970) < 1e-3
     }
 }
 

@@ -118,12 +118,12 @@ extension Ledger {
     }
 
     /// All that has these bytes: photos at their places, and photos of events.
-    /// - Parameter key: under which such a photo is stored; what is stored elsewhere takes a walk over all objects.
+    /// Cheap, but for a look at each archived event.
+    /// - Parameter key: under which such a photo is stored.
     package func timeline(of md5: MD5Digest, storedAs key: ObjectKey) throws(LedgerError) -> [TimelineItem] {
         try read("read a photo") { db in
-            let stored = try db.timelineItems(
-                LedgerQuery.timelineOfObject, [key.rawValue, key.rawValue, key.rawValue])
-            return try stored.isEmpty ? db.timelineItems(LedgerQuery.timelineOfPhoto, [md5.blob]) : stored
+            try db.timelineItems(LedgerQuery.timelineOfObject, [key.rawValue, key.rawValue])
+                + db.timelineItems(LedgerQuery.timelineOfPhoto, [md5.blob, key.rawValue, md5.blob])
         }
     }
 
@@ -186,6 +186,8 @@ extension LedgerQuery {
         JOIN folders ON folders.id = photos.folder_id
         LEFT JOIN objects ON objects.id = photos.object_id
         WHERE photos.state <> 'skipped'
+            -- A file of events stands for its first picture, and shows none: events are told below.
+            AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id)
             AND CASE WHEN objects.id IS NULL
                 THEN CAST(photos.name AS TEXT) NOT LIKE '%.json' AND CAST(photos.name AS TEXT) NOT LIKE '%.xmp'
                     AND CAST(photos.name AS TEXT) NOT LIKE '%.aae'
@@ -199,6 +201,11 @@ extension LedgerQuery {
         SELECT COALESCE(objects.taken_at, records.created_at), records.rowid << 2 | 2, 'uploaded', 'events', NULL,
             objects.storage_class, objects.restore_state, objects.problem, records.event_id, objects.md5
         FROM retention_records AS records JOIN objects ON objects.key = records.key
+        WHERE \(isNotBack)
+        """
+    /// The file of an event that was archived may come back: then it is told as any other.
+    private static let isNotBack = """
+        NOT EXISTS (SELECT 1 FROM events WHERE events.event_id = records.event_id AND events.retention = 'kept')
         """
     private static let yearOfMoment = "CAST(strftime('%Y', at / 1000, 'unixepoch') AS INTEGER)"
     private static let moments = "\(photoMoments) UNION ALL \(eventMoments)"
@@ -233,16 +240,26 @@ extension LedgerQuery {
     package static let timelineOfObject = """
         SELECT COALESCE(objects.taken_at, photos.modified / 1000000) AS at, photos.id << 2 AS rank
         FROM objects CROSS JOIN photos ON photos.object_id = objects.id WHERE objects.key = ?
+        AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id)
         UNION ALL
         SELECT COALESCE(objects.taken_at, events.created_at), events.id << 2 | 1
         FROM objects CROSS JOIN events ON events.object_id = objects.id
         WHERE objects.key = ? AND events.retention = 'kept'
-        UNION ALL
-        SELECT COALESCE(objects.taken_at, records.created_at), records.rowid << 2 | 2
-        FROM objects CROSS JOIN retention_records AS records ON records.key = objects.key WHERE objects.key = ?
         ORDER BY at DESC, rank DESC LIMIT 100
         """
-    static let timelineOfPhoto = "SELECT at, rank FROM (\(moments)) WHERE md5 = ? ORDER BY at DESC, rank DESC LIMIT 100"
+    /// What is stored under another key, or not yet.
+    package static let timelineOfPhoto = """
+        SELECT COALESCE(objects.taken_at, records.created_at) AS at, records.rowid << 2 | 2 AS rank
+        FROM retention_records AS records CROSS JOIN objects ON objects.key = records.key
+        WHERE objects.md5 = ? AND \(isNotBack)
+        UNION ALL
+        SELECT COALESCE(objects.taken_at, photos.modified / 1000000), photos.id << 2
+        FROM photos INDEXED BY photos_unsynced LEFT JOIN objects ON objects.id = photos.object_id
+        WHERE (photos.state = 'pending' OR photos.state = 'uploading' OR photos.state = 'failed')
+        AND objects.key IS NOT ? AND photos.md5 = ?
+        AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id)
+        ORDER BY at DESC, rank DESC LIMIT 100
+        """
     static let timelineYears = """
         SELECT DISTINCT \(yearOfMoment) AS year FROM (\(moments))
         WHERE at IS NOT NULL ORDER BY year DESC

@@ -34,7 +34,12 @@ import Testing
     private func gallery(_ home: AgentHome) async throws -> Gallery {
         let agent = try home.start(["run"])
         let line = try await agent.logged { $0.contains("the gallery is at ") }
-        let address = try #require(line.split(separator: " ").first { $0.hasPrefix("http://") })
+        #expect(!line.contains("token"))
+        let file = home.tree.path("state/sync-agent/gallery.url")
+        let address = try await eventually("the address of the gallery") { () -> String? in
+            let text = String(decoding: (try? file.bytes) ?? [], as: UTF8.self)
+            return text.hasSuffix("\n") ? String(text.dropLast()) : nil
+        }
         let parts = address.split(separator: "/", omittingEmptySubsequences: false)
         return Gallery(
             home: home, process: agent, base: parts.prefix(3).joined(separator: "/"),
@@ -83,6 +88,12 @@ import Testing
         #expect(!status.contains("home/Gallery") && !status.contains(home.tree.path("store").string))
         gallery.process.send(SIGTERM)
         #expect(try await gallery.process.finished().code == 0)
+        // A link that was followed is none for the next process either, and the browser stays signed in.
+        let next = try await self.gallery(home)
+        #expect(try await next.ask("/?token=\(gallery.token)").code == 401)
+        #expect(try await next.ask("/").code == 200)
+        next.process.send(SIGTERM)
+        #expect(try await next.process.finished().code == 0)
     }
 
     @Test func `an archived photo is brought back from its page, and by no form from elsewhere`() async throws {
@@ -182,5 +193,32 @@ import Testing
             process.send(SIGTERM)
             #expect(try await process.finished().code == 0)
         }
+    }
+
+    @Test func `the photo of an event is shown once, and the text of the event nowhere`() async throws {
+        let home = try home()
+        let photo = Data(try SamplePhoto.unique(1)).base64EncodedString()
+        let created = Int(Date().timeIntervalSince1970) - 86_400
+        let file = home.gallery.appending("events.json")
+        try file.create(
+            Array(
+                """
+                [{"id":"E1","userId":"u1","profileId":"p1","eventType":"taskResponse","createdAt":\(created),
+                "taskTitle":"SECRET","photoData":"\(photo)"}]
+                """.utf8))
+        let gallery = try await gallery(home)
+        #expect(try await gallery.process.outcome(of: file) == .stored)
+        try await gallery.signIn()
+        let page = try await gallery.ask("/").text
+        #expect(page.components(separatedBy: "class=\"r").count == 2)
+        #expect(page.contains("taskResponse, E1") && !page.contains("events.json"))
+        let id = try Self.id(page, after: "href=\"/photo/")
+        for path in ["/photo/\(id)", "/photo/\(id)/file", "/photo/\(id)/picture", "/thumbnail/\(id)"] {
+            let answer = try await gallery.ask(path)
+            #expect(answer.code == (path.hasSuffix("/file") ? 404 : 200), "\(path)")
+            #expect(!answer.text.contains("SECRET"), "\(path)")
+        }
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
     }
 }

@@ -39,6 +39,7 @@ import Testing
         let (token, session) = (access.newLinkToken(), try #require(access.follow(access.newLinkToken())))
         #expect(access.session(of: request(cookie: token)) == nil)
         #expect(access.follow(session) == nil)
+        #expect(self.access().follow(access.newLinkToken()) == nil)
         for cookie in ["", ".", "..", "x.y.z", "9" + session, session + "0", String(session.dropLast())] {
             #expect(access.session(of: request(cookie: cookie)) == nil, "\(cookie)")
         }
