@@ -12,6 +12,8 @@ import SystemPackage
 
 /// The gallery of a workspace behind its server: for `serve`, and for the agent.
 struct GalleryServer: Service {
+    private static let interval = Duration.seconds(3)
+
     private let address: ListenAddress
     private let site: GallerySite
     private let workspace: Workspace
@@ -42,23 +44,24 @@ struct GalleryServer: Service {
             isLoopback: self.address.isLoopback, machine: installation.machineName, base: settings.serve.baseURL?.host()
         )
         var sharedFiles: SharedFiles?
-        if case .directory(let directory) = settings.store {
-            sharedFiles = SharedFiles(
-                ledger: ledger, store: store, time: installation.time, root: directory.path)
+        if let store = store as? LocalStore {
+            sharedFiles = SharedFiles(ledger: ledger, store: store, time: installation.time)
         }
+        let disk = workspace.threads.disk.sibling(name: "gallery", threads: 2)
         site = GallerySite(
             workspace: workspace, ledger: ledger,
             access: SiteAccess(
                 key: try SiteAccess.key(in: installation.location.stateFolder), hosts: hosts, password: password,
-                time: installation.time),
+                base: settings.serve.baseURL, time: installation.time),
             pictures: PictureCache(
                 in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
                 maker: SharedPhotoMaker(
                     pictures: workspace.pictures,
                     frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] in
                         logger.warning("\($0)")
-                    }), pool: workspace.threads.photos, policy: settings.photos.reduce),
-            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, desk: RestoreDesk(),
+                    }), pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
+                time: installation.time),
+            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, desk: OrderDesk(), disk: disk,
             isLocal: self.address.isLoopback && settings.serve.baseURL == nil,
             sharedFiles: sharedFiles)
     }
@@ -88,12 +91,38 @@ struct GalleryServer: Service {
         return password
     }
 
+    /// Shows it, and carries out what was ordered on its pages while no agent does.
     /// - Throws: ``CommandFailure`` where it cannot listen.
     func run() async throws {
         do {
-            try await cancelWhenGracefulShutdown { try await listen() }
+            try await cancelWhenGracefulShutdown {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await listen() }
+                    group.addTask { try await carryOutOrders() }
+                    defer { group.cancelAll() }
+                    try await group.next()
+                }
+            }
         } catch is CancellationError {
             // Told to stop.
+        }
+    }
+
+    private func carryOutOrders() async throws {
+        var told: String?
+        while true {
+            try await workspace.time.sleep(Self.interval)
+            guard let parts = site.desk.inUse else { continue }
+            do {
+                if try workspace.installation.agentRuns() { continue }
+                try await parts.restores.service.round(isUrgent: false)
+                try await parts.service.round()
+                told = nil
+            } catch let failure where !(failure is CancellationError) {
+                let words = "orders wait: \(failure)"
+                if told != words { workspace.logger.warning("\(words)") }
+                told = words
+            }
         }
     }
 

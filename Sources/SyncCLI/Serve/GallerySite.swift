@@ -12,9 +12,6 @@ import SystemPackage
 /// does; nothing else is changed by any request.
 struct GallerySite: WebHandler {
     static let itemsOfPage = 90
-    /// Photos that one order may name.
-    private static let mostPhotos = 200
-
     let workspace: Workspace
     let ledger: LedgerQueue
     let access: SiteAccess
@@ -23,7 +20,9 @@ struct GallerySite: WebHandler {
     let policy: TierPolicy
     /// Nothing may be asked for.
     let isReadOnly: Bool
-    let desk: RestoreDesk
+    let desk: OrderDesk
+    /// For looks at files: uploads and downloads have other threads.
+    let disk: BlockingPool
     /// Only this machine can ask: its collector need not sign in.
     let isLocal: Bool
     /// The shares of an embedded store, which no other server shows; `nil` of another store.
@@ -39,7 +38,8 @@ struct GallerySite: WebHandler {
         } catch is CancellationError {
             return page(503, "Stopping", "sync-agent is about to stop.")
         } catch let failure as CommandFailure {
-            return page(409, "That is not possible now", withoutPlaces("\(failure)"))
+            let words = (try? await places())?.removed(from: "\(failure)")
+            return page(409, "That is not possible now", words ?? "The log of sync-agent says why.")
         } catch {
             workspace.logger.warning("a page cannot be made: \(error)")
             return page(500, "Something went wrong", "The log of sync-agent says what: \(Self.kind(of: error)).")
@@ -64,7 +64,7 @@ struct GallerySite: WebHandler {
         case (.get, "healthz") where path.count == 1, (.head, "healthz") where path.count == 1:
             return WebResponse(200, headers: [Self.plain], body: .bytes(Data("ok\n".utf8)))
         case (.get, "metrics") where path.count == 1 && isLocal: return try await metrics()
-        case (.get, "s"), (.head, "s"): return try await share(request)
+        case (.get, "s"), (.head, "s"): return try await sharedFile(request)
         case (.get, "assets"), (.head, "assets"): return asset(path)
         case (.post, "login") where path.count == 1: return signIn(request)
         default: break
@@ -73,6 +73,7 @@ struct GallerySite: WebHandler {
         guard let session = access.session(of: request) else { return stranger() }
         switch request.method {
         case .get, .head: return try await show(path, request, session)
+        case .post where path == ["logout"]: return signOut(request, session)
         case .post where !isReadOnly: return try await order(path, request, session)
         case .post, .other:
             var answer = page(405, "Not here", "Nothing can be sent to this address.")
@@ -84,14 +85,19 @@ struct GallerySite: WebHandler {
     private func show(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
         switch (path.first, path.count) {
         case (nil, _): return try await timeline(request, session)
+        case ("archive", 1): return try await timeline(request, session, memories: true)
+        case ("projects", 1): return try await projects(request, session)
+        case ("projects", 2): return try await project(path[1], session)
         case ("photo", 2): return try await photo(path[1], session)
         case ("photo", 3) where path[2] == "picture": return try await picture(path[1], .picture)
         case ("photo", 3) where path[2] == "file": return try await original(path[1])
         case ("thumbnail", 2): return try await picture(path[1], .thumbnail)
         case ("vacations", 1): return try await vacations(session)
+        case ("vacations", 3) where path[2] == "share" && !isReadOnly: return try await shareForm(path[1], session)
         case ("restores", 1): return try await restores(session)
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
+        case ("shares", 2): return try await share(path[1], session)
         case ("metrics", 1): return try await metrics()
         case ("status", 1): return try await status(session)
         default: return page(404, "Not found", "There is nothing under this address.", session: session)
@@ -125,8 +131,7 @@ struct GallerySite: WebHandler {
             return page(403, "Not from here", "This form was not sent by a page of this gallery.")
         }
         do {
-            if let form = WebForm(request), let session = try access.signIn(form["password"] ?? "", from: request.peer)
-            {
+            if let form = WebForm(request), let session = try access.signIn(form["password"] ?? "", by: request) {
                 return WebResponse(
                     303, headers: [access.cookieHeader(session), .init("Location", "/")] + Self.security)
             }
@@ -135,6 +140,14 @@ struct GallerySite: WebHandler {
             words = .init(problem: "Too many wrong passwords. Try again in five minutes.")
         }
         return page(401, SitePage(title: "Your photos", place: nil, formToken: "", content: .password(words)))
+    }
+
+    private func signOut(_ request: WebRequest, _ session: String) -> WebResponse {
+        guard let form = WebForm(request), access.isOwnForm(form, of: request, session: session) else {
+            return page(403, "Not from here", "This form was not sent by a page of this gallery.")
+        }
+        access.signOut(session)
+        return WebResponse(303, headers: [access.cookieHeader(nil), .init("Location", "/")] + Self.security)
     }
 
     // MARK: Pictures
@@ -162,7 +175,8 @@ struct GallerySite: WebHandler {
             guard let type = item.object?.contentType, FilmType(contentType: type) != nil,
                 let file = try await localFile(item, md5)
             else { continue }
-            return WebResponse(200, headers: [.init("Content-Type", type)] + Self.security, body: .file(file))
+            return WebResponse(
+                200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(file))
         }
         return nil
     }
@@ -175,7 +189,7 @@ struct GallerySite: WebHandler {
             return WebResponse(
                 200,
                 headers: [
-                    .init("Content-Type", "application/octet-stream"),
+                    .init("Content-Type", "application/octet-stream"), Self.askAgain,
                     .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"),
                 ] + Self.security, body: .file(file))
         }
@@ -185,7 +199,7 @@ struct GallerySite: WebHandler {
     /// As long as it is the one that the ledger knows.
     private func localFile(_ item: TimelineItem, _ md5: MD5Digest) async throws -> FilePath? {
         guard case .photo(let photo) = item.source, photo.state == .uploaded, photo.md5 == md5 else { return nil }
-        return try await workspace.threads.disk.run { photo.isAsKnown ? photo.path : nil }
+        return try await disk.run { photo.isAsKnown ? photo.path : nil }
     }
 
     func items(_ md5: MD5Digest) async throws -> [TimelineItem] {
@@ -197,7 +211,9 @@ struct GallerySite: WebHandler {
 
     /// The exposition format of Prometheus, from the ledger alone.
     private func metrics() async throws -> WebResponse {
-        let (report, now) = (try workspace.installation.metricsReport(), time.now())
+        // It reads the file of prices.
+        let report = try await disk.run { [workspace] in try workspace.installation.metricsReport() }
+        let now = time.now()
         let text = try await ledger { try report.text($0, at: now) }
         return WebResponse(
             200, headers: [.init("Content-Type", "text/plain; version=0.0.4; charset=utf-8")] + Self.security,
@@ -217,7 +233,7 @@ struct GallerySite: WebHandler {
     }
 
     /// A share's page, its manifest and its photos: for everybody who has the link.
-    private func share(_ request: WebRequest) async throws -> WebResponse {
+    private func sharedFile(_ request: WebRequest) async throws -> WebResponse {
         guard let sharedFiles, let id = request.segments.dropFirst().first.flatMap({ ShareID($0) }) else {
             return page(404, "Not found", "There is no share under this address.")
         }
@@ -241,6 +257,8 @@ struct GallerySite: WebHandler {
 
     // MARK: Pages
 
+    /// For one browser, which asks whether it has changed.
+    private static let askAgain = WebRequest.Field("Cache-Control", "private, no-cache")
     static let plain = WebRequest.Field("Content-Type", "text/plain; charset=utf-8")
     static let security = [
         WebRequest.Field("Content-Security-Policy", SitePage.policy), .init("Referrer-Policy", "same-origin"),
@@ -291,50 +309,16 @@ struct GallerySite: WebHandler {
     // MARK: Orders
 
     private func order(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
-        guard path == ["restores"] else { return page(404, "Not found", "There is nothing under this address.") }
         guard let form = WebForm(request), access.isOwnForm(form, of: request, session: session) else {
             return page(
                 403, "Not from here", "This form was not sent by a page of this gallery. Go back, and try again.")
         }
-        guard let tier = form["tier"].flatMap({ RestoreTier(rawValue: $0) }) else {
-            return page(400, "No speed was chosen", "Go back, and choose how the photos are to come back.")
-        }
-        let names = try await names(form.all("photo"))
-        guard !names.isEmpty else { return page(404, "Not found", "None of these photos is in the archive.") }
-        let orders = Restores(try await desk.services(workspace), workspace, for: .reading)
-        let proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
-        try orders.requireLimit(proposal)
-        _ = try await orders.request(proposal)
-        return WebResponse(303, headers: [.init("Location", "/restores")] + Self.security)
-    }
-
-    /// The keys of what can be brought back of these photos.
-    func names(_ ids: [String]) async throws -> [String] {
-        var names: [String] = []
-        for id in ids.prefix(Self.mostPhotos) {
-            guard let md5 = MD5Digest(hex: id) else { continue }
-            names += try await items(md5).compactMap(\.object).filter { $0.canBeRestored }.map(\.key.rawValue)
-        }
-        return Array(Set(names)).sorted()
-    }
-}
-
-extension ObjectRecord {
-    /// It is archived, whole, and nobody has asked for it.
-    var canBeRestored: Bool { storageClass.isArchive && restore == .none && problem == nil }
-}
-
-/// The parts of restores, opened with the first order and kept.
-final class RestoreDesk: Sendable {
-    private let opened = Mutex<RestoreServices?>(nil)
-    private let turns = KeyedLock<Int>()
-
-    func services(_ workspace: Workspace) async throws -> RestoreServices {
-        try await turns.withKey(0) {
-            if let services = opened.withLock({ $0 }) { return services }
-            let services = try await RestoreServices(workspace, access: .writes)
-            opened.withLock { $0 = services }
-            return services
+        switch (path.first, path.count) {
+        case ("restore", 1): return try await offer(form, session)
+        case ("restores", 1): return try await orderRestore(form, session)
+        case ("vacations", 3) where path[2] == "share": return try await orderShare(path[1], form, session)
+        case ("shares", 2): return try await revoke(path[1], session)
+        default: return page(404, "Not found", "There is nothing under this address.")
         }
     }
 }

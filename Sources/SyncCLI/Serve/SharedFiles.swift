@@ -1,28 +1,46 @@
+import FoundationEssentials
 import SyncCore
+import SyncEngine
 import SyncLedger
+import SyncLocalStore
+import SyncSystem
 import SystemPackage
 
 /// The objects of shares in an embedded store, as files: what a bucket shows to browsers by itself.
 struct SharedFiles: Sendable {
+    /// Bytes of a manifest.
+    private static let mostBytes = 16 << 20
+
     let ledger: LedgerQueue
-    let store: any ObjectSource
+    let store: LocalStore
     let time: TimeSource
-    /// The store's folder.
-    let root: FilePath
 
     /// A whole object of a share that has not ended.
     /// - Parameter path: below the share's own.
     /// - Returns: `nil` where there is none.
-    /// - Throws: ``StoreError``.
+    /// - Throws: ``StoreError``, ``LedgerError``.
     func find(_ share: ShareID, _ path: [String]) async throws -> (path: FilePath, type: String)? {
-        // One of another machine is known to the store alone.
-        if let known = try await ledger({ try $0.share(share) }) {
-            guard known.state == .live, known.expiresAt > time.now() else { return nil }
-        }
-        guard let key = try? ObjectKey(segments: ["shares", "\(share)"] + path), let info = try await store.head(key)
+        guard try await isLive(share), let key = try? ObjectKey(segments: ["shares", "\(share)"] + path),
+            let found = try await store.file(of: key)
         else { return nil }
-        // The key is the name (docs/design.md, "The embedded store").
-        let file = root.appending("objects").pushing(FilePath(key.rawValue))
-        return (file, info.contentType ?? "application/octet-stream")
+        return (found.path, found.info.contentType ?? "application/octet-stream")
+    }
+
+    private func isLive(_ share: ShareID) async throws -> Bool {
+        if let known = try await ledger({ try $0.share(share) }) {
+            return known.state == .live && known.expiresAt > time.now()
+        }
+        // One of another machine is known to the store alone.
+        guard let key = try? ObjectKey(segments: ["shares", "\(share)", "vacation.json"]),
+            let bytes = try? await store.bytes(of: key, limit: Self.mostBytes),
+            let manifest = try? Self.decoder().decode(ShareManifest.self, from: Data(bytes))
+        else { return false }
+        return manifest.expiresAt > time.now()
+    }
+
+    private static func decoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
     }
 }

@@ -21,25 +21,32 @@ final class SiteAccess: Sendable {
     private static let keyLength = 32
 
     private struct State {
-        /// Links that were followed, until they would have ended anyway.
-        var followed: [String: Int64] = [:]
-        var wrong: [(peer: String, at: Date)] = []
+        /// Links that were followed and sessions that were signed out, until they would have ended anyway.
+        var used: [String: Int64] = [:]
+        var wrong: [(client: String, at: Date)] = []
     }
 
     private let key: [UInt8]
+    /// Another password signs everybody out.
+    private let sessionKey: [UInt8]
     /// Of this process: a link that was followed is none for the next one either.
     private let linkKey: [UInt8]
     private let hosts: SiteHosts
     /// HMAC of the password; `nil` where there is none.
     private let password: [UInt8]?
+    /// How browsers reach a proxy in front of it; `nil` where there is none.
+    private let base: URL?
     private let time: TimeSource
     private let state = Mutex(State())
 
-    init(key: [UInt8], hosts: SiteHosts, password: String?, time: TimeSource) {
+    init(key: [UInt8], hosts: SiteHosts, password: String?, base: URL?, time: TimeSource) {
         self.key = key
         linkKey = Self.random()
         self.hosts = hosts
-        self.password = password.map { HMACSHA256.code(of: "password|\($0)", key: key) }
+        self.base = base
+        let password = password.map { HMACSHA256.code(of: "password|\($0)", key: key) }
+        sessionKey = HMACSHA256.code(of: "session|\(password?.hexadecimal ?? "")", key: key)
+        self.password = password
         self.time = time
     }
 
@@ -77,8 +84,8 @@ final class SiteAccess: Sendable {
         guard let end = checked(token, "link", by: linkKey) else { return nil }
         let now = Self.milliseconds(time.now())
         let isFirst = state.withLock { state in
-            state.followed = state.followed.filter { $0.value > now }
-            return state.followed.updateValue(end, forKey: token) == nil
+            state.used = state.used.filter { $0.value > now }
+            return state.used.updateValue(end, forKey: token) == nil
         }
         return isFirst ? newSession() : nil
     }
@@ -86,33 +93,51 @@ final class SiteAccess: Sendable {
     var takesPassword: Bool { password != nil }
 
     /// - Returns: what the browser is to keep.
-    func signIn(_ text: String, from peer: String?) throws(TooManyTries) -> String? {
-        let (peer, now) = (peer ?? "", time.now())
+    func signIn(_ text: String, by request: WebRequest) throws(TooManyTries) -> String? {
+        let (client, now) = (client(of: request), time.now())
         let isRefused = state.withLock { state in
             state.wrong.removeAll { now.timeIntervalSince($0.at) > Self.passwordWindow }
             return state.wrong.count >= Self.wrongFromAll
-                || state.wrong.count { $0.peer == peer } >= Self.wrongFromOne
+                || state.wrong.count { $0.client == client } >= Self.wrongFromOne
         }
         guard !isRefused else { throw TooManyTries() }
         guard let password, Self.isEqual(HMACSHA256.code(of: "password|\(text)", key: key), password) else {
-            state.withLock { $0.wrong.append((peer, now)) }
+            state.withLock { $0.wrong.append((client, now)) }
             return nil
         }
         return newSession()
+    }
+
+    /// Who asks: what the proxy on this machine says, where there is one, else where the connection comes from.
+    private func client(of request: WebRequest) -> String {
+        let peer = request.peer ?? ""
+        guard base != nil, ListenAddress(host: peer, port: 0)?.isLoopback == true,
+            // It puts the address that it sees behind whatever its client says.
+            let told = request.headers.last(where: { $0.name == "x-forwarded-for" })?.value.split(separator: ",").last
+        else { return peer }
+        return String(told.filter { $0 != " " })
     }
 
     /// Wrong passwords: for some minutes none is looked at.
     struct TooManyTries: Error {}
 
     private func newSession() -> String {
-        signed("session", by: key, until: time.now().addingTimeInterval(Self.sessionLength))
+        signed("session", by: sessionKey, until: time.now().addingTimeInterval(Self.sessionLength))
     }
 
-    /// The header that has a browser keep it.
-    func cookieHeader(_ session: String) -> WebRequest.Field {
-        WebRequest.Field(
+    /// The browser's copy is of no use any more, as long as this process lives; the browser is told to forget it.
+    func signOut(_ session: String) {
+        guard let end = checked(session, "session", by: sessionKey) else { return }
+        state.withLock { $0.used[session] = end }
+    }
+
+    /// The header that has a browser keep a session, or forget it.
+    func cookieHeader(_ session: String?) -> WebRequest.Field {
+        let length = session == nil ? 0 : Int(Self.sessionLength)
+        let secure = base?.scheme == "https" ? "; Secure" : ""
+        return WebRequest.Field(
             "Set-Cookie",
-            "\(Self.cookie)=\(session); Path=/; Max-Age=\(Int(Self.sessionLength)); HttpOnly; SameSite=Strict")
+            "\(Self.cookie)=\(session ?? ""); Path=/; Max-Age=\(length); HttpOnly; SameSite=Strict\(secure)")
     }
 
     // MARK: Asking
@@ -124,7 +149,9 @@ final class SiteAccess: Sendable {
                 let pair = pair.drop { $0 == " " }
                 guard pair.hasPrefix("\(Self.cookie)=") else { return nil }
                 return String(pair.dropFirst(Self.cookie.count + 1))
-            }.first { checked($0, "session", by: key) != nil }
+            }.first { session in
+                checked(session, "session", by: sessionKey) != nil && state.withLock { $0.used[session] == nil }
+            }
     }
 
     func isOwnHost(_ request: WebRequest) -> Bool {

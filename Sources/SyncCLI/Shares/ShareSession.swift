@@ -186,7 +186,8 @@ struct ShareSession {
         return restore
     }
 
-    private func carryOut(_ restore: RestoreProposal, for id: ShareID) async throws {
+    /// Requests what was agreed to.
+    func carryOut(_ restore: RestoreProposal, for id: ShareID) async throws {
         if let job = try await parts.restores.desk.accept(restore).job?.id ?? restore.runningJobs.last {
             try await parts.ledger { try $0.noteRestore(job, of: id) }
             try await restores.send(job)

@@ -51,6 +51,11 @@ package struct WebRequest: Sendable {
         headers.first { $0.name == name }?.value
     }
 
+    /// All values of that name in the query, in their order.
+    package func queries(_ name: String) -> [String] {
+        query.filter { $0.name == name }.map(\.value)
+    }
+
     /// The first value of that name in the query.
     package func query(_ name: String) -> String? {
         query.first { $0.name == name }?.value

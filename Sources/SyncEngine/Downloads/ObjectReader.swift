@@ -1,4 +1,4 @@
-import SyncCore
+package import SyncCore
 import SyncSystem
 
 /// Reads whole objects into memory. A read that was cut is begun anew.
@@ -34,7 +34,7 @@ struct ObjectReader: Sendable {
 extension ObjectSource {
     /// A whole object, by one request.
     /// - Throws: ``StoreError``, `.tooLarge` for one of more than `limit` bytes, of which no more are read.
-    func bytes(of key: ObjectKey, limit: Int) async throws -> [UInt8] {
+    package func bytes(of key: ObjectKey, limit: Int) async throws -> [UInt8] {
         let bytes = Mutex<[UInt8]>([])
         let tooLarge = StoreError(
             .tooLarge, operation: "get", key: key.rawValue,

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
@@ -34,6 +35,10 @@ package struct PictureCache: Sendable {
     private static let thumbnailSide = 320
     /// Between two looks at how much there is.
     private static let writesBetweenLooks = 200
+    /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
+    private static let lanes = 2
+    /// Nanoseconds after which a picture that is shown is noted anew.
+    private static let shownAgain: Int64 = 86_400_000_000_000
 
     private let folder: FilePath
     private let ledger: LedgerQueue
@@ -41,18 +46,23 @@ package struct PictureCache: Sendable {
     private let keys: KeyLayout
     private let maker: any SharedCopyMaker
     private let pool: BlockingPool
+    private let disk: BlockingPool
     private let policy: ReducePolicy
     private let bounds: Bounds
     private let turns = KeyedLock<MD5Digest>()
+    private let lanes = KeyedLock<UInt8>()
+    private let failures: PictureFailures
     private let writes = Counter()
 
     /// - Parameters:
     ///   - folder: absolute; made when it is needed.
     ///   - store: without retries: who looks at a page does not wait for long.
     ///   - pool: for decoding.
+    ///   - disk: for looks at the folder.
     package init(
         in folder: FilePath, ledger: LedgerQueue, store: any ObjectSource, keys: KeyLayout,
-        maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, bounds: Bounds = Bounds()
+        maker: any SharedCopyMaker, pool: BlockingPool, disk: BlockingPool, policy: ReducePolicy, time: TimeSource,
+        bounds: Bounds = Bounds()
     ) {
         self.folder = folder
         self.ledger = ledger
@@ -60,6 +70,8 @@ package struct PictureCache: Sendable {
         self.keys = keys
         self.maker = maker
         self.pool = pool
+        self.disk = disk
+        failures = PictureFailures(time: time)
         var policy = policy
         // It does not leave this machine.
         policy.stripLocation = false
@@ -73,11 +85,21 @@ package struct PictureCache: Sendable {
     ///   store that does not answer are no errors.
     package func file(of photo: MD5Digest, _ size: Size) async throws -> FilePath? {
         let path = path(of: photo, size)
-        if FileStamp.ofFile(path) != nil { return path }
+        if try await disk.run({ Self.show(path) }) { return path }
+        if failures.contains(photo, size) { return nil }
         return try await turns.withKey(photo) {
-            if FileStamp.ofFile(path) != nil { return path }
-            guard let bytes = try await make(photo, size) else { return nil }
-            try await pool.run {
+            if try await disk.run({ Self.show(path) }) { return path }
+            let lane = UInt8(truncatingIfNeeded: photo.hashValue) % UInt8(Self.lanes)
+            let outcome = try await lanes.withKey(lane) {
+                // Whoever scrolled on does not wait for it.
+                try Task.checkCancellation()
+                return try await make(photo, size)
+            }
+            guard case .made(let bytes) = outcome else {
+                if case .failed = outcome { failures.note(photo, size) }
+                return nil
+            }
+            try await disk.run {
                 try Folder.make(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
                 do {
                     _ = try NewFile.save(bytes, to: path, permissions: .ownerReadWrite, overwrites: true)
@@ -92,6 +114,17 @@ package struct PictureCache: Sendable {
         }
     }
 
+    /// Whether it is there; then it was shown now.
+    private static func show(_ path: FilePath) -> Bool {
+        guard let stamp = FileStamp.ofFile(path) else { return false }
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        if Int64(now.tv_sec) * 1_000_000_000 - stamp.modified > shownAgain {
+            _ = utimensat(AT_FDCWD, path.string, nil, 0)
+        }
+        return true
+    }
+
     /// `thumbnail/5d/5d41….jpg`
     private func path(of photo: MD5Digest, _ size: Size) -> FilePath {
         let name = photo.description
@@ -100,38 +133,53 @@ package struct PictureCache: Sendable {
 
     // MARK: Making
 
-    private func make(_ photo: MD5Digest, _ size: Size) async throws -> [UInt8]? {
+    private enum Outcome {
+        case made([UInt8])
+        /// It was tried, and will hardly be better the next moment.
+        case failed
+        /// Nothing of it can be read now.
+        case nothing
+    }
+
+    private func make(_ photo: MD5Digest, _ size: Size) async throws -> Outcome {
         let key = try keys.photo(PhotoID(photo))
         let items = try await ledger { try $0.timeline(of: photo, storedAs: key) }
+        var outcome = Outcome.nothing
         for item in items {
             guard case .photo(let status) = item.source, status.md5 == photo, status.state.isOnDisk else { continue }
-            if let bytes = try await make(of: status, size) { return bytes }
+            switch try await make(of: status, size) {
+            case .made(let bytes): return .made(bytes)
+            case .failed: outcome = .failed
+            case .nothing: break
+            }
         }
         let objects = items.compactMap(\.object).filter { $0.md5 == photo && $0.problem == nil }
         for object in objects where object.isReadable && object.contentType.hasPrefix("image/") {
+            outcome = .failed
             guard let bytes = try? await store.bytes(of: object.key, limit: SharePhotoSender.mostBytes) else {
                 continue
             }
             try Task.checkCancellation()
-            if let made = try await picture(.bytes(bytes), size) { return made }
+            if let made = try await picture(.bytes(bytes), size) { return .made(made) }
         }
-        return nil
+        return outcome
     }
 
     /// From the file, as long as it is the one that the ledger knows.
-    private func make(of status: PhotoStatus, _ size: Size) async throws -> [UInt8]? {
+    private func make(of status: PhotoStatus, _ size: Size) async throws -> Outcome {
         let path = status.path
-        guard try await pool.run({ status.isAsKnown }) else { return nil }
+        guard try await disk.run({ status.isAsKnown }) else { return .nothing }
         let made: [UInt8]?
         if status.object.flatMap({ FilmType(contentType: $0.contentType) }) != nil {
-            guard size == .thumbnail else { return nil }
+            guard size == .thumbnail else { return .nothing }
             made = try await pool.run { [maker] in
                 try? PooledWork.step { try maker.poster(of: path, lasting: status.duration)?.bytes }
             }
         } else {
             made = try await picture(.file(path), size)
         }
-        return try await pool.run { status.isAsKnown } ? made : nil
+        guard let made else { return .failed }
+        return try await disk.run { status.isAsKnown } ? .made(made) : .nothing
     }
 
     private func picture(_ source: PhotoSource, _ size: Size) async throws -> [UInt8]? {
@@ -148,16 +196,16 @@ package struct PictureCache: Sendable {
     // MARK: Bounds
 
     /// Takes pictures away until a tenth is free.
-    func prune(_ size: Size) async throws {
+    package func prune(_ size: Size) async throws {
         let (folder, limit) = (folder.appending(size.rawValue), bounds.limit(of: size))
-        var files = try await pool.run { try Self.files(below: folder) }
+        var files = try await disk.run { try Self.files(below: folder) }
         var bytes = files.reduce(0) { $0 + $1.bytes }
         guard bytes > limit else { return }
         files.sort { ($0.shown, $0.photo.description) < ($1.shown, $1.photo.description) }
         for file in files {
             if bytes <= limit - limit / 10 { return }
             if size == .thumbnail, try await isOnlyArchived(file.photo) { continue }
-            try await pool.run { _ = try? file.path.unlink() }
+            try await disk.run { _ = try? file.path.unlink() }
             bytes -= file.bytes
         }
     }
@@ -176,7 +224,7 @@ package struct PictureCache: Sendable {
         let path: FilePath
         let photo: MD5Digest
         let bytes: Int64
-        /// Nanoseconds: when it was made or read last, as the file system tells it.
+        /// Nanoseconds since 1970: when it was made or shown last, to the day.
         let shown: Int64
     }
 
@@ -212,6 +260,36 @@ extension StoredCopy {
     /// `nil` for one that is not in memory.
     fileprivate var bytes: [UInt8]? {
         if case .reduced(let bytes) = content { bytes } else { nil }
+    }
+}
+
+/// What could not be made lately, so that no page decodes or asks for it again at once.
+private final class PictureFailures: Sendable {
+    private struct Picture: Hashable {
+        let photo: MD5Digest
+        let size: PictureCache.Size
+    }
+
+    private static let length: TimeInterval = 60
+    private static let most = 2_000
+
+    private let time: TimeSource
+    private let ends = Mutex([Picture: Date]())
+
+    init(time: TimeSource) { self.time = time }
+
+    func contains(_ photo: MD5Digest, _ size: PictureCache.Size) -> Bool {
+        let now = time.now()
+        return ends.withLock { $0[Picture(photo: photo, size: size)].map { $0 > now } ?? false }
+    }
+
+    func note(_ photo: MD5Digest, _ size: PictureCache.Size) {
+        let now = time.now()
+        ends.withLock { ends in
+            if ends.count >= Self.most { ends = ends.filter { $0.value > now } }
+            if ends.count >= Self.most { ends = [:] }
+            ends[Picture(photo: photo, size: size)] = now.addingTimeInterval(Self.length)
+        }
     }
 }
 

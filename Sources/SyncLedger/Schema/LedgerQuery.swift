@@ -128,7 +128,7 @@ package enum LedgerQuery {
             photosOfDirectory, photoOfFile, photosOfStem, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
         ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs + ofVersions
-        + ofOriginals + ofMetrics
+        + ofOriginals + ofMetrics + ofTimeline
 
     private static func oldest(in state: String) -> String {
         "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"

@@ -69,7 +69,11 @@ package struct TimelineCursor: Hashable, Sendable {
 /// Which part of the stream is wanted: what each condition that is set holds for.
 package struct TimelineFilter: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
-        case gallery, vacations, projects, events
+        case gallery, vacations, projects
+        /// Photos of gallery events, archived or not.
+        case events
+        /// Of these, the ones in the archive of memories.
+        case memories
     }
 
     package enum State: String, Sendable, CaseIterable {
@@ -89,16 +93,25 @@ package struct TimelineFilter: Hashable, Sendable {
     package var folder: FolderID?
     /// Of the local day.
     package var year: Int?
+    /// 1 to 12, of the local day.
+    package var month: Int?
+    /// Whose event it is, as ``Ledger/timelineProfiles()`` has it.
+    package var profile: String?
+    package var eventType: String?
     /// Part of a file's name or folder, or of an event's id; letters of ASCII in either case.
     package var text: String?
 
     package init(
-        kind: Kind? = nil, state: State? = nil, folder: FolderID? = nil, year: Int? = nil, text: String? = nil
+        kind: Kind? = nil, state: State? = nil, folder: FolderID? = nil, year: Int? = nil, month: Int? = nil,
+        profile: String? = nil, eventType: String? = nil, text: String? = nil
     ) {
         self.kind = kind
         self.state = state
         self.folder = folder
         self.year = year
+        self.month = month
+        self.profile = profile
+        self.eventType = eventType
         self.text = text
     }
 }
@@ -122,8 +135,11 @@ extension Ledger {
     /// - Parameter key: under which such a photo is stored.
     package func timeline(of md5: MD5Digest, storedAs key: ObjectKey) throws(LedgerError) -> [TimelineItem] {
         try read("read a photo") { db in
-            try db.timelineItems(LedgerQuery.timelineOfObject, [key.rawValue, key.rawValue])
-                + db.timelineItems(LedgerQuery.timelineOfPhoto, [md5.blob, key.rawValue, md5.blob])
+            let items =
+                try db.timelineItems(LedgerQuery.timelineOfObject, [key.rawValue, key.rawValue])
+                + db.timelineItems(LedgerQuery.timelineOfMemory, [md5.blob])
+                + db.timelineItems(LedgerQuery.timelineOfWaiting, [key.rawValue, md5.blob])
+            return items.sorted { ($0.cursor.at, $0.cursor.rank) > ($1.cursor.at, $1.cursor.rank) }
         }
     }
 
@@ -132,6 +148,16 @@ extension Ledger {
         try read("read the years of the timeline") { db in
             try db.numbers(LedgerQuery.timelineYears).map(Int.init)
         }
+    }
+
+    /// Whose photos of events the stream has: ids of profiles, else what the events give.
+    package func timelineProfiles() throws(LedgerError) -> [String] {
+        try read("read the profiles of the timeline") { try $0.texts(LedgerQuery.timelineProfiles) }
+    }
+
+    /// Of which types the stream has photos of events.
+    package func timelineTypes() throws(LedgerError) -> [String] {
+        try read("read the types of the timeline") { try $0.texts(LedgerQuery.timelineTypes) }
     }
 }
 
@@ -180,7 +206,7 @@ extension LedgerQuery {
             folders.kind AS kind, photos.folder_id AS folder, objects.storage_class AS class,
             objects.restore_state AS restore, objects.problem AS problem,
             CAST(directories.path AS TEXT) || '/' || CAST(photos.name AS TEXT) AS name,
-            COALESCE(photos.md5, objects.md5) AS md5
+            NULL AS profile, NULL AS type
         FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
@@ -194,21 +220,32 @@ extension LedgerQuery {
                 ELSE objects.content_type LIKE 'image/%' OR objects.content_type LIKE 'video/%' END
         """
     private static let eventMoments = """
-        SELECT COALESCE(objects.taken_at, events.created_at), events.id << 2 | 1, 'uploaded', 'events', NULL,
-            objects.storage_class, objects.restore_state, objects.problem, events.given_id, objects.md5
+        SELECT COALESCE(objects.taken_at, events.created_at) AS at, events.id << 2 | 1 AS rank, 'uploaded' AS state,
+            'events' AS kind, NULL AS folder, objects.storage_class AS class, objects.restore_state AS restore,
+            objects.problem AS problem, events.given_id AS name,
+            COALESCE(events.profile_uuid, events.profile) AS profile, events.type AS type
         FROM events JOIN objects ON objects.id = events.object_id WHERE events.retention = 'kept'
-        UNION ALL
-        SELECT COALESCE(objects.taken_at, records.created_at), records.rowid << 2 | 2, 'uploaded', 'events', NULL,
-            objects.storage_class, objects.restore_state, objects.problem, records.event_id, objects.md5
+        """
+    private static let memoryMoments = """
+        SELECT COALESCE(objects.taken_at, records.created_at) AS at, records.rowid << 2 | 2 AS rank, 'uploaded' AS state,
+            'memories' AS kind, NULL AS folder, objects.storage_class AS class, objects.restore_state AS restore,
+            objects.problem AS problem, records.event_id AS name, records.profile AS profile, records.type AS type
         FROM retention_records AS records JOIN objects ON objects.key = records.key
         WHERE \(isNotBack)
+        """
+    /// The photo of an event may lie beside the event's file, too: then it is told as that file, unless events are asked for.
+    private static let isNoFile = """
+        NOT EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id AND photos.state <> 'skipped'
+            AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id))
         """
     /// The file of an event that was archived may come back: then it is told as any other.
     private static let isNotBack = """
         NOT EXISTS (SELECT 1 FROM events WHERE events.event_id = records.event_id AND events.retention = 'kept')
         """
     private static let yearOfMoment = "CAST(strftime('%Y', at / 1000, 'unixepoch') AS INTEGER)"
-    private static let moments = "\(photoMoments) UNION ALL \(eventMoments)"
+    private static let monthOfMoment = "CAST(strftime('%m', at / 1000, 'unixepoch') AS INTEGER)"
+    private static let moments = "\(photoMoments) UNION ALL \(eventMoments) AND \(isNoFile) UNION ALL \(memoryMoments)"
+    private static let momentsOfEvents = "\(eventMoments) UNION ALL \(memoryMoments)"
 
     /// The statement, and what is bound in it.
     static func timeline(
@@ -221,7 +258,16 @@ extension LedgerQuery {
             arguments += values
         }
         require("at < ? OR (at = ? AND rank < ?)", [cursor?.at ?? .max, cursor?.at ?? .max, cursor?.rank ?? .max])
-        if let kind = filter.kind { require("kind = ?", [kind.rawValue]) }
+        var source = moments
+        switch filter.kind {
+        case .events: source = momentsOfEvents
+        case .memories: source = memoryMoments
+        case let kind?: require("kind = ?", [kind.rawValue])
+        case nil: if filter.profile != nil || filter.eventType != nil { source = momentsOfEvents }
+        }
+        if let profile = filter.profile { require("profile = ?", [profile]) }
+        if let type = filter.eventType { require("type = ?", [type]) }
+        if let month = filter.month { require("\(monthOfMoment) = ?", [month]) }
         if let folder = filter.folder { require("folder = ?", [folder.rawValue]) }
         if let year = filter.year { require("\(yearOfMoment) = ?", [year]) }
         if let text = filter.text {
@@ -231,13 +277,13 @@ extension LedgerQuery {
         if let state = filter.state { require(condition(of: state)) }
         return (
             """
-            SELECT at, rank FROM (\(moments)) WHERE \(conditions.joined(separator: " AND "))
+            SELECT at, rank FROM (\(source)) WHERE \(conditions.joined(separator: " AND "))
             ORDER BY at DESC, rank DESC LIMIT ?
             """, arguments + [limit]
         )
     }
 
-    package static let timelineOfObject = """
+    static let timelineOfObject = """
         SELECT COALESCE(objects.taken_at, photos.modified / 1000000) AS at, photos.id << 2 AS rank
         FROM objects CROSS JOIN photos ON photos.object_id = objects.id WHERE objects.key = ?
         AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id)
@@ -245,25 +291,32 @@ extension LedgerQuery {
         SELECT COALESCE(objects.taken_at, events.created_at), events.id << 2 | 1
         FROM objects CROSS JOIN events ON events.object_id = objects.id
         WHERE objects.key = ? AND events.retention = 'kept'
-        ORDER BY at DESC, rank DESC LIMIT 100
+        LIMIT 100
         """
-    /// What is stored under another key, or not yet.
-    package static let timelineOfPhoto = """
+    /// The archive has keys of its own. It walks over all that was archived of events: nothing else has a use for an index.
+    static let timelineOfMemory = """
         SELECT COALESCE(objects.taken_at, records.created_at) AS at, records.rowid << 2 | 2 AS rank
         FROM retention_records AS records CROSS JOIN objects ON objects.key = records.key
-        WHERE objects.md5 = ? AND \(isNotBack)
-        UNION ALL
-        SELECT COALESCE(objects.taken_at, photos.modified / 1000000), photos.id << 2
+        WHERE objects.md5 = ? AND \(isNotBack) LIMIT 100
+        """
+    /// What is stored under another key, or not yet.
+    static let timelineOfWaiting = """
+        SELECT COALESCE(objects.taken_at, photos.modified / 1000000) AS at, photos.id << 2 AS rank
         FROM photos INDEXED BY photos_unsynced LEFT JOIN objects ON objects.id = photos.object_id
         WHERE (photos.state = 'pending' OR photos.state = 'uploading' OR photos.state = 'failed')
         AND objects.key IS NOT ? AND photos.md5 = ?
         AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id)
-        ORDER BY at DESC, rank DESC LIMIT 100
+        LIMIT 100
         """
+    static let ofTimeline = [timelineOfObject]
+
     static let timelineYears = """
         SELECT DISTINCT \(yearOfMoment) AS year FROM (\(moments))
         WHERE at IS NOT NULL ORDER BY year DESC
         """
+
+    static let timelineProfiles = "SELECT DISTINCT profile FROM (\(momentsOfEvents)) ORDER BY profile"
+    static let timelineTypes = "SELECT DISTINCT type FROM (\(momentsOfEvents)) ORDER BY type"
 
     private static func condition(of state: TimelineFilter.State) -> String {
         let whole = "problem IS NULL AND state IN ('uploaded', 'missing')"

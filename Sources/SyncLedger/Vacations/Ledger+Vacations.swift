@@ -27,6 +27,14 @@ extension Ledger {
         }
     }
 
+    /// One of the photos that are stored of a vacation; `nil` without any.
+    package func coverOfVacation(_ id: VacationID) throws(LedgerError) -> MD5Digest? {
+        try read("look up a picture of a vacation") { db in
+            try Data.fetchOne(db.cachedStatement(sql: LedgerQuery.vacationSet), arguments: [id.rawValue])
+                .flatMap { MD5Digest(blob: $0.prefix(MD5Digest.length)) }
+        }
+    }
+
     /// All files in a vacation's folder, also those that are not to be stored, in no particular order.
     package func files(of vacation: VacationRecord) throws(LedgerError) -> [VacationPhoto] {
         try read("read the files of a vacation") { db in

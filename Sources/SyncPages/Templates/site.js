@@ -50,6 +50,24 @@
     if (there) { there.focus(); event.preventDefault(); }
   });
 
+  const copy = document.getElementById("copy");
+  const link = document.getElementById("link");
+  if (copy && link) {
+    link.value = new URL(link.value, location.href).href;
+    link.addEventListener("focus", () => link.select());
+    if (navigator.clipboard) {
+      copy.hidden = false;
+      copy.addEventListener("click", async () => {
+        try {
+          await navigator.clipboard.writeText(link.value);
+          copy.textContent = "Copied";
+        } catch {
+          link.select();
+        }
+      });
+    }
+  }
+
   for (const select of document.querySelectorAll(".filters select")) {
     select.addEventListener("change", () => select.form.requestSubmit());
   }

@@ -86,7 +86,7 @@ extension String {
 }
 
 /// Days and moments in words: capture times as the clock of the place showed them, all else in UTC.
-enum PageDates {
+package enum PageDates {
     static func day(_ day: CalendarDay) -> String {
         "\(day.day) \(month(day)) \(day.year)"
     }
@@ -116,11 +116,14 @@ enum PageDates {
         date.formatted(.iso8601)
     }
 
-    private static func month(_ day: CalendarDay) -> String {
+    private static func month(_ day: CalendarDay) -> String { month(day.month) }
+
+    /// - Parameter number: 1 to 12.
+    package static func month(_ number: Int) -> String {
         [
             "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
             "November", "December",
-        ][day.month - 1]
+        ][number - 1]
     }
 
     private static func padded(_ number: Int) -> String {

@@ -30,6 +30,17 @@ import Testing
         }
     }
 
+    /// `serve` shows it.
+    private func gallery(_ home: AgentHome, _ arguments: [String]) async throws -> Gallery {
+        let process = try home.start(arguments + ["--listen", "127.0.0.1:0"])
+        let line = try await process.printed { $0.contains("token=") }
+        let address = try #require(line.split(separator: " ").last.map(String.init))
+        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+        return Gallery(
+            home: home, process: process, base: parts.prefix(3).joined(separator: "/"),
+            token: String(try #require(address.split(separator: "=").last)))
+    }
+
     /// The agent shows it.
     private func gallery(_ home: AgentHome) async throws -> Gallery {
         let agent = try home.start(["run"])
@@ -109,7 +120,13 @@ import Testing
         let offer = try await gallery.ask("/restore?photo=\(id)").text
         #expect(offer.contains("value=\"bulk\"") && offer.contains("1 photo"))
         let token = try Self.id(offer, after: "name=\"form\" value=\"")
+        #expect(offer.contains("name=\"price-bulk\""))
         #expect(try await gallery.ask("/restores", "-d", "photo=\(id)&tier=bulk").code == 403)
+        // Nobody pays what nobody was shown.
+        #expect(try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=bulk").code == 400)
+        let cheaper = try await gallery.ask(
+            "/restores", "-d", "form=\(token)&photo=\(id)&tier=bulk&price-bulk=-1")
+        #expect(cheaper.code == 200 && cheaper.text.contains("The price has changed"))
         #expect(try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=fast").code == 400)
         #expect(
             try await gallery.ask(
@@ -117,7 +134,8 @@ import Testing
             )
             .code == 403)
         #expect(try await !gallery.ask("/restores").text.contains("Restore 1"))
-        #expect(try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=bulk").code == 303)
+        #expect(
+            try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=bulk&price-bulk=1").code == 303)
         #expect(try await gallery.ask("/restores").text.contains("Restore 1"))
         gallery.process.send(SIGTERM)
         #expect(try await gallery.process.finished().code == 0)
@@ -218,6 +236,94 @@ import Testing
             #expect(answer.code == (path.hasSuffix("/file") ? 404 : 200), "\(path)")
             #expect(!answer.text.contains("SECRET"), "\(path)")
         }
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+
+    @Test func `a vacation is shared by looking at it, is shown as stored, and is taken back`() async throws {
+        let home = try home()
+        try await home.takeTrip(photos: 3)
+        let gallery = try await gallery(home)
+        try await gallery.signIn()
+        let card = try await gallery.ask("/vacations").text
+        let trip = try Self.id(card, after: "href=\"/vacations/")
+        let form = try await gallery.ask("/vacations/\(trip)/share").text
+        let token = try Self.id(form, after: "name=\"form\" value=\"")
+        let photos = form.split(separator: "name=\"photo\" value=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+        #expect(photos.count == 3 && form.split(separator: " checked").count == 4)
+        let fields = "form=\(token)&by=Ana&days=7&quality=reduced&photo=\(photos[0])"
+        let address = "/vacations/\(trip)/share"
+        #expect(try await gallery.ask(address, "-d", "days=7&photo=\(photos[0])").code == 403)
+        #expect(try await gallery.ask(address, "-d", "form=\(token)&days=7").text.contains("at least one photo"))
+        #expect(
+            try await gallery.ask(address, "-d", "\(fields)&photo=\(String(repeating: "0", count: 32))").text
+                .contains("has changed meanwhile"))
+        #expect(try await home.shares().isEmpty)
+        #expect(try await gallery.ask(address, "-d", "\(fields)&photo=\(photos[2])").code == 303)
+        let share = try await eventually("the share to be live") {
+            let share = try await home.shares().first
+            return share?.state == "live" ? share : nil
+        }
+        #expect(share.photoCount == 2)
+        let page = try await gallery.ask("/shares/\(share.shareId)").text
+        #expect(page.contains("value=\"/s/\(share.shareId)/\"") && page.contains("Only this machine"))
+        #expect(try await gallery.ask("/s/\(share.shareId)/").text.contains("Ana"))
+        #expect(try await gallery.ask("/shares/\(share.shareId)", "-d", "x=1").code == 403)
+        #expect(try await gallery.ask("/shares/\(share.shareId)", "-d", "form=\(token)").code == 303)
+        #expect(try await gallery.ask("/s/\(share.shareId)/").code == 404)
+        #expect(try await gallery.ask("/shares/\(share.shareId)").text.contains("taken back"))
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+
+    @Test func `without an agent the gallery carries out what was ordered there, and read-only takes no order`()
+        async throws
+    {
+        let home = try home("tiers: {mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}")
+        let file = home.gallery.appending("a.jpg")
+        try file.create(SamplePhoto.unique(1))
+        _ = try await home.run("sync")
+        try file.unlink()
+        _ = try await home.run("sync")
+        var gallery = try await self.gallery(home, ["serve"])
+        try await gallery.signIn()
+        let id = try Self.id(try await gallery.ask("/?state=archived").text, after: "href=\"/photo/")
+        #expect(try await gallery.ask("/photo/\(id)/picture").code == 404)
+        let offer = try await gallery.ask("/restore?photo=\(id)").text
+        let token = try Self.id(offer, after: "name=\"form\" value=\"")
+        #expect(
+            try await gallery.ask("/restores", "-d", "form=\(token)&photo=\(id)&tier=bulk&price-bulk=1").code == 303)
+        _ = try await eventually("the photo to be back") {
+            try await gallery.ask("/restores").text.contains("available until") ? true : nil
+        }
+        #expect(try await gallery.ask("/photo/\(id)/picture").code == 200)
+        // Signed out, the cookie is of no use to whoever has it.
+        let jar = try home.tree.path("jar").bytes
+        #expect(try await gallery.ask("/logout", "-d", "form=\(token)").code == 303)
+        _ = try home.tree.write(jar, to: "jar")
+        #expect(try await gallery.ask("/").code == 401)
+        gallery.process.send(SIGINT)
+        _ = try await gallery.process.finished()
+
+        gallery = try await self.gallery(home, ["serve", "--read-only"])
+        try await gallery.signIn()
+        let page = try await gallery.ask("/photo/\(id)").text
+        #expect(!page.contains("/restore?") && page.contains("/logout"))
+        for path in ["/restores", "/restore", "/vacations/1/share", "/shares/\(UUID())"] {
+            #expect(try await gallery.ask(path, "-d", "form=x").code == 405, "\(path)")
+        }
+        #expect(try await gallery.ask("/restore?photo=\(id)").code == 404)
+        gallery.process.send(SIGINT)
+        _ = try await gallery.process.finished()
+    }
+
+    @Test func `projects and memories have pages of their own`() async throws {
+        let home = try home()
+        let gallery = try await gallery(home)
+        try await gallery.signIn()
+        #expect(try await gallery.ask("/projects?q=%3Cb%3E&status=Failed").text.contains("No projects"))
+        #expect(try await gallery.ask("/projects/nothing").code == 404)
+        #expect(try await gallery.ask("/archive").text.contains("No memories are archived yet"))
         gallery.process.send(SIGTERM)
         #expect(try await gallery.process.finished().code == 0)
     }

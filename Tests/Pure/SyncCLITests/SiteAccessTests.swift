@@ -8,10 +8,10 @@ import Testing
 @Suite struct SiteAccessTests {
     private let clock = ManualTime()
 
-    private func access(key: UInt8 = 1, password: String? = nil) -> SiteAccess {
+    private func access(key: UInt8 = 1, password: String? = nil, base: String? = nil) -> SiteAccess {
         SiteAccess(
             key: [UInt8](repeating: key, count: 32), hosts: SiteHosts(isLoopback: true, machine: "box", base: nil),
-            password: password, time: clock.source)
+            password: password, base: base.flatMap { URL(string: $0) }, time: clock.source)
     }
 
     private func request(cookie: String? = nil, host: String = "127.0.0.1:8420", site: String? = nil, form: String = "")
@@ -57,14 +57,58 @@ import Testing
         #expect(access.session(of: request(cookie: session)) == nil)
     }
 
+    private func visitor(_ peer: String?, forwarded: String? = nil) -> WebRequest {
+        WebRequest(.post, ["login"], headers: forwarded.map { [.init("x-forwarded-for", $0)] } ?? [], peer: peer)
+    }
+
     @Test func `five wrong passwords from one address keep it out for five minutes`() async throws {
         let access = access(password: "correct horse")
-        for _ in 0..<5 { #expect(try access.signIn("wrong", from: "10.0.0.1") == nil) }
-        #expect(throws: SiteAccess.TooManyTries.self) { try access.signIn("correct horse", from: "10.0.0.1") }
-        #expect(try access.signIn("correct horse", from: "10.0.0.2") != nil)
+        let (one, other) = (visitor("10.0.0.1"), visitor("10.0.0.2"))
+        for _ in 0..<5 { #expect(try access.signIn("wrong", by: one) == nil) }
+        #expect(throws: SiteAccess.TooManyTries.self) { try access.signIn("correct horse", by: one) }
+        #expect(try access.signIn("correct horse", by: other) != nil)
         await clock.advance(by: .seconds(301))
-        #expect(try access.signIn("correct horse", from: "10.0.0.1") != nil)
-        #expect(try self.access().signIn("", from: nil) == nil)
+        #expect(try access.signIn("correct horse", by: one) != nil)
+        #expect(try self.access().signIn("", by: visitor(nil)) == nil)
+    }
+
+    @Test func `behind a proxy of this machine its word counts, and no one else's`() throws {
+        let access = access(password: "correct horse", base: "https://photos.example.net")
+        for _ in 0..<5 {
+            #expect(try access.signIn("wrong", by: visitor("127.0.0.1", forwarded: "9.9.9.9, 10.0.0.1")) == nil)
+        }
+        #expect(throws: SiteAccess.TooManyTries.self) {
+            try access.signIn("correct horse", by: visitor("127.0.0.1", forwarded: "8.8.8.8, 10.0.0.1"))
+        }
+        #expect(try access.signIn("correct horse", by: visitor("127.0.0.1", forwarded: "10.0.0.1, 10.0.0.2")) != nil)
+        // From elsewhere, or without a proxy, anybody can write such a line.
+        for _ in 0..<5 { #expect(try access.signIn("wrong", by: visitor("10.0.0.3", forwarded: "10.0.0.4")) == nil) }
+        #expect(throws: SiteAccess.TooManyTries.self) {
+            try access.signIn("correct horse", by: visitor("10.0.0.3", forwarded: "10.0.0.5"))
+        }
+        let plain = self.access(password: "correct horse")
+        for _ in 0..<5 { #expect(try plain.signIn("wrong", by: visitor("127.0.0.1", forwarded: "10.0.0.6")) == nil) }
+        #expect(throws: SiteAccess.TooManyTries.self) {
+            try plain.signIn("correct horse", by: visitor("127.0.0.1", forwarded: "10.0.0.7"))
+        }
+    }
+
+    @Test func `who signs out is out, and another password signs everybody out`() throws {
+        let access = access(password: "correct horse")
+        let session = try #require(access.follow(access.newLinkToken()))
+        let other = try #require(access.follow(access.newLinkToken()))
+        access.signOut(session)
+        #expect(access.session(of: request(cookie: session)) == nil)
+        #expect(access.session(of: request(cookie: other)) == other)
+        #expect(access.cookieHeader(nil).value.contains("Max-Age=0;"))
+        #expect(self.access(password: "correct horse").session(of: request(cookie: other)) == other)
+        #expect(self.access(password: "battery staple").session(of: request(cookie: other)) == nil)
+    }
+
+    @Test func `behind https the browser never sends it in the clear`() {
+        #expect(access(base: "https://photos.example.net").cookieHeader("s").value.hasSuffix("; Secure"))
+        #expect(!access(base: "http://photos.example.net").cookieHeader("s").value.contains("Secure"))
+        #expect(!access().cookieHeader("s").value.contains("Secure"))
     }
 
     @Test func `a form counts with its session's token, from a page of ours`() throws {

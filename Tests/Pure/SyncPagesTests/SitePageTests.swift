@@ -18,9 +18,10 @@ import Testing
 
     private func stream(_ items: [SitePage.Timeline.Item], takesOrders: Bool = true) throws -> PageMarkup {
         let stream = SitePage.Timeline(
-            items: items,
+            address: "/", items: items,
             filters: [.init(name: "kind", label: "Kind", choices: [.init(value: "", label: "All", isChosen: true)])],
-            search: Self.hostile, next: "/?before=1_2", isFirst: true, isFiltered: false, takesOrders: takesOrders)
+            search: Self.hostile, next: "/?before=1_2", isFirst: true, isFiltered: true,
+            whenEmpty: "Nothing.", takesOrders: takesOrders)
         return PageMarkup(
             try SitePage(title: "Photos", place: .photos, formToken: "t", content: .timeline(stream)).html())
     }
@@ -34,10 +35,27 @@ import Testing
             ),
             .offer(
                 .init(
-                    photos: ["a"], summary: name,
-                    tiers: [.init(value: "bulk", label: name, price: name, wait: name, isChosen: true)], remarks: [name]
-                )),
-            .list(.init(rows: [.init(title: name, state: name, facts: [name], progress: (1, 2))], whenEmpty: name)),
+                    photos: ["a"], vacation: "1", summary: name,
+                    tiers: [
+                        .init(value: "bulk", label: name, price: name, dollars: "0.1", wait: name, isChosen: true)
+                    ], remarks: [name])),
+            .list(
+                .init(
+                    rows: [
+                        .init(
+                            title: name, state: name, facts: [name], progress: (1, 2), links: [.init(name, "/x")],
+                            picture: "/thumbnail/a")
+                    ], whenEmpty: name,
+                    search: .init(address: "/projects", text: name, label: name, filters: [], isFiltered: true),
+                    next: "/projects?from=60")),
+            .share(
+                .init(
+                    id: "s", state: name, facts: [.init(name, name)], link: "/s/s/", reach: name, canBeEnded: true,
+                    progress: (1, 2))),
+            .shareForm(
+                .init(
+                    vacation: "1", photos: [.init(id: "a", name: name, isChosen: true)], sharedBy: name, days: 30,
+                    isFull: true, remarks: [name], price: .init(dollars: "0.1", text: name))),
             .text([name, name]), .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
         ]
         return try [stream([item(name)])]
@@ -75,6 +93,20 @@ import Testing
         #expect(links.count == 3)
         #expect(links.first?.attributes["aria-label"] == "a.jpg, 15 June 2024, archived")
         #expect(page.all("img").count == 3)
+    }
+
+    @Test func `a page of nobody who is signed in offers no way out, and each other one does`() throws {
+        let out = { (page: PageMarkup) in page.all("form").filter { $0.attributes["action"] == "/logout" }.count }
+        #expect(try all("plain").allSatisfy { out($0) == 1 })
+        let page = SitePage(title: "t", place: nil, formToken: "", content: .password(.init()))
+        #expect(out(PageMarkup(try page.html())) == 0)
+    }
+
+    @Test func `an order brings back the prices that were shown`() throws {
+        let page = try #require(try all("plain").first { !$0.all("table").isEmpty })
+        let hidden = page.all("input").filter { $0.attributes["type"] == "hidden" }
+        #expect(hidden.contains { $0.attributes["name"] == "price-bulk" && $0.attributes["value"] == "0.1" })
+        #expect(hidden.contains { $0.attributes["name"] == "vacation" && $0.attributes["value"] == "1" })
     }
 
     @Test func `who may ask for nothing is offered nothing`() throws {

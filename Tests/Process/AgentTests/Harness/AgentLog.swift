@@ -43,6 +43,11 @@ extension ChildProcess {
         try await untilOver(for: "a line of the log") { $0.errorLines.first(where: isIt).map(String.init) }
     }
 
+    /// Waits for a line of what it prints.
+    func printed(_ isIt: (Substring) -> Bool) async throws -> String {
+        try await untilOver(for: "a line of its output") { $0.outputLines.first(where: isIt).map(String.init) }
+    }
+
     /// Waits until the log tells that it is done with a photo. Its last word counts.
     func outcome(of path: FilePath) async throws -> LoggedOutcome.Kind {
         try await untilOver(for: "an outcome of \(path)") { progress in

@@ -12,10 +12,14 @@ final class ChildProcess: Sendable {
         var openStreams = 2
         var ending: Ending?
 
+        /// The complete lines of standard output.
+        var outputLines: [Substring] { Self.lines(output) }
         /// The complete lines of standard error.
-        var errorLines: [Substring] {
+        var errorLines: [Substring] { Self.lines(errors) }
+
+        private static func lines(_ bytes: [UInt8]) -> [Substring] {
             Array(
-                String(decoding: errors, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+                String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
                     .dropLast())
         }
         var isOver: Bool { ending != nil && openStreams == 0 }

@@ -1,0 +1,102 @@
+import FoundationEssentials
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPages
+import SystemPackage
+
+/// The stream of all photos, and the page of one.
+extension GallerySite {
+    /// - Parameter memories: of the archive of memories alone.
+    func timeline(_ request: WebRequest, _ session: String, memories: Bool = false) async throws -> WebResponse {
+        var filter = TimelineFilter(request)
+        if memories { filter.kind = .memories }
+        let cursor = request.query("before").flatMap { TimelineCursor($0) }
+        let now = workspace.time.now()
+        let (items, next, choices, badges) = try await ledger { [policy, filter] ledger in
+            let found = try ledger.timeline(filter, after: cursor, limit: Self.itemsOfPage + 1)
+            let shown = try found.prefix(Self.itemsOfPage).filter { try !$0.isCompanion(in: ledger) }
+            let next = found.count > Self.itemsOfPage ? found[Self.itemsOfPage - 1].cursor : nil
+            let badges = try shown.map { try StreamBadge($0, policy: policy, in: ledger, now: now) }
+            return (shown, next, try FilterChoices(ledger), badges)
+        }
+        let stream = SitePage.Timeline(
+            address: memories ? "/archive" : "/", items: zip(items, badges).map { Self.item($0, $1) },
+            filters: memories ? choices.ofMemories(filter) : choices.ofAll(filter), search: filter.text ?? "",
+            next: next.map { "\(memories ? "/archive" : "/")?" + filter.query(before: $0, memories: memories) },
+            isFirst: cursor == nil,
+            isFiltered: filter != (memories ? TimelineFilter(kind: .memories) : TimelineFilter()),
+            whenEmpty: memories
+                ? "No memories are archived yet: the photos of old events come here."
+                : "No photos yet. Put some into a watched folder.",
+            takesOrders: !isReadOnly)
+        return page(
+            memories ? "Archive of memories" : "Photos", memories ? .archive : .photos, session, .timeline(stream))
+    }
+
+    private static func item(_ item: TimelineItem, _ badge: StreamBadge) -> SitePage.Timeline.Item {
+        let object = item.object
+        let isFilm = object.map { FilmType(contentType: $0.contentType) != nil } ?? false
+        return SitePage.Timeline.Item(
+            id: item.md5?.description, name: item.name, day: item.day, badge: badge.symbol, state: badge.words,
+            width: object?.width ?? 0, height: object?.height ?? 0, isFilm: isFilm, hasThumbnail: item.md5 != nil,
+            canBeRestored: object?.canBeRestored ?? false)
+    }
+
+    // MARK: One photo
+
+    func photo(_ id: String, _ session: String) async throws -> WebResponse {
+        let now = workspace.time.now()
+        guard let md5 = MD5Digest(hex: id) else {
+            return page(404, "Not found", "There is no such photo.", session: session)
+        }
+        let items = try await items(md5)
+        guard let first = items.first else {
+            return page(404, "Not found", "There is no such photo.", session: session)
+        }
+        let (badge, companions) = try await ledger { [policy] ledger in
+            let badge = try StreamBadge(first, policy: policy, in: ledger, now: now)
+            guard case .photo(let photo) = first.source else { return (badge, [PhotoStatus]()) }
+            return (badge, try ledger.companions(of: photo))
+        }
+        let object = first.object
+        let isFilm = object.map { FilmType(contentType: $0.contentType) != nil } ?? false
+        let onDisk = items.contains {
+            if case .photo(let photo) = $0.source { photo.state.isOnDisk } else { false }
+        }
+        let isReadable = object.map { $0.isReadable && $0.problem == nil } ?? false
+        let canBeRestored = !isReadOnly && (object?.canBeRestored ?? false)
+        var facts = try await facts(first)
+        if !companions.isEmpty {
+            let names = companions.compactMap { $0.path.lastComponent?.string.escapingControls }
+            facts.append(.init("Goes with it", names.joined(separator: ", ")))
+        }
+        let content = SitePage.Photo(
+            id: md5.description, name: first.name, badge: badge.symbol, state: badge.words, facts: facts,
+            places: items.map(\.place), hasPicture: onDisk || isReadable && !isFilm, hasThumbnail: true,
+            isFilm: isFilm, canBeRestored: canBeRestored, download: onDisk ? "/photo/\(md5)/file" : nil)
+        return page(first.name, .photos, session, .photo(content))
+    }
+
+    private func facts(_ item: TimelineItem) async throws -> [SitePage.Fact] {
+        var facts: [SitePage.Fact] = []
+        if let takenAt = item.object?.takenAt {
+            facts.append(.init("Taken", "\(takenAt.day), \(takenAt.hourAndMinute)"))
+        }
+        if case .photo(let photo) = item.source {
+            if let bytes = photo.bytesLocal { facts.append(.init("File", Quantities.bytes(bytes))) }
+            if let why = photo.why { facts.append(.init("Why", try await places().removed(from: why))) }
+        }
+        guard let object = item.object else { return facts }
+        var copy = Quantities.bytes(object.size)
+        if let width = object.width, let height = object.height { copy += ", \(width) × \(height) pixels" }
+        facts.append(.init("Stored copy", copy))
+        facts.append(.init("Stored since", Quantities.day(object.storedAt)))
+        facts.append(.init("Storage class", object.storageClass.rawValue))
+        if !object.dropped.isEmpty {
+            facts.append(.init("Not in the copy", object.dropped.map(\.rawValue).joined(separator: ", ")))
+        }
+        return facts
+    }
+}

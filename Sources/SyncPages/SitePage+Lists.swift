@@ -1,0 +1,164 @@
+/// What pages of other things show.
+extension SitePage {
+    /// Cards.
+    package struct Listing: Sendable {
+        package struct Link: Sendable {
+            package var label: String
+            package var target: String
+
+            package init(_ label: String, _ target: String) {
+                self.label = label
+                self.target = target
+            }
+        }
+
+        package struct Row: Sendable {
+            package var title: String
+            package var state: String
+            package var facts: [String]
+            package var link: String?
+            /// Done and to be done, where it goes on.
+            package var progress: (done: Int, total: Int)?
+            package var links: [Link]
+            /// The address of a small picture.
+            package var picture: String?
+
+            package init(
+                title: String, state: String, facts: [String], link: String? = nil,
+                progress: (done: Int, total: Int)? = nil, links: [Link] = [], picture: String? = nil
+            ) {
+                self.title = title
+                self.state = state
+                self.facts = facts
+                self.link = link
+                self.progress = progress
+                self.links = links
+                self.picture = picture
+            }
+        }
+
+        package struct Search: Sendable {
+            package var address: String
+            package var text: String
+            package var label: String
+            package var filters: [Timeline.Filter]
+            package var isFiltered: Bool
+
+            package init(
+                address: String, text: String, label: String, filters: [Timeline.Filter], isFiltered: Bool
+            ) {
+                self.address = address
+                self.text = text
+                self.label = label
+                self.filters = filters
+                self.isFiltered = isFiltered
+            }
+        }
+
+        package var rows: [Row]
+        /// What stands there when there are none.
+        package var whenEmpty: String
+        package var search: Search?
+        /// The link to further ones.
+        package var next: String?
+
+        package init(rows: [Row], whenEmpty: String, search: Search? = nil, next: String? = nil) {
+            self.rows = rows
+            self.whenEmpty = whenEmpty
+            self.search = search
+            self.next = next
+        }
+    }
+
+    /// One share, with its link.
+    package struct Share: Sendable {
+        package var id: String
+        package var state: String
+        package var facts: [Fact]
+        /// Absolute, or beginning with a slash; `nil` while nobody can see it.
+        package var link: String?
+        /// Who can open the link, in words.
+        package var reach: String
+        package var canBeEnded: Bool
+        package var progress: (done: Int, total: Int)?
+
+        package init(
+            id: String, state: String, facts: [Fact], link: String?, reach: String, canBeEnded: Bool,
+            progress: (done: Int, total: Int)?
+        ) {
+            self.id = id
+            self.state = state
+            self.facts = facts
+            self.link = link
+            self.reach = reach
+            self.canBeEnded = canBeEnded
+            self.progress = progress
+        }
+    }
+
+    /// Sharing a vacation: its photos, to choose among by looking.
+    package struct ShareForm: Sendable {
+        package struct Photo: Sendable {
+            package var id: String
+            package var name: String
+            package var isChosen: Bool
+
+            package init(id: String, name: String, isChosen: Bool) {
+                self.id = id
+                self.name = name
+                self.isChosen = isChosen
+            }
+        }
+
+        /// What bringing photos back costs first; the order brings the number back.
+        package struct Price: Sendable {
+            package var dollars: String
+            package var text: String
+
+            package init(dollars: String, text: String) {
+                self.dollars = dollars
+                self.text = text
+            }
+        }
+
+        /// Its number.
+        package var vacation: String
+        package var photos: [Photo]
+        package var sharedBy: String
+        package var days: Int
+        package var isFull: Bool
+        package var remarks: [String]
+        package var price: Price?
+
+        package init(
+            vacation: String, photos: [Photo], sharedBy: String, days: Int, isFull: Bool, remarks: [String],
+            price: Price?
+        ) {
+            self.vacation = vacation
+            self.photos = photos
+            self.sharedBy = sharedBy
+            self.days = days
+            self.isFull = isFull
+            self.remarks = remarks
+            self.price = price
+        }
+    }
+
+    package struct Message: Sendable {
+        package var text: String
+        package var link: (label: String, target: String)?
+
+        package init(text: String, link: (label: String, target: String)? = nil) {
+            self.text = text
+            self.link = link
+        }
+    }
+
+    package struct Password: Sendable {
+        package var problem: String?
+
+        package init(problem: String? = nil) {
+            self.problem = problem
+        }
+    }
+}
