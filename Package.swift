@@ -131,6 +131,7 @@ let package = Package(
         shim("CSyncArchive", links: ["archive"]),
         shim("CSyncLinux", links: []),
         shim("CSyncZlib", links: ["z"]),
+        shim("CSyncQR", links: ["qrencode"]),
         shim("CSyncDecoder", links: []),
 
         // Floor 1: values, decisions, ports.
@@ -138,6 +139,7 @@ let package = Package(
         module("SyncDigest", ["CSyncCrypto", "SyncCore"]),
         module("SyncSystem", ["CSyncLinux", "SyncCore", "SyncDigest", systemPackage]),
         module("SyncGzip", ["CSyncZlib"]),
+        module("SyncQR", ["CSyncQR"]),
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
         module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
@@ -180,8 +182,8 @@ let package = Package(
             [
                 "SyncCore", "SyncDigest", "SyncSystem", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3",
                 "SyncLedger",
-                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncArchive", "SyncEngine", systemPackage, logging,
-                serviceLifecycle,
+                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncArchive", "SyncQR", "SyncEngine", systemPackage,
+                logging, serviceLifecycle,
                 unixSignals, argumentParser,
             ]
         ),
@@ -205,6 +207,7 @@ let package = Package(
         suite("SyncLedgerTests", in: "Pure", ["SyncLedger", grdb]),
         suite("SyncPagesTests", in: "Pure", ["SyncPages", "SyncDigest"]),
         suite("SyncPhoneTests", in: "Pure", ["SyncPhone"]),
+        suite("SyncQRTests", in: "Pure", ["SyncQR"]),
         suite(
             "SyncEngineTests", in: "Pure", ["SyncEngine", "SyncLedger", "SyncDigest", logging, lifecycleTestKit]),
         suite(

@@ -72,24 +72,38 @@ extension SitePage {
 
     /// One share, with its link.
     package struct Share: Sendable {
+        /// A square picture as an SVG path.
+        package struct Code: Sendable {
+            package var side: Int
+            package var path: String
+
+            package init(side: Int, path: String) {
+                self.side = side
+                self.path = path
+            }
+        }
+
         package var id: String
         package var state: String
         package var facts: [Fact]
         /// Absolute, or beginning with a slash; `nil` while nobody can see it.
         package var link: String?
+        /// The same as a QR code; `nil` where no other machine can open it.
+        package var code: Code?
         /// Who can open the link, in words.
         package var reach: String
         package var canBeEnded: Bool
         package var progress: (done: Int, total: Int)?
 
         package init(
-            id: String, state: String, facts: [Fact], link: String?, reach: String, canBeEnded: Bool,
+            id: String, state: String, facts: [Fact], link: String?, code: Code?, reach: String, canBeEnded: Bool,
             progress: (done: Int, total: Int)?
         ) {
             self.id = id
             self.state = state
             self.facts = facts
             self.link = link
+            self.code = code
             self.reach = reach
             self.canBeEnded = canBeEnded
             self.progress = progress
@@ -128,11 +142,15 @@ extension SitePage {
         package var days: Int
         package var isFull: Bool
         package var remarks: [String]
+        /// Open shares of the same vacation, which stay as they are.
+        package var others: [Listing.Link]
+        /// One of them changes by this order.
+        package var updates: Bool
         package var price: Price?
 
         package init(
             vacation: String, photos: [Photo], sharedBy: String, days: Int, isFull: Bool, remarks: [String],
-            price: Price?
+            others: [Listing.Link], updates: Bool, price: Price?
         ) {
             self.vacation = vacation
             self.photos = photos
@@ -140,6 +158,8 @@ extension SitePage {
             self.days = days
             self.isFull = isFull
             self.remarks = remarks
+            self.others = others
+            self.updates = updates
             self.price = price
         }
     }

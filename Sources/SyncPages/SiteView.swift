@@ -141,7 +141,8 @@ struct SiteView: Sendable {
         return Timeline(
             address: stream.address, days: days, filters: stream.filters, search: stream.search, next: stream.next,
             isFirst: stream.isFirst,
-            isFiltered: stream.isFiltered, isEmpty: stream.items.isEmpty, whenEmpty: stream.whenEmpty,
+            isFiltered: stream.isFiltered, isEmpty: stream.items.isEmpty && stream.next == nil,
+            whenEmpty: stream.whenEmpty,
             takesOrders: stream.takesOrders)
     }
 }

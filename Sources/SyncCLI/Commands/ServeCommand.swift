@@ -11,8 +11,9 @@ struct ServeCommand: AsyncParsableCommand {
         usage: "sync-agent serve [--listen <address:port>] [--read-only] [<options>]",
         discussion: """
             Prints an address that opens the gallery once; the browser stays signed in for 90 days then. Photos that are \
-            archived can be brought back from there: what it costs and how long it takes is shown first. With the \
-            embedded store, shares are shown under /s/ to everybody who has the link.
+            archived can be brought back from there: what it costs and how long it takes is shown first. Vacations can be \
+            shared by looking at them. With the embedded store, shares are shown under /s/ to everybody who has the \
+            link. Without a running agent, it carries out itself what was ordered there.
 
             Only this machine can reach it, unless --listen says otherwise: then serve.password_file has to name a \
             file with a password. The agent shows the gallery too where serve.enabled is true.
@@ -27,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to listen (default: serve.listen).", valueName: "address:port"))
     var listen: ListenAddress?
 
-    @Flag(help: "Take no orders: nothing can be brought back from there.")
+    @Flag(help: "Take no orders: nothing can be brought back or shared from there.")
     var readOnly = false
 
     @OptionGroup var global: GlobalOptions
@@ -40,9 +41,13 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(_ workspace: Workspace) async throws -> Answer {
         let output = workspace.console.output
-        let server = try await GalleryServer(workspace, at: listen, isReadOnly: readOnly) { bound, access in
-            output.writeLine("The gallery is at http://\(bound)/?token=\(access.newLinkToken())")
-            output.writeLine("That address opens once, within a day. Ctrl-C ends the gallery.")
+        let server = try await GalleryServer(workspace, at: listen, isReadOnly: readOnly) { shown in
+            if shown.isFirst {
+                output.writeLine("The gallery is at \(shown.link)")
+                output.writeLine("That address opens once, within a day. Ctrl-C ends the gallery.")
+            } else {
+                output.writeLine("The next one: \(shown.link)")
+            }
         }
         try await ServiceGroup.run([.init(service: server)], logger: workspace.logger)
         return Answer()

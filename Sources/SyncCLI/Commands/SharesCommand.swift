@@ -95,7 +95,7 @@ struct SharesCommand: WorkspaceCommand {
                 store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),
                 spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk, time: time
             ).run()
-            let links = ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)
+            let links = workspace.installation.shareLinks(store)
             var shares: [ShareListReport.Share] = []
             for share in found.prefix(Self.sharesShown) {
                 shares.append(.init(share, link: await Self.link(to: share, links, now: now), now: now))

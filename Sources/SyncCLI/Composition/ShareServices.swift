@@ -56,7 +56,7 @@ struct ShareServices: Sendable {
             pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,
-                links: ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, time: time)),
+                links: installation.shareLinks(store)),
             notes: notes, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease)
         service = ShareService(
@@ -72,6 +72,19 @@ struct ShareServices: Sendable {
 extension Installation {
     /// Whether an agent, or a pass, is at work at this moment.
     func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
+
+    /// Under which addresses shares of a store are seen.
+    func shareLinks(_ store: any ObjectStore) -> ShareLinks {
+        ShareLinks(store: store, publicBaseURL: settings.share.publicBaseURL, galleryURL: galleryURL, time: time)
+    }
+
+    /// Where others reach the gallery: by its own address, else by this machine's name; `nil` where only this machine can.
+    private var galleryURL: URL? {
+        if let base = settings.serve.baseURL { return base }
+        let listen = settings.serve.listen
+        guard settings.serve.isEnabled, !listen.isLoopback, listen.port != 0 else { return nil }
+        return URL(string: "http://\(listen.reached(by: machineName))/")
+    }
 
     /// Where names of photos and vacations are looked up.
     var restorePlaces: RestoreSelection.Places {

@@ -98,8 +98,15 @@ final class Workspace: Sendable {
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
     func store(_ access: LocalStoreAccess) async throws -> any ObjectStore {
         let ledger = try await ledger
-        let store = keep(try await ledger { [installation] in try installation.makeStore($0, access: access) })
-        try await requireOwn(store)
+        let made = try await ledger { [installation] in try installation.makeStore($0, access: access) }
+        let store = installation.retrying(made)
+        do {
+            try await requireOwn(store)
+        } catch {
+            await made.close()
+            throw error
+        }
+        opened.withLock { $0.stores.append(made) }
         return store
     }
 
@@ -138,8 +145,10 @@ final class Workspace: Sendable {
 
     /// Opened without the ledger: an embedded store that has to be another one answers nothing else.
     private func kinshipOfConfigured() async throws -> StoreRecognition.Kinship {
-        let store = keep(try installation.makeStore(settings.store, access: .reads))
-        return try await recognition(store).kinship().kinship
+        let made = try installation.makeStore(settings.store, access: .reads)
+        return try await closing(made.close) {
+            try await recognition(installation.retrying(made)).kinship().kinship
+        }
     }
 
     /// The configured store with retries, to read what the ledger need not know.

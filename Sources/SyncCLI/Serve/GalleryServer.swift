@@ -5,6 +5,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncHTTP
+import SyncLedger
 import SyncLocalStore
 import SyncPhotos
 import SyncSystem
@@ -12,12 +13,17 @@ import SystemPackage
 
 /// The gallery of a workspace behind its server: for `serve`, and for the agent.
 struct GalleryServer: Service {
+    /// Between two looks for orders.
     private static let interval = Duration.seconds(3)
+    /// How long a link is offered that nobody has followed.
+    private static let linkLife = Duration.seconds(43_200)
+    /// After one that failed.
+    private static let patience = Duration.seconds(60)
 
     private let address: ListenAddress
     private let site: GallerySite
     private let workspace: Workspace
-    private let announce: @Sendable (ListenAddress, SiteAccess) -> Void
+    private let announce: @Sendable (Announcement) -> Void
 
     /// - Parameters:
     ///   - address: in place of the configured one.
@@ -25,7 +31,7 @@ struct GalleryServer: Service {
     /// - Throws: ``CommandFailure`` where it may not be shown so; ``LedgerError``, ``StoreError``.
     init(
         _ workspace: Workspace, at address: ListenAddress? = nil, isReadOnly: Bool,
-        announce: @escaping @Sendable (ListenAddress, SiteAccess) -> Void
+        announce: @escaping @Sendable (Announcement) -> Void
     ) async throws {
         let (settings, installation) = (workspace.settings, workspace.installation)
         self.address = address ?? settings.serve.listen
@@ -38,6 +44,7 @@ struct GalleryServer: Service {
                 "\(self.address) can be reached by others, and the gallery has no password: name a file with one as "
                     + "serve.password_file, or listen at 127.0.0.1")
         }
+        let key = try SiteAccess.key(in: installation.location.stateFolder)
         let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: settings.user))
         let store = try await workspace.readStoreOnce()
         let hosts = SiteHosts(
@@ -51,7 +58,7 @@ struct GalleryServer: Service {
         site = GallerySite(
             workspace: workspace, ledger: ledger,
             access: SiteAccess(
-                key: try SiteAccess.key(in: installation.location.stateFolder), hosts: hosts, password: password,
+                key: key, hosts: hosts, password: password,
                 base: settings.serve.baseURL, time: installation.time),
             pictures: PictureCache(
                 in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
@@ -61,7 +68,8 @@ struct GalleryServer: Service {
                         logger.warning("\($0)")
                     }), pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
                 time: installation.time),
-            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, desk: OrderDesk(), disk: disk,
+            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, services: OrderServices(),
+            disk: disk,
             isLocal: self.address.isLoopback && settings.serve.baseURL == nil,
             sharedFiles: sharedFiles)
     }
@@ -108,28 +116,66 @@ struct GalleryServer: Service {
         }
     }
 
+    /// As the agent does, with its services, as long as there is something to do and no agent.
     private func carryOutOrders() async throws {
-        var told: String?
-        while true {
-            try await workspace.time.sleep(Self.interval)
-            guard let parts = site.desk.inUse else { continue }
+        while !site.isReadOnly {
             do {
-                if try workspace.installation.agentRuns() { continue }
-                try await parts.restores.service.round(isUrgent: false)
-                try await parts.service.round()
-                told = nil
+                try await carryOutOnce()
             } catch let failure where !(failure is CancellationError) {
-                let words = "orders wait: \(failure)"
-                if told != words { workspace.logger.warning("\(words)") }
-                told = words
+                workspace.logger.warning("what was ordered here waits: \(failure)")
+                try await workspace.time.sleep(Self.patience)
             }
+            try await workspace.time.sleep(Self.interval)
         }
+        try await workspace.time.sleep(.seconds(Int64.max / 2))
+    }
+
+    private func carryOutOnce() async throws {
+        guard try await isOurs() else { return }
+        let parts = try await site.services.shares(workspace)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await parts.restores.service.run() }
+            group.addTask { try await parts.service.run() }
+            group.addTask {
+                repeat { try await workspace.time.sleep(Self.interval) } while try await isOurs()
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    /// Whether something is under way, and nobody else is at it.
+    private func isOurs() async throws -> Bool {
+        let ledger = try await workspace.ledger
+        let isIdle = try await ledger { try $0.unendedShares().isEmpty && $0.openRestoreJobs().isEmpty }
+        if isIdle { return false }
+        return try await site.disk.run { [workspace] in try !workspace.installation.agentRuns() }
     }
 
     fileprivate func listen() async throws {
         let server = HTTPServer(address: address, handler: site, logger: workspace.logger)
+        let home = Mutex<String?>(nil)
         do {
-            try await server.run { [announce, access = site.access] bound in announce(bound, access) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await server.run { bound in
+                        let told = workspace.installation.galleryHome(boundTo: bound)
+                        home.withLock { $0 = told }
+                        announce(Announcement(home: told, access: site.access, isFirst: true))
+                    }
+                }
+                // Each link opens once, and whoever comes next needs another one.
+                group.addTask {
+                    while true {
+                        await site.access.followed.wait(atMost: Self.linkLife, time: workspace.time)
+                        try Task.checkCancellation()
+                        guard let told = home.withLock({ $0 }) else { continue }
+                        announce(Announcement(home: told, access: site.access, isFirst: false))
+                    }
+                }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
         } catch let error as HTTPServerError {
             throw CommandFailure(.failed, "\(error)")
         }
@@ -168,16 +214,41 @@ struct GalleryService: Service {
 
     private func make() async throws -> GalleryServer {
         let file = workspace.installation.location.stateFolder.appending("gallery.url")
-        return try await GalleryServer(workspace, isReadOnly: false) { [logger = workspace.logger] bound, access in
+        return try await GalleryServer(workspace, isReadOnly: false) { [logger = workspace.logger] shown in
             // Whoever may read the log need not see the photos.
-            let link = "http://\(bound)/?token=\(access.newLinkToken())\n"
+            let link = "\(shown.link)\n"
             do {
                 _ = try NewFile.save(link.utf8, to: file, permissions: .ownerReadWrite, overwrites: true)
             } catch {
                 logger.warning("\(file) cannot be written: \(error)")
             }
+            guard shown.isFirst else { return }
             logger.notice(
-                "the gallery is at http://\(bound)/; the address that opens it once, within a day, is in \(file)")
+                "the gallery is at \(shown.home); the address that opens it once, within a day, is in \(file)")
         }
+    }
+}
+
+/// Where a gallery is shown, and what opens it.
+struct Announcement: Sendable {
+    /// Ends in a slash.
+    let home: String
+    /// An address that signs one browser in.
+    let link: String
+    /// Else a link that was followed, or is about to end, is replaced.
+    let isFirst: Bool
+
+    init(home: String, access: SiteAccess, isFirst: Bool) {
+        self.home = home
+        self.isFirst = isFirst
+        link = "\(home)?token=\(access.newLinkToken())"
+    }
+}
+
+extension Installation {
+    /// How people write the address of a gallery that listens there.
+    func galleryHome(boundTo address: ListenAddress) -> String {
+        if let base = settings.serve.baseURL?.absoluteString { return base.hasSuffix("/") ? base : base + "/" }
+        return "http://\(address.reached(by: machineName))/"
     }
 }

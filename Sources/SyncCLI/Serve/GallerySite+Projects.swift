@@ -1,8 +1,10 @@
 import FoundationEssentials
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPages
+import SystemPackage
 
 /// Generated images, as a grid that can be searched.
 extension GallerySite {
@@ -12,7 +14,7 @@ extension GallerySite {
         let text = request.query("q").flatMap { $0.isEmpty ? nil : String($0.prefix(200)) }
         let status = request.query("status").flatMap { ProjectRecord.Status(argument: $0) }
         let filter = ProjectFilter(text: text, status: status)
-        let entries = try await workspace.projects()
+        let entries = try await projectEntries()
         let found = entries.filter { filter.accepts($0.record) }
         let start = min(max(request.query("from").flatMap { Int($0) } ?? 0, 0), found.count)
         let shown = found[start...].prefix(Self.projectsOfPage)
@@ -58,8 +60,13 @@ extension GallerySite {
                     search: search, next: end < found.count ? "/projects?\(query)" : nil)))
     }
 
+    /// None where no folder has any.
+    private func projectEntries() async throws -> [ProjectEntry] {
+        workspace.settings.watch.contains { $0.kind == .projects } ? try await workspace.projects() : []
+    }
+
     func project(_ id: String, _ session: String) async throws -> WebResponse {
-        guard let entry = try await workspace.projects().first(where: { $0.record.id == id }) else {
+        guard let entry = try await projectEntries().first(where: { $0.record.id == id }) else {
             return page(404, "Not found", "There is no such project.", session: session)
         }
         let (versions, places) = (try await ledger { try $0.projectVersions(of: id) }, try await places())
@@ -78,12 +85,18 @@ extension GallerySite {
             )
         }
         let photo = entry.image?.md5 ?? entry.object?.md5
-        let isArchived = entry.object?.canBeRestored ?? false
+        var items: [TimelineItem] = []
+        var file: FilePath?
+        if let photo {
+            items = try await self.items(photo)
+            file = try await self.file(of: photo, among: items)
+        }
+        let isReadable = items.contains { $0.object.map { $0.isReadable && $0.problem == nil } ?? false }
         let content = SitePage.Photo(
             id: photo?.description ?? "", name: entry.name, badge: nil, state: entry.state.rawValue, facts: facts,
-            places: [], hasPicture: photo != nil && !isArchived, hasThumbnail: photo != nil, isFilm: false,
-            canBeRestored: !isReadOnly && isArchived,
-            download: entry.image?.state.isOnDisk == true ? photo.map { "/photo/\($0)/file" } : nil)
+            places: [], hasPicture: file != nil || isReadable, hasThumbnail: photo != nil, isFilm: false,
+            canBeRestored: !isReadOnly && items.objectToRestore != nil,
+            download: file.flatMap { _ in photo.map { "/photo/\($0)/file" } })
         return page(entry.name, .projects, session, .photo(content))
     }
 }

@@ -12,6 +12,8 @@ import SystemPackage
 extension GallerySite {
     /// Photos that one order may name.
     static let mostPhotos = 1_000
+    /// In dollars.
+    static let cent = 0.01
 
     /// What is to come back: photos by the ids of their pages, and a vacation by its number.
     private struct Wanted {
@@ -34,40 +36,44 @@ extension GallerySite {
     }
 
     /// What it would cost and take, before anything is asked for.
-    /// - Parameter change: why it is shown again.
-    private func offer(_ wanted: Wanted, _ session: String, because change: String? = nil) async throws -> WebResponse {
+    /// - Parameters:
+    ///   - tier: that was chosen; `nil` for the configured one.
+    ///   - change: why it is shown again.
+    private func offer(
+        _ wanted: Wanted, _ session: String, tier: RestoreTier? = nil, because change: String? = nil
+    ) async throws -> WebResponse {
         guard wanted.photos.count <= Self.mostPhotos else {
             return page(
                 400, "Too many at once",
-                "One order takes at most \(Quantities.counted(Self.mostPhotos, "photo")): choose fewer, or bring a whole vacation back.",
-                session: session)
+                "One order takes at most \(Quantities.counted(Self.mostPhotos, "photo")): choose fewer, or bring a whole "
+                    + "vacation back.", session: session)
         }
         let names = try await names(wanted)
-        guard !names.isEmpty else {
-            return page(
-                404, "Nothing to bring back", "None of these photos waits in the archive: see their state.",
-                session: session)
-        }
-        let orders = Restores(try await desk.restores(workspace), workspace, for: .reading)
+        guard !names.isEmpty else { return nothingToRestore(session) }
+        let restores = Restores(try await services.restores(workspace), workspace, for: .reading)
         let proposal: RestoreProposal
         do {
-            proposal = try await orders.propose(
-                RestoreWish(names: names, tier: .tier(workspace.settings.restore.tier)))
+            proposal = try await restores.propose(
+                RestoreWish(names: names, tier: .tier(tier ?? workspace.settings.restore.tier)))
         } catch is CommandFailure {
             // Not every class has the configured tier; each has this one.
-            proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(.standard)))
+            proposal = try await restores.propose(RestoreWish(names: names, tier: .tier(.standard)))
         }
-        guard !proposal.candidates.isEmpty else {
-            return page(
-                409, "Nothing to bring back", "These photos can be read already, or are on their way.", session: session
-            )
-        }
+        guard !proposal.candidates.isEmpty else { return nothingToRestore(session) }
         let places = try await places()
         let content = SitePage.Offer(
             photos: wanted.photos, vacation: wanted.vacation.map { "\($0.rawValue)" }, summary: summary(of: proposal),
-            tiers: try await tiers(of: proposal, orders),
-            remarks: [change].compactMap(\.self) + proposal.problems.map { places.removed(from: "Left out: \($0)") })
+            tiers: tiers(of: proposal, restores),
+            remarks: [change].compactMap(\.self) + remarks(on: proposal)
+                + proposal.problems.map { places.removed(from: "Left out: \($0)") })
         return page("Bring photos back", .restores, session, .offer(content))
+    }
+
+    private func nothingToRestore(_ session: String) -> WebResponse {
+        page(
+            404, "Nothing to bring back",
+            "None of these photos waits in the archive: they can be read, are on their way, or are on this disk.",
+            session: session)
     }
 
     private func summary(of proposal: RestoreProposal) -> String {
@@ -76,17 +82,32 @@ extension GallerySite {
         return "\(photos) of the archive can be read for \(days) then."
     }
 
-    private func tiers(of proposal: RestoreProposal, _ orders: Restores) async throws -> [SitePage.Offer.Tier] {
-        let isFree = orders.parts.store.capabilities.lifecycle == .byAgent
-        // The store's own word, where it has one.
-        let duration = orders.parts.store.capabilities.restoreDuration
+    /// What whoever pays has to know besides.
+    func remarks(on proposal: RestoreProposal) -> [String] {
+        var remarks: [String] = []
+        if !proposal.estimate.unpriced.isEmpty {
+            let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
+            remarks.append("Not in the price, because no price is known: what is in \(classes).")
+        }
+        if proposal.plan.groups.contains(where: \.mayEndBeforeReady) {
+            remarks.append(
+                "The days count from now: they may be over before the photos are there. restore.days says how many.")
+        }
+        return remarks
+    }
+
+    private func tiers(of proposal: RestoreProposal, _ restores: Restores) -> [SitePage.Offer.Tier] {
+        let capabilities = restores.parts.store.capabilities
         return proposal.options.map { option in
-            SitePage.Offer.Tier(
+            let price = Quantities.aboutDollars(option.estimate.totalUSD)
+            return SitePage.Offer.Tier(
                 value: option.tier.rawValue, label: option.tier.rawValue.capitalized,
-                price: isFree ? "nothing" : Quantities.aboutDollars(option.estimate.totalUSD),
+                price: capabilities.lifecycle == .byAgent
+                    ? "nothing" : option.estimate.unpriced.isEmpty ? price : "\(price) and what is not known",
                 dollars: "\(option.estimate.totalUSD)",
-                wait: (duration ?? option.estimate.hours.map { .seconds($0 * 3_600) }).map(Quantities.span)
-                    ?? "not known",
+                // The store's own word, where it has one.
+                wait: (capabilities.restoreDuration ?? option.estimate.hours.map { .seconds($0 * 3_600) })
+                    .map(Quantities.span) ?? "not known",
                 isChosen: option.tier == proposal.tier)
         }
     }
@@ -95,35 +116,37 @@ extension GallerySite {
         guard let tier = form["tier"].flatMap({ RestoreTier(rawValue: $0) }),
             let shown = form["price-\(tier.rawValue)"].flatMap({ Double($0) })
         else {
-            return page(400, "No speed was chosen", "Go back, and choose how the photos are to come back.")
+            return page(
+                400, "No speed was chosen", "Go back, and choose how the photos are to come back.", session: session)
         }
         let wanted = Wanted(form.all)
         let names = try await names(wanted)
-        guard !names.isEmpty, wanted.photos.count <= Self.mostPhotos else {
-            return page(404, "Not found", "None of these photos is in the archive.")
-        }
-        let orders = Restores(try await desk.restores(workspace), workspace, for: .reading)
-        let proposal = try await orders.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
+        guard !names.isEmpty, wanted.photos.count <= Self.mostPhotos else { return nothingToRestore(session) }
+        let restores = Restores(try await services.restores(workspace), workspace, for: .reading)
+        let proposal = try await restores.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
         // Nobody pays what nobody was shown: classes and prices may have changed since.
-        guard proposal.estimate.totalUSD <= shown + 0.005 else {
-            return try await offer(wanted, session, because: "The price has changed: nothing was requested yet.")
+        guard proposal.estimate.totalUSD <= shown + Self.cent / 2 else {
+            return try await offer(
+                wanted, session, tier: tier, because: "The price has changed: nothing was requested yet.")
         }
-        try orders.requireLimit(proposal)
-        _ = try await orders.request(proposal)
+        try restores.requireLimit(proposal)
+        _ = try await restores.request(proposal)
         return WebResponse(303, headers: [.init("Location", "/restores")] + Self.security)
     }
 
     /// The keys of what can be brought back of these photos, and the vacation.
     private func names(_ wanted: Wanted) async throws -> [String] {
-        var names: [String] = []
-        for id in wanted.photos.prefix(Self.mostPhotos) {
-            guard let md5 = MD5Digest(hex: id) else { continue }
-            names += try await items(md5).compactMap(\.object).filter { $0.canBeRestored }.map(\.key.rawValue)
+        let keys = keys
+        return try await ledger { ledger in
+            var names: Set<String> = []
+            for id in wanted.photos.prefix(Self.mostPhotos) {
+                guard let md5 = MD5Digest(hex: id) else { continue }
+                let items = try ledger.timeline(of: md5, storedAs: try keys.photo(PhotoID(md5)))
+                if let key = items.objectToRestore?.key.rawValue { names.insert(key) }
+            }
+            if let id = wanted.vacation, let vacation = try ledger.vacation(id) { names.insert(vacation.folder.string) }
+            return names.sorted()
         }
-        if let id = wanted.vacation, let vacation = try await ledger({ try $0.vacation(id) }) {
-            names.append(vacation.folder.string)
-        }
-        return Array(Set(names)).sorted()
     }
 
     func restores(_ session: String) async throws -> WebResponse {
@@ -156,13 +179,30 @@ extension ObjectRecord {
     var canBeRestored: Bool { storageClass.isArchive && restore == .none && problem == nil }
 }
 
+extension TimelineItem {
+    /// Nothing has to be brought back of what is on this disk.
+    var isOnDisk: Bool {
+        if case .photo(let photo) = source { photo.state.isOnDisk } else { false }
+    }
+
+    var canBeRestored: Bool { !isOnDisk && (object?.canBeRestored ?? false) }
+}
+
+extension [TimelineItem] {
+    /// What has to come back so that a photo can be seen, of all that has its bytes: one object, and none where another can be
+    /// read.
+    var objectToRestore: ObjectRecord? {
+        guard !contains(where: { $0.isOnDisk || $0.object.map { $0.isReadable && $0.problem == nil } ?? false }) else {
+            return nil
+        }
+        return lazy.compactMap(\.object).first { $0.canBeRestored }
+    }
+}
+
 /// The parts of restores and shares, opened with the first order and kept.
-final class OrderDesk: Sendable {
+final class OrderServices: Sendable {
     private let opened = Mutex<ShareServices?>(nil)
     private let turns = KeyedLock<Int>()
-
-    /// `nil` before the first order.
-    var inUse: ShareServices? { opened.withLock { $0 } }
 
     func restores(_ workspace: Workspace) async throws -> RestoreServices { try await shares(workspace).restores }
 

@@ -4,13 +4,19 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPages
+import SyncQR
 
 /// What others see: sharing a vacation by looking, and taking it back.
 extension GallerySite {
     // MARK: Shares
 
     func shares(_ session: String) async throws -> WebResponse {
-        let (records, now) = (try await ledger { try $0.shares(limit: 100) }, workspace.time.now())
+        let now = workspace.time.now()
+        let records = try await ledger { ledger in
+            let open = try ledger.unendedShares()
+            let shown = Set(open.map(\.id))
+            return open + (try ledger.shares(limit: 100).filter { !shown.contains($0.id) })
+        }
         let rows = records.map { share in
             var facts = ["\(share.startDate) to \(share.endDate)", Quantities.counted(share.photoCount, "photo")]
             if share.expiresAt > now, share.state.isOpen { facts.append("until \(Quantities.time(share.expiresAt))") }
@@ -26,7 +32,7 @@ extension GallerySite {
             ))
     }
 
-    func share(_ id: String, _ session: String) async throws -> WebResponse {
+    func share(_ id: String, _ request: WebRequest, _ session: String) async throws -> WebResponse {
         guard let id = ShareID(id), let share = try await ledger({ try $0.share(id) }) else {
             return page(404, "Not found", "There is no such share on this machine.", session: session)
         }
@@ -40,20 +46,22 @@ extension GallerySite {
         if let problem = share.problem { facts.append(.init("Why not yet", places.removed(from: problem))) }
         let total = photos.count
         let sent = photos.count { $0.copy != nil || $0.isFinal }
+        let link = share.state == .live ? link(to: share, asked: request) : nil
+        // Another machine's camera is to read it.
+        let code = isLocal && sharedFiles != nil ? nil : link.flatMap { QRCode($0) }
         let content = SitePage.Share(
-            id: "\(share.id)", state: share.state.words, facts: facts,
-            link: share.state == .live ? link(to: share) : nil, reach: reach(of: share),
+            id: "\(share.id)", state: share.state.words, facts: facts, link: link,
+            code: code.map { .init(side: $0.side, path: $0.path) }, reach: reach(of: share),
             canBeEnded: !isReadOnly && share.state.isOpen,
             progress: share.state == .preparing && total > 0 ? (sent, total) : nil)
         return page(share.location.escapingControls, .shares, session, .share(content))
     }
 
-    /// What a browser opens.
-    private func link(to share: ShareRecord) -> String? {
+    /// What a browser opens: under the address that this one has asked at, where there is no better one.
+    private func link(to share: ShareRecord, asked request: WebRequest) -> String? {
         if let link = share.link?.url, WebLink(link) != nil { return link }
         guard sharedFiles != nil else { return nil }
-        let base = workspace.settings.serve.baseURL?.absoluteString ?? ""
-        return (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/s/\(share.id)/"
+        return "http://\(request.header("host") ?? "localhost")/s/\(share.id)/"
     }
 
     /// Who can open the link, in words.
@@ -69,7 +77,7 @@ extension GallerySite {
         guard let id = ShareID(id), let share = try await ledger({ try $0.share(id) }) else {
             return page(404, "Not found", "There is no such share on this machine.", session: session)
         }
-        let parts = try await desk.shares(workspace)
+        let parts = try await services.shares(workspace)
         do {
             if !share.state.isOver { try await parts.ender.run(id, .revoked) }
         } catch ShareError.inOtherHands {
@@ -85,20 +93,24 @@ extension GallerySite {
     private struct ShareChoice {
         /// MD5s of photos, in hexadecimal; `nil`: all that can be.
         var photos: Set<String>?
+        /// Empty: no name is to be told.
         var sharedBy: String?
         var quality = ShareQuality.reduced
         var days: Int?
         /// In dollars, what was shown for bringing photos back.
         var price: Double?
+        /// It was told that an open share of the same changes by it.
+        var isUpdateAgreed = false
 
         init() {}
 
         init(_ form: WebForm) {
             photos = Set(form.all("photo"))
-            sharedBy = form["by"].map { ShareManifestRules.plain($0) }.flatMap { $0.isEmpty ? nil : $0 }
+            sharedBy = form["by"].map { ShareManifestRules.plain($0) } ?? ""
             quality = form["quality"].flatMap { ShareQuality(rawValue: $0) } ?? .reduced
             days = form["days"].flatMap { Int($0) }
             price = form["price"].flatMap { Double($0) }
+            isUpdateAgreed = form["update"] != nil
         }
     }
 
@@ -110,7 +122,7 @@ extension GallerySite {
     private func vacation(_ id: String) async throws -> Vacation? {
         guard let number = Int64(id), let record = try await ledger({ try $0.vacation(VacationID(rawValue: number)) })
         else { return nil }
-        return try await desk.shares(workspace).finder.vacation(in: record.folder)
+        return try await services.shares(workspace).finder.vacation(in: record.folder)
     }
 
     private func noVacation(_ session: String) -> WebResponse {
@@ -120,37 +132,42 @@ extension GallerySite {
     /// - Parameters:
     ///   - remark: why it is shown again.
     ///   - restore: what has to come back from the archive first.
+    ///   - updates: an open share changes by it.
     private func shareForm(
         _ vacation: Vacation, _ choice: ShareChoice, _ session: String, because remark: String? = nil,
-        after restore: RestoreProposal? = nil
+        after restore: RestoreProposal? = nil, updates: Bool = false
     ) async throws -> WebResponse {
-        let parts = try await desk.shares(workspace)
-        var order = ShareOrder(vacation: vacation)
-        order.usualSharer = try await ledger { try $0.sharer() } ?? vacation.details.sharedBy
+        let parts = try await services.shares(workspace)
+        let (sharer, open) = try await ledger { ledger in
+            (
+                try ledger.sharer(),
+                try ledger.unendedShares().filter { $0.folder == vacation.folder && $0.state.isOpen }
+            )
+        }
         var remarks = [remark].compactMap(\.self)
-        var photos: [(md5: MD5Digest, name: String)] = []
+        var photos = vacation.photos.compactMap { photo in photo.md5.map { (md5: $0, name: photo.name) } }
+        if photos.count < vacation.photos.count {
+            let unread = Quantities.counted(vacation.photos.count - photos.count, "photo")
+            remarks.append("\(unread) not read yet: they can be shared when they are stored.")
+        }
         var isAllChosen = choice.photos == nil
+        let places = try await places()
         do {
-            let proposal = try await parts.desk.propose(order)
+            // Files that nobody has read yet are read for no page.
+            var known = vacation
+            known.photos.removeAll { $0.md5 == nil }
+            let proposal = try await parts.desk.propose(ShareOrder(vacation: known, quality: choice.quality))
             photos = proposal.items.map { ($0.md5, $0.photo.name) }
-            let places = try await places()
             remarks += proposal.notes.map { places.removed(from: $0.escapingControls) }
             remarks += proposal.skipped.map {
-                "Left out: \($0.photo.name.escapingControls), \($0.reason.escapingControls)"
+                "Left out: \($0.photo.name.escapingControls), \(places.removed(from: $0.reason.escapingControls))"
             }
         } catch let error as ShareError where error.asksToChoose {
-            photos = vacation.photos.compactMap { photo in photo.md5.map { ($0, photo.name) } }
             isAllChosen = false
-            remarks.append("These are more than one share takes: choose some of them.")
-        }
-        var price: SitePage.ShareForm.Price?
-        if let restore {
-            let dollars = restore.estimate.totalUSD
-            price = .init(
-                dollars: "\(dollars)",
-                text:
-                    "\(Quantities.counted(restore.candidates.count, "photo")) have to come back from the archive first: that costs "
-                    + "\(Quantities.aboutDollars(dollars)).")
+            let most = Quantities.counted(workspace.settings.share.maximumPhotos, "photo")
+            remarks.append("These are more than one share takes (\(most)): choose some of them.")
+        } catch let error as ShareError {
+            remarks.append(places.removed(from: "\(error)"))
         }
         let content = SitePage.ShareForm(
             vacation: "\(vacation.id.rawValue)",
@@ -159,58 +176,94 @@ extension GallerySite {
                     id: photo.md5.description, name: photo.name.escapingControls,
                     isChosen: choice.photos?.contains(photo.md5.description) ?? isAllChosen)
             },
-            sharedBy: choice.sharedBy ?? order.usualSharer ?? "",
-            days: choice.days ?? workspace.settings.share.expireDays,
-            isFull: choice.quality == .full, remarks: remarks, price: price)
+            sharedBy: choice.sharedBy ?? sharer ?? vacation.details.sharedBy ?? "",
+            days: choice.days ?? workspace.settings.share.expireDays, isFull: choice.quality == .full,
+            remarks: remarks,
+            others: open.map {
+                .init(
+                    "\(Quantities.counted($0.photoCount, "photo")) until \(Quantities.time($0.expiresAt))",
+                    "/shares/\($0.id)")
+            }, updates: updates, price: restore.map(price))
         return page("Share \(vacation.details.location.escapingControls)", .vacations, session, .shareForm(content))
+    }
+
+    private func price(of restore: RestoreProposal) -> SitePage.ShareForm.Price {
+        let dollars = restore.estimate.totalUSD
+        let photos = Quantities.counted(restore.candidates.count, "photo has", plural: "photos have")
+        let words = ["\(photos) to come back from the archive first: that costs \(Quantities.aboutDollars(dollars))."]
+        return .init(dollars: "\(dollars)", text: (words + remarks(on: restore)).joined(separator: " "))
     }
 
     /// Shares exactly what was seen and chosen.
     func orderShare(_ id: String, _ form: WebForm, _ session: String) async throws -> WebResponse {
         guard let vacation = try await vacation(id) else { return noVacation(session) }
-        let (choice, parts) = (ShareChoice(form), try await desk.shares(workspace))
+        let choice = ShareChoice(form)
+        do {
+            return try await share(vacation, choice, session)
+        } catch let error as ShareError {
+            return try await shareForm(
+                vacation, choice, session, because: try await places().removed(from: "\(error)"))
+        }
+    }
+
+    private func share(_ vacation: Vacation, _ choice: ShareChoice, _ session: String) async throws -> WebResponse {
+        func again(_ reason: String) async throws -> WebResponse {
+            try await shareForm(vacation, choice, session, because: reason)
+        }
+        let parts = try await services.shares(workspace)
         let chosen = choice.photos ?? []
         guard let days = choice.days, (1...3_650).contains(days) else {
-            return try await shareForm(vacation, choice, session, because: "Say for how many days: 1 to 3650.")
+            return try await again("Say for how many days: 1 to 3650.")
         }
-        let numbers = vacation.photos.enumerated().filter { chosen.contains($0.element.md5?.description ?? "") }
-        guard !chosen.isEmpty else {
-            return try await shareForm(vacation, choice, session, because: "Choose at least one photo.")
-        }
-        guard Set(numbers.compactMap { $0.element.md5?.description }) == chosen else {
-            return try await shareForm(
-                vacation, choice, session, because: "The vacation has changed meanwhile: look at it again.")
-        }
-        var order = ShareOrder(vacation: vacation, quality: choice.quality, sharedBy: choice.sharedBy)
-        order.usualSharer = try await ledger { try $0.sharer() } ?? vacation.details.sharedBy
+        guard !chosen.isEmpty else { return try await again("Choose at least one photo.") }
+        var order = ShareOrder(
+            vacation: vacation, quality: choice.quality, sharedBy: choice.sharedBy == "" ? nil : choice.sharedBy)
+        order.isAnonymous = choice.sharedBy == ""
         order.expiresAt = workspace.time.now().addingTimeInterval(Double(days) * 86_400)
-        let whole = try? await parts.desk.propose(order)
-        let proposal: ShareProposal
-        if let whole, Set(whole.items.map(\.md5.description)) == chosen {
-            proposal = whole
-        } else {
-            order.selection = PhotoSelection(numbers.map { "\($0.offset)" }.joined(separator: ","))
-            proposal = try await parts.desk.propose(order)
+        guard let proposal = try await proposal(order, sharing: chosen, parts) else {
+            return try await again("The vacation has changed meanwhile: look at it again.")
         }
-        let work = ShareSession(parts: parts, workspace: workspace, order: order, asks: false, recipient: nil)
-        let restore = try await work.restoreProposal(of: proposal.archived)
-        if let restore, !restore.candidates.isEmpty {
-            if let useless = work.uselessness(of: restore, until: proposal.expiresAt) {
-                return try await shareForm(vacation, choice, session, because: useless)
-            }
-            try Restores(parts.restores, workspace, for: .share).requireLimit(restore)
-            guard let shown = choice.price, restore.estimate.totalUSD <= shown + 0.005 else {
-                return try await shareForm(vacation, choice, session, after: restore)
-            }
+        let work = ShareSession(parts: parts, workspace: workspace, order: proposal.order, asks: false, recipient: nil)
+        let restore = try await work.restoreProposal(of: proposal.archived).flatMap { $0.candidates.isEmpty ? nil : $0 }
+        if let restore, let useless = work.uselessness(of: restore, until: proposal.expiresAt) {
+            return try await again(useless)
         }
+        var changes = false
+        if case .update = proposal.change { changes = true }
+        let isPriceShown = restore.map { $0.estimate.totalUSD <= (choice.price ?? -1) + Self.cent / 2 } ?? true
+        guard isPriceShown, !changes || choice.isUpdateAgreed else {
+            return try await shareForm(vacation, choice, session, after: restore, updates: changes)
+        }
+        if let restore { try Restores(parts.restores, workspace, for: .share).requireLimit(restore) }
         if proposal.change == .none, let existing = proposal.existing { return shareLocation(existing.id) }
-        guard !proposal.items.isEmpty else {
-            return try await shareForm(vacation, choice, session, because: "None of these photos can be shared.")
-        }
         let share = try await parts.desk.accept(proposal)
         if let restore { try await work.carryOut(restore, for: share) }
-        if let name = choice.sharedBy { try await ledger { try $0.rememberSharer(name) } }
+        try await parts.desk.release(share)
+        if let name = order.sharedBy { try await ledger { try $0.rememberSharer(name) } }
         return shareLocation(share)
+    }
+
+    /// - Returns: `nil` when it would not be just these photos that are shared.
+    private func proposal(
+        _ order: ShareOrder, sharing chosen: Set<String>, _ parts: ShareServices
+    ) async throws -> ShareProposal? {
+        func isExact(_ proposal: ShareProposal) -> Bool {
+            Set(proposal.items.map(\.md5.description)) == chosen
+        }
+        if order.vacation.photos.allSatisfy({ $0.md5 != nil }) {
+            do {
+                let whole = try await parts.desk.propose(order)
+                if isExact(whole) { return whole }
+            } catch let error as ShareError where error.asksToChoose {
+                // Some of them can be shared.
+            }
+        }
+        var order = order
+        let numbers = order.vacation.photos.enumerated().filter { chosen.contains($0.element.md5?.description ?? "") }
+        guard let selection = PhotoSelection(numbers.map { "\($0.offset)" }.joined(separator: ",")) else { return nil }
+        order.selection = selection
+        let part = try await parts.desk.propose(order)
+        return isExact(part) ? part : nil
     }
 
     private func shareLocation(_ id: ShareID) -> WebResponse {

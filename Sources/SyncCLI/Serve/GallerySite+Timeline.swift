@@ -14,16 +14,18 @@ extension GallerySite {
         if memories { filter.kind = .memories }
         let cursor = request.query("before").flatMap { TimelineCursor($0) }
         let now = workspace.time.now()
-        let (items, next, choices, badges) = try await ledger { [policy, filter] ledger in
+        let (items, next, offered, badges) = try await ledger { [policy, filter, choices] ledger in
             let found = try ledger.timeline(filter, after: cursor, limit: Self.itemsOfPage + 1)
-            let shown = try found.prefix(Self.itemsOfPage).filter { try !$0.isCompanion(in: ledger) }
+            // Whoever looks for something finds what belongs to others, too.
+            let isWhole = filter.state == nil && filter.text == nil
+            let shown = try found.prefix(Self.itemsOfPage).filter { try !isWhole || !$0.isCompanion(in: ledger) }
             let next = found.count > Self.itemsOfPage ? found[Self.itemsOfPage - 1].cursor : nil
             let badges = try shown.map { try StreamBadge($0, policy: policy, in: ledger, now: now) }
-            return (shown, next, try FilterChoices(ledger), badges)
+            return (shown, next, try choices.now(ledger, at: now), badges)
         }
         let stream = SitePage.Timeline(
             address: memories ? "/archive" : "/", items: zip(items, badges).map { Self.item($0, $1) },
-            filters: memories ? choices.ofMemories(filter) : choices.ofAll(filter), search: filter.text ?? "",
+            filters: memories ? offered.ofMemories(filter) : offered.ofAll(filter), search: filter.text ?? "",
             next: next.map { "\(memories ? "/archive" : "/")?" + filter.query(before: $0, memories: memories) },
             isFirst: cursor == nil,
             isFiltered: filter != (memories ? TimelineFilter(kind: .memories) : TimelineFilter()),
@@ -41,7 +43,7 @@ extension GallerySite {
         return SitePage.Timeline.Item(
             id: item.md5?.description, name: item.name, day: item.day, badge: badge.symbol, state: badge.words,
             width: object?.width ?? 0, height: object?.height ?? 0, isFilm: isFilm, hasThumbnail: item.md5 != nil,
-            canBeRestored: object?.canBeRestored ?? false)
+            canBeRestored: item.canBeRestored)
     }
 
     // MARK: One photo
@@ -62,11 +64,8 @@ extension GallerySite {
         }
         let object = first.object
         let isFilm = object.map { FilmType(contentType: $0.contentType) != nil } ?? false
-        let onDisk = items.contains {
-            if case .photo(let photo) = $0.source { photo.state.isOnDisk } else { false }
-        }
+        let file = try await file(of: md5, among: items)
         let isReadable = object.map { $0.isReadable && $0.problem == nil } ?? false
-        let canBeRestored = !isReadOnly && (object?.canBeRestored ?? false)
         var facts = try await facts(first)
         if !companions.isEmpty {
             let names = companions.compactMap { $0.path.lastComponent?.string.escapingControls }
@@ -74,8 +73,9 @@ extension GallerySite {
         }
         let content = SitePage.Photo(
             id: md5.description, name: first.name, badge: badge.symbol, state: badge.words, facts: facts,
-            places: items.map(\.place), hasPicture: onDisk || isReadable && !isFilm, hasThumbnail: true,
-            isFilm: isFilm, canBeRestored: canBeRestored, download: onDisk ? "/photo/\(md5)/file" : nil)
+            places: items.map(\.place), hasPicture: file != nil || isReadable && !isFilm, hasThumbnail: true,
+            isFilm: isFilm, canBeRestored: !isReadOnly && items.objectToRestore != nil,
+            download: file != nil ? "/photo/\(md5)/file" : nil)
         return page(first.name, .photos, session, .photo(content))
     }
 

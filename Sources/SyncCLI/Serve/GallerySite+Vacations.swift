@@ -44,12 +44,16 @@ extension GallerySite {
         }
         var links = shares.map { SitePage.Listing.Link("See the share", "/shares/\($0.id)") }
         if !isReadOnly {
-            links.append(.init(shares.isEmpty ? "Share" : "Share again", "/vacations/\(vacation.id.rawValue)/share"))
-            links.append(.init("Bring back", "/restore?vacation=\(vacation.id.rawValue)"))
+            links.append(.init(shares.isEmpty ? "Share" : "Share anew", "/vacations/\(vacation.id.rawValue)/share"))
+            if vacation.missing > vacation.lost {
+                links.append(.init("Bring back", "/restore?vacation=\(vacation.id.rawValue)"))
+            }
         }
         return SitePage.Listing.Row(
             title: vacation.lookedDetails?.location ?? name,
-            state: vacation.waiting > 0 ? "\(Quantities.count(vacation.waiting)) waiting" : "stored", facts: facts,
+            state: vacation.waiting > 0
+                ? "\(Quantities.count(vacation.waiting)) waiting"
+                : vacation.failed + vacation.lost > 0 ? "not all stored" : "stored", facts: facts,
             link: "/?kind=vacations&q=\(Self.encoded("/" + name + "/"))",
             progress: vacation.waiting > 0 ? (total - vacation.waiting, total) : nil, links: links,
             picture: cover.map { "/thumbnail/\($0)" })

@@ -8,8 +8,7 @@ import SyncPages
 import SyncSystem
 import SystemPackage
 
-/// The gallery of one installation: what each address answers. It reads the ledger, and asks for restores as the command
-/// does; nothing else is changed by any request.
+/// The gallery of one installation: what each address answers. It reads the ledger; orders go the way of the commands.
 struct GallerySite: WebHandler {
     static let itemsOfPage = 90
     let workspace: Workspace
@@ -20,7 +19,8 @@ struct GallerySite: WebHandler {
     let policy: TierPolicy
     /// Nothing may be asked for.
     let isReadOnly: Bool
-    let desk: OrderDesk
+    let choices = RecentChoices()
+    let services: OrderServices
     /// For looks at files: uploads and downloads have other threads.
     let disk: BlockingPool
     /// Only this machine can ask: its collector need not sign in.
@@ -97,7 +97,7 @@ struct GallerySite: WebHandler {
         case ("restores", 1): return try await restores(session)
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
-        case ("shares", 2): return try await share(path[1], session)
+        case ("shares", 2): return try await share(path[1], request, session)
         case ("metrics", 1): return try await metrics()
         case ("status", 1): return try await status(session)
         default: return page(404, "Not found", "There is nothing under this address.", session: session)
@@ -122,7 +122,14 @@ struct GallerySite: WebHandler {
                 401, "This link was used already",
                 "Each address that sync-agent serve prints opens once, within a day. Run it again for another one.")
         }
-        return WebResponse(303, headers: [access.cookieHeader(session), .init("Location", "/")] + Self.security)
+        // The step to the photos has to begin here: a browser that was led here from elsewhere would not send the cookie.
+        var answer = page(
+            200,
+            SitePage(
+                title: "Signed in", place: nil, formToken: "",
+                content: .message(.init(text: "This browser stays signed in.", link: ("Open the photos", "/")))))
+        answer.headers += [access.cookieHeader(session), .init("Refresh", "0; url=/")]
+        return answer
     }
 
     private func signIn(_ request: WebRequest) -> WebResponse {
@@ -171,10 +178,9 @@ struct GallerySite: WebHandler {
 
     /// A film is shown from its file.
     private func film(_ md5: MD5Digest) async throws -> WebResponse? {
-        for item in try await items(md5) {
-            guard let type = item.object?.contentType, FilmType(contentType: type) != nil,
-                let file = try await localFile(item, md5)
-            else { continue }
+        let items = try await items(md5)
+        let type = items.lazy.compactMap { $0.object?.contentType }.first { FilmType(contentType: $0) != nil }
+        if let type, let file = try await file(of: md5, among: items) {
             return WebResponse(
                 200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(file))
         }
@@ -184,8 +190,7 @@ struct GallerySite: WebHandler {
     /// The file of a photo on this disk, to be kept.
     private func original(_ id: String) async throws -> WebResponse {
         guard let md5 = MD5Digest(hex: id) else { return missing() }
-        for item in try await items(md5) {
-            guard let file = try await localFile(item, md5), let name = file.lastComponent?.string else { continue }
+        if let file = try await file(of: md5, among: try await items(md5)), let name = file.lastComponent?.string {
             return WebResponse(
                 200,
                 headers: [
@@ -196,10 +201,14 @@ struct GallerySite: WebHandler {
         return missing()
     }
 
-    /// As long as it is the one that the ledger knows.
-    private func localFile(_ item: TimelineItem, _ md5: MD5Digest) async throws -> FilePath? {
-        guard case .photo(let photo) = item.source, photo.state == .uploaded, photo.md5 == md5 else { return nil }
-        return try await disk.run { photo.isAsKnown ? photo.path : nil }
+    /// A file on this disk that has these bytes, as far as its size and time tell.
+    func file(of md5: MD5Digest, among items: [TimelineItem]) async throws -> FilePath? {
+        let photos = items.compactMap { item -> PhotoStatus? in
+            guard case .photo(let photo) = item.source, photo.state == .uploaded, photo.md5 == md5 else { return nil }
+            return photo
+        }
+        if photos.isEmpty { return nil }
+        return try await disk.run { photos.first { $0.isAsKnown }?.path }
     }
 
     func items(_ md5: MD5Digest) async throws -> [TimelineItem] {

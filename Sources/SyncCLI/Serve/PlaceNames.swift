@@ -42,28 +42,28 @@ struct PlaceNames: Sendable {
         return Self.withoutPaths(line)
     }
 
+    /// A path begins with a slash that no word, number, address or path goes before.
     private static func withoutPaths(_ line: String) -> String {
         var result = ""
-        var isAtStart = true
+        var last: Character = " "
         var rest = line[...]
         while let character = rest.first {
-            let isPath = isAtStart && (character == "/" || rest.hasPrefix("~/"))
-            guard isPath else {
-                result.append(character)
-                isAtStart = character.isWhitespace || "\"'(=".contains(character)
-                rest = rest.dropFirst()
-                continue
-            }
-            let path = rest.prefix { !$0.isWhitespace && !"\"',;)".contains($0) }
-            guard path.count > 1 else {
-                result.append(character)
-                rest = rest.dropFirst()
+            let isStart = !(last.isLetter || last.isNumber || "/.~_-)%".contains(last))
+            let isAddress = last == ":" && rest.hasPrefix("//") && !rest.hasPrefix("///")
+            let path = rest.prefix { !$0.isWhitespace && !"\"',;()[]“”".contains($0) }
+            guard isStart, !isAddress, character == "/" || rest.hasPrefix("~/"), path.count > 1 else {
+                // The whole of an address is none of this machine's paths.
+                let count = isAddress ? path.count : 1
+                result += rest.prefix(count)
+                last = rest.prefix(count).last ?? character
+                rest = rest.dropFirst(count)
                 continue
             }
             let end = path.last.map { ":.".contains($0) } == true ? path.dropLast() : path
-            result += end.split(separator: "/").last.map(String.init) ?? "/"
+            let name = end.split(separator: "/").last.map(String.init) ?? ""
+            result += name
+            last = name.last ?? "/"
             rest = rest.dropFirst(end.count)
-            isAtStart = false
         }
         return result
     }

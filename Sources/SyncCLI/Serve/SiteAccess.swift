@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
+import SyncEngine
 import SyncSystem
 import SystemPackage
 
@@ -38,6 +39,8 @@ final class SiteAccess: Sendable {
     private let base: URL?
     private let time: TimeSource
     private let state = Mutex(State())
+    /// Signalled when a link was followed.
+    let followed = Wakeup()
 
     init(key: [UInt8], hosts: SiteHosts, password: String?, base: URL?, time: TimeSource) {
         self.key = key
@@ -87,7 +90,9 @@ final class SiteAccess: Sendable {
             state.used = state.used.filter { $0.value > now }
             return state.used.updateValue(end, forKey: token) == nil
         }
-        return isFirst ? newSession() : nil
+        guard isFirst else { return nil }
+        followed.signal()
+        return newSession()
     }
 
     var takesPassword: Bool { password != nil }

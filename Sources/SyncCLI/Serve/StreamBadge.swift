@@ -19,7 +19,10 @@ struct StreamBadge: Sendable {
                 (symbol, words) = (nil, "waits for its upload")
                 return
             case .failed, .lost:
-                (symbol, words) = (Badge.error.symbol, photo.why ?? "nothing is left of it")
+                // Why, its page tells.
+                (symbol, words) = (
+                    Badge.error.symbol, photo.state == .lost ? "nothing is left of it" : "cannot be stored"
+                )
                 return
             case .skipped:
                 (symbol, words) = (nil, "not stored")

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncLedger
 import SyncPages
+import SyncSystem
 import SystemPackage
 
 /// Filters of the stream as a form's fields and an address have them.
@@ -89,6 +90,20 @@ struct FilterChoices: Sendable {
             [SitePage.Timeline.Choice(value: "", label: all, isChosen: chosen == nil)]
             + values.map { .init(value: $0.value, label: $0.label, isChosen: $0.value == chosen) }
         return .init(name: name, label: label, choices: choices)
+    }
+}
+
+/// The choices, as they were within the last minute: each look walks over all photos, and a stream goes on page by page.
+final class RecentChoices: Sendable {
+    private static let length: TimeInterval = 60
+
+    private let last = Mutex<(at: Date, choices: FilterChoices)?>(nil)
+
+    func now(_ ledger: Ledger, at now: Date) throws -> FilterChoices {
+        if let (at, choices) = last.withLock({ $0 }), abs(now.timeIntervalSince(at)) < Self.length { return choices }
+        let choices = try FilterChoices(ledger)
+        last.withLock { $0 = (now, choices) }
+        return choices
     }
 }
 

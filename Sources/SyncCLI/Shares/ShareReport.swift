@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncQR
 import SystemPackage
 
 /// `share --json`. The fields are a contract: docs/commands.md.
@@ -284,11 +285,13 @@ struct ShareView {
             wasThere
                 ? "Shared already, nothing had to be sent: \(count)" : terminal.styled("Shared", .green) + ": \(count)")
         lines += ["", link.url, ""]
+        // For whoever sits at it: a camera reads the link from the screen.
+        if terminal.isInteractive, link.url.hasPrefix("http"), let code = QRCode(link.url), code.side <= terminal.width
+        {
+            lines += code.lines + [""]
+        }
         lines += terminal.wrapped(Self.end(of: share, link))
-        lines += terminal.wrapped(
-            link.url.hasPrefix("http")
-                ? "Whoever has the link can see the photos. To have them as files:"
-                : "Whoever has this store in their configuration gets the photos with:")
+        lines += terminal.wrapped(Self.reach(of: share.id, link.url))
         lines.append("  " + Self.mirrorLine(link.url))
         if let message { lines += ["", "To send it, open:", "  " + message] }
         return lines
@@ -321,6 +324,19 @@ struct ShareView {
             "This link works until \(Quantities.time(link.endsAt)) at the latest: \(link.limit ?? "the store lets links end then"). "
             + "The share itself ends at \(shareEnd). As long as sync-agent run is at work, sync-agent shares shows newer "
             + "links."
+    }
+
+    /// Who can open a link.
+    private static func reach(of share: ShareID, _ link: String) -> String {
+        guard link.hasPrefix("http") else {
+            return "Whoever has this store in their configuration gets the photos with:"
+        }
+        guard link.hasSuffix("/s/\(share)/") else {
+            return "Whoever has the link can see the photos. To have them as files:"
+        }
+        return
+            "Whoever has the link, and can reach this machine by it, can see the photos while the gallery is shown "
+            + "(serve.enabled, or sync-agent serve). To have them as files:"
     }
 
     static func mirrorLine(_ link: String) -> String {

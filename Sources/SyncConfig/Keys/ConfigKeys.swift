@@ -195,7 +195,7 @@ enum ConfigKeys {
         traits: KeyTraits(example: "~/.config/sync-agent/password"),
         "A file of mode 0600 whose first line is the password of the gallery.")
     static let serveBaseURL = ConfigKey(
-        "serve.base_url", ValueKind.address().orNull(), default: nil,
+        "serve.base_url", ValueKind.address(hasPath: false).orNull(), default: nil,
         traits: KeyTraits(example: "https://photos.example.net"),
         "Under which address others reach the gallery, where a proxy stands before it.")
 

@@ -155,8 +155,9 @@ extension ValueKind where Value == Set<Notice.Kind> {
 extension ValueKind where Value == URL {
     /// An http or https address with a host.
     /// - Parameter isSecret: then neither name nor password is refused, and a query may stand in it.
-    static func address(isSecret: Bool = false) -> Self {
-        let example = "an http or https address"
+    /// - Parameter hasPath: whether it may have a path behind its host.
+    static func address(isSecret: Bool = false, hasPath: Bool = true) -> Self {
+        let example = hasPath ? "an http or https address" : "an http or https address that ends with its host or port,"
         return ValueKind(
             "url", accepted: isSecret ? example : "\(example) without password, \"?\" or \"#\"",
             text: { (text) throws(Rejection) in
@@ -165,6 +166,7 @@ extension ValueKind where Value == URL {
                 else { throw Rejection() }
                 guard isSecret || (url.user == nil && url.password == nil && url.query == nil && url.fragment == nil)
                 else { throw Rejection() }
+                guard hasPath || ["", "/"].contains(url.path) else { throw Rejection() }
                 return url
             },
             render: { YAMLText.scalar($0.absoluteString) })

@@ -125,6 +125,11 @@ package struct StorageClass: RawRepresentable, Hashable, Sendable, CustomStringC
     /// Whether an object of this class must be restored before it can be read.
     package var isArchive: Bool { self == .glacier || self == .deepArchive }
 
+    /// Whether each reading of it has a price of its own, beside that of the traffic (https://aws.amazon.com/s3/pricing/).
+    package var chargesRetrieval: Bool {
+        self == .standardIA || self == .glacierInstantRetrieval || rawValue == "ONEZONE_IA"
+    }
+
     package var description: String { rawValue }
 }
 

@@ -42,6 +42,15 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var isIPv6: Bool { host.utf8.contains(UInt8(ascii: ":")) }
 
+    /// How others in the network write it: where it is every address of this machine, by the name that mDNS gives it
+    /// (RFC 6762, 3).
+    package func reached(by machine: String) -> String {
+        let isAny = host == "0.0.0.0" || isIPv6 && host.allSatisfy { $0 == "0" || $0 == ":" }
+        guard isAny else { return description }
+        let name = machine.lowercased()
+        return "\(name.contains(".") ? name : "\(name).local"):\(port)"
+    }
+
     /// As it is written in front of the path of a link.
     package var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
 

@@ -35,6 +35,8 @@ package struct PictureCache: Sendable {
     private static let thumbnailSide = 320
     /// Between two looks at how much there is.
     private static let writesBetweenLooks = 200
+    /// Pictures of what only the archive has, which are passed over before a look is given up.
+    private static let mostKept = 1_000
     /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
     private static let lanes = 2
     /// Nanoseconds after which a picture that is shown is noted anew.
@@ -42,13 +44,15 @@ package struct PictureCache: Sendable {
 
     private let folder: FilePath
     private let ledger: LedgerQueue
-    private let store: any ObjectSource
+    private let store: any ReadableStore
     private let keys: KeyLayout
     private let maker: any SharedCopyMaker
     private let pool: BlockingPool
     private let disk: BlockingPool
     private let policy: ReducePolicy
     private let bounds: Bounds
+    /// Reading costs nothing in any class.
+    private let isFree: Bool
     private let turns = KeyedLock<MD5Digest>()
     private let lanes = KeyedLock<UInt8>()
     private let failures: PictureFailures
@@ -60,7 +64,7 @@ package struct PictureCache: Sendable {
     ///   - pool: for decoding.
     ///   - disk: for looks at the folder.
     package init(
-        in folder: FilePath, ledger: LedgerQueue, store: any ObjectSource, keys: KeyLayout,
+        in folder: FilePath, ledger: LedgerQueue, store: any ReadableStore, keys: KeyLayout,
         maker: any SharedCopyMaker, pool: BlockingPool, disk: BlockingPool, policy: ReducePolicy, time: TimeSource,
         bounds: Bounds = Bounds()
     ) {
@@ -71,6 +75,7 @@ package struct PictureCache: Sendable {
         self.maker = maker
         self.pool = pool
         self.disk = disk
+        isFree = store.capabilities.lifecycle == .byAgent
         failures = PictureFailures(time: time)
         var policy = policy
         // It does not leave this machine.
@@ -95,9 +100,13 @@ package struct PictureCache: Sendable {
                 try Task.checkCancellation()
                 return try await make(photo, size)
             }
-            guard case .made(let bytes) = outcome else {
-                if case .failed = outcome { failures.note(photo, size) }
+            let bytes: [UInt8]
+            switch outcome {
+            case .made(let made): bytes = made
+            case .failed(let isForGood):
+                failures.note(photo, size, isForGood: isForGood)
                 return nil
+            case .nothing: return nil
             }
             try await disk.run {
                 try Folder.make(path.removingLastComponent(), permissions: .ownerReadWriteExecute)
@@ -135,8 +144,8 @@ package struct PictureCache: Sendable {
 
     private enum Outcome {
         case made([UInt8])
-        /// It was tried, and will hardly be better the next moment.
-        case failed
+        /// It was tried, and will hardly be better the next moment, or ever: the bytes are no picture that can be shown.
+        case failed(isForGood: Bool)
         /// Nothing of it can be read now.
         case nothing
     }
@@ -149,20 +158,26 @@ package struct PictureCache: Sendable {
             guard case .photo(let status) = item.source, status.md5 == photo, status.state.isOnDisk else { continue }
             switch try await make(of: status, size) {
             case .made(let bytes): return .made(bytes)
-            case .failed: outcome = .failed
-            case .nothing: break
+            case .failed, .nothing: break
             }
         }
         let objects = items.compactMap(\.object).filter { $0.md5 == photo && $0.problem == nil }
-        for object in objects where object.isReadable && object.contentType.hasPrefix("image/") {
-            outcome = .failed
+        for object in objects where mayRead(object) {
             guard let bytes = try? await store.bytes(of: object.key, limit: SharePhotoSender.mostBytes) else {
+                outcome = .failed(isForGood: false)
                 continue
             }
             try Task.checkCancellation()
             if let made = try await picture(.bytes(bytes), size) { return .made(made) }
+            outcome = .failed(isForGood: true)
         }
         return outcome
+    }
+
+    /// Whoever scrolls has agreed to no price: what a class asks for each reading is not read for a picture.
+    private func mayRead(_ object: ObjectRecord) -> Bool {
+        object.isReadable && object.contentType.hasPrefix("image/") && object.size <= SharePhotoSender.mostBytes
+            && (isFree || !object.storageClass.chargesRetrieval)
     }
 
     /// From the file, as long as it is the one that the ledger knows.
@@ -178,7 +193,7 @@ package struct PictureCache: Sendable {
         } else {
             made = try await picture(.file(path), size)
         }
-        guard let made else { return .failed }
+        guard let made else { return .failed(isForGood: false) }
         return try await disk.run { status.isAsKnown } ? .made(made) : .nothing
     }
 
@@ -202,9 +217,13 @@ package struct PictureCache: Sendable {
         var bytes = files.reduce(0) { $0 + $1.bytes }
         guard bytes > limit else { return }
         files.sort { ($0.shown, $0.photo.description) < ($1.shown, $1.photo.description) }
+        var kept = 0
         for file in files {
-            if bytes <= limit - limit / 10 { return }
-            if size == .thumbnail, try await isOnlyArchived(file.photo) { continue }
+            if bytes <= limit - limit / 10 || kept > Self.mostKept { return }
+            if size == .thumbnail, try await isOnlyArchived(file.photo) {
+                kept += 1
+                continue
+            }
             try await disk.run { _ = try? file.path.unlink() }
             bytes -= file.bytes
         }
@@ -283,12 +302,14 @@ private final class PictureFailures: Sendable {
         return ends.withLock { $0[Picture(photo: photo, size: size)].map { $0 > now } ?? false }
     }
 
-    func note(_ photo: MD5Digest, _ size: PictureCache.Size) {
+    /// - Parameter isForGood: as long as this process lives.
+    func note(_ photo: MD5Digest, _ size: PictureCache.Size, isForGood: Bool) {
         let now = time.now()
+        let end = isForGood ? Date.distantFuture : now.addingTimeInterval(Self.length)
         ends.withLock { ends in
             if ends.count >= Self.most { ends = ends.filter { $0.value > now } }
             if ends.count >= Self.most { ends = [:] }
-            ends[Picture(photo: photo, size: size)] = now.addingTimeInterval(Self.length)
+            ends[Picture(photo: photo, size: size)] = end
         }
     }
 }

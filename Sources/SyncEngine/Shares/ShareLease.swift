@@ -54,6 +54,11 @@ package struct ShareLease: Sendable {
         else { throw ShareError.inOtherHands(id) }
     }
 
+    /// Leaves a share to others. What is not held stays as it is.
+    func release(_ id: ShareID) async throws {
+        try await ledger.finish { [owner] in try $0.releaseShare(id, by: owner) }
+    }
+
     /// - Throws: ``ShareError/inOtherHands(_:)`` at once, or when the share went to another meanwhile (this machine slept),
     ///   even if that one is done with it; ``ShareError/over(_:)`` when it was ended: then `work` was cancelled. What `work`
     ///   throws.
@@ -62,7 +67,7 @@ package struct ShareLease: Sendable {
     ) async throws -> Answer {
         guard let share = try await claim(id) else { throw ShareError.inOtherHands(id) }
         let result = await Result { try await renewing(share) { try await work(share) } }
-        try await ledger.finish { [owner] in try $0.releaseShare(id, by: owner) }
+        try await release(id)
         return try result.get()
     }
 

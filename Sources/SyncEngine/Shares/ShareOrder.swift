@@ -11,6 +11,8 @@ package struct ShareOrder: Sendable {
     /// `nil`: the name of an open share that is taken up again, else ``usualSharer``.
     package var sharedBy: String?
     package var usualSharer: String?
+    /// Whoever shares wants no name told, whatever an open share tells.
+    package var isAnonymous = false
     /// `nil`: as long as an open share lasts that is taken up again, else as long as shares last.
     package var expiresAt: Date?
 

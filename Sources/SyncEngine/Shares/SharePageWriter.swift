@@ -40,8 +40,8 @@ package struct SharePageWriter: Sendable {
             let page = links.open(share.keys.page, below: base)
             let objects = try await put(page: Self.page(of: checked, share, reference: page), manifest, share)
             return Written(link: ShareLink(url: page, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
-        case .byID:
-            let link = ShareLinks.byID(share.id)
+        case .gallery, .byID:
+            let link = links.unsigned(share.id)
             let objects = try await put(page: Self.page(of: checked, share, reference: link), manifest, share)
             return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .signed:
@@ -155,6 +155,8 @@ package struct ShareLinks: Sendable {
         case open(String)
         /// The store signs a link for each object.
         case signed
+        /// The gallery of this machine shows it, at an address that does not end in a slash.
+        case gallery(String)
         /// By its id, in this store only.
         case byID
     }
@@ -169,14 +171,18 @@ package struct ShareLinks: Sendable {
     package let kind: Kind
     private let time: TimeSource
 
-    /// - Parameter publicBaseURL: where everybody can read the store's objects; `nil` when nobody can.
-    package init(store: any ObjectStore, publicBaseURL: URL?, time: TimeSource) {
+    /// - Parameters:
+    ///   - publicBaseURL: where everybody can read the store's objects; `nil` when nobody can.
+    ///   - galleryURL: where the gallery shows the shares of a store that has no links.
+    package init(store: any ObjectStore, publicBaseURL: URL?, galleryURL: URL? = nil, time: TimeSource) {
         self.store = store
         self.time = time
         if let base = publicBaseURL?.absoluteString {
             kind = .open(Self.withoutShares(base))
         } else {
-            kind = store.capabilities.links ? .signed : .byID
+            kind =
+                store.capabilities.links
+                ? .signed : galleryURL.map { .gallery(Self.withoutSlashes($0.absoluteString)) } ?? .byID
         }
     }
 
@@ -188,7 +194,7 @@ package struct ShareLinks: Sendable {
         return switch kind {
         case .open(let base): link.url == open(share.keys.page, below: base)
         case .signed: share.linksEndAt != nil
-        case .byID: link.url == Self.byID(share.id)
+        case .gallery, .byID: link.url == unsigned(share.id)
         }
     }
 
@@ -198,7 +204,7 @@ package struct ShareLinks: Sendable {
         let (page, end) = (ShareKeys(share.id).page, share.expiresAt)
         switch kind {
         case .open(let base): return ShareLink(url: open(page, below: base), endsAt: end)
-        case .byID: return ShareLink(url: Self.byID(share.id), endsAt: end)
+        case .gallery, .byID: return ShareLink(url: unsigned(share.id), endsAt: end)
         case .signed:
             let link = try await store.link(to: page, lasting: .seconds(max(end.timeIntervalSince(time.now()), 1)))
             // The links inside the page are those of the machine that wrote it.
@@ -208,7 +214,11 @@ package struct ShareLinks: Sendable {
         }
     }
 
-    static func byID(_ id: ShareID) -> String { RestoreSelection.shareScheme + id.description }
+    /// Of a share that is reached by its id alone.
+    func unsigned(_ id: ShareID) -> String {
+        if case .gallery(let base) = kind { return "\(base)/s/\(id)/" }
+        return RestoreSelection.shareScheme + id.description
+    }
 
     /// An address that needs no signature.
     func open(_ key: ObjectKey, below base: String) -> String { "\(base)/\(key.rawValue)" }
@@ -226,9 +236,14 @@ package struct ShareLinks: Sendable {
 
     /// The base may name the store's top or its `shares/`: both mean the same objects.
     private static func withoutShares(_ base: String) -> String {
-        var base = base
-        while base.hasSuffix("/") { base.removeLast() }
+        let base = withoutSlashes(base)
         let shares = "/" + ShareKeys.prefix.dropLast()
         return base.hasSuffix(shares) ? String(base.dropLast(shares.count)) : base
+    }
+
+    private static func withoutSlashes(_ base: String) -> String {
+        var base = base
+        while base.hasSuffix("/") { base.removeLast() }
+        return base
     }
 }

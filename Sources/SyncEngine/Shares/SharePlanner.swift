@@ -57,7 +57,9 @@ package struct SharePlanner: Sendable {
         let draft = ShareDraft(
             folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
             startDate: vacation.startDate, endDate: vacation.endDate,
-            sharedBy: (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line), expiresAt: expiresAt,
+            sharedBy: order.isAnonymous
+                ? nil : (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line),
+            expiresAt: expiresAt,
             photos: items.map {
                 ShareDraft.Photo(
                     md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
@@ -87,6 +89,11 @@ package struct SharePlanner: Sendable {
             throw ShareError.inOtherHands(other)
         }
         return id
+    }
+
+    /// Lets go of a share that was accepted: whoever publishes shares goes on with it.
+    package func release(_ id: ShareID) async throws {
+        try await lease.release(id)
     }
 
     // MARK: What is shared

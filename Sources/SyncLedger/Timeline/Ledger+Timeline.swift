@@ -244,7 +244,15 @@ extension LedgerQuery {
         """
     private static let yearOfMoment = "CAST(strftime('%Y', at / 1000, 'unixepoch') AS INTEGER)"
     private static let monthOfMoment = "CAST(strftime('%m', at / 1000, 'unixepoch') AS INTEGER)"
-    private static let moments = "\(photoMoments) UNION ALL \(eventMoments) AND \(isNoFile) UNION ALL \(memoryMoments)"
+    /// The same of an archived one, whose object is another one. It is a walk of its own, made once and only when there are such.
+    private static let isNoFilesCopy = """
+        COALESCE(objects.md5, x'') NOT IN (SELECT shown.md5 FROM photos JOIN objects AS shown ON shown.id = photos.object_id
+            WHERE photos.state <> 'skipped' AND shown.md5 IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id))
+        """
+    private static let moments = """
+        \(photoMoments) UNION ALL \(eventMoments) AND \(isNoFile) UNION ALL \(memoryMoments) AND \(isNoFilesCopy)
+        """
     private static let momentsOfEvents = "\(eventMoments) UNION ALL \(memoryMoments)"
 
     /// The statement, and what is bound in it.

@@ -10,7 +10,7 @@
       isLoading = true;
       try {
         const reply = await fetch(next.href, { credentials: "same-origin" });
-        if (!reply.ok) return;
+        if (!reply.ok) throw new Error(reply.statusText);
         const page = new DOMParser().parseFromString(await reply.text(), "text/html");
         for (const day of page.querySelectorAll("#stream .day")) {
           const last = stream.lastElementChild;
@@ -29,7 +29,9 @@
           observer.disconnect();
         }
       } catch {
-        // The link is still there.
+        // The link is still there, and whoever wants to tries again by it.
+        observer.disconnect();
+        next = null;
       } finally {
         isLoading = false;
         // Told again when it is still in sight.
@@ -68,7 +70,4 @@
     }
   }
 
-  for (const select of document.querySelectorAll(".filters select")) {
-    select.addEventListener("change", () => select.form.requestSubmit());
-  }
 })();

@@ -48,5 +48,10 @@ import Testing
         #expect(try names(TimelineFilter(kind: .gallery)) == ["one.jpg"])
         #expect(try names(TimelineFilter(kind: .events)) == ["e1"])
         #expect(try names(TimelineFilter(profile: "p1")) == ["e1"])
+        // Archived, it has an object of its own.
+        await bench.time.advance(by: .seconds(100 * 86_400))
+        #expect(try await bench.cleanUp().archived == 1)
+        #expect(try names(TimelineFilter()) == ["one.jpg"])
+        #expect(try names(TimelineFilter(kind: .memories)) == ["e1"])
     }
 }

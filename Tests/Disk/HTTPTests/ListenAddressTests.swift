@@ -32,4 +32,13 @@ import Testing
         let error = #expect(throws: ListenAddressError.self) { try ListenAddress(text) }
         #expect(error?.description.contains("[::1]:8420") == true)
     }
+
+    @Test(arguments: [
+        ("0.0.0.0:8420", "Box", "box.local:8420"), ("[::]:80", "box", "box.local:80"),
+        ("0.0.0.0:1", "box.example.net", "box.example.net:1"), ("192.168.1.5:8420", "box", "192.168.1.5:8420"),
+        ("[fd00::1]:8420", "box", "[fd00::1]:8420"),
+    ])
+    func `others reach it by its address, else by the machine's name`(listen: String, machine: String, told: String) throws {
+        #expect(try ListenAddress(listen).reached(by: machine) == told)
+    }
 }

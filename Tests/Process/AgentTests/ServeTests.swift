@@ -26,7 +26,7 @@ import Testing
         }
 
         func signIn() async throws {
-            #expect(try await ask("/?token=\(token)").code == 303)
+            #expect(try await ask("/?token=\(token)").code == 200)
         }
     }
 
@@ -51,9 +51,10 @@ import Testing
             let text = String(decoding: (try? file.bytes) ?? [], as: UTF8.self)
             return text.hasSuffix("\n") ? String(text.dropLast()) : nil
         }
-        let parts = address.split(separator: "/", omittingEmptySubsequences: false)
+        // Beyond this machine it is told by the machine's name, which a test need not find.
+        let port = try #require(address.split(separator: "/").dropFirst().first?.split(separator: ":").last)
         return Gallery(
-            home: home, process: agent, base: parts.prefix(3).joined(separator: "/"),
+            home: home, process: agent, base: "http://127.0.0.1:\(port)",
             token: String(try #require(address.split(separator: "=").last)))
     }
 
@@ -109,13 +110,19 @@ import Testing
 
     @Test func `an archived photo is brought back from its page, and by no form from elsewhere`() async throws {
         let home = try home("tiers: {mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}")
-        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        let file = home.gallery.appending("a.jpg")
+        try file.create(SamplePhoto.unique(1))
+        // A folder that is empty may be an unmounted one.
+        try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
+        _ = try await home.run("sync")
+        try file.unlink()
         _ = try await home.run("sync")
         // What sleeps can still be seen, and is asked for where it lies.
         let gallery = try await gallery(home)
         try await gallery.signIn()
-        let page = try await gallery.ask("/?state=archived").text
+        let page = try await gallery.ask("/?state=missing").text
         #expect(page.contains("❄️"))
+        #expect(try await gallery.ask("/?state=archived").text.contains("b.jpg"))
         let id = try Self.id(page, after: "href=\"/photo/")
         let offer = try await gallery.ask("/restore?photo=\(id)").text
         #expect(offer.contains("value=\"bulk\"") && offer.contains("1 photo"))
@@ -266,7 +273,7 @@ import Testing
         }
         #expect(share.photoCount == 2)
         let page = try await gallery.ask("/shares/\(share.shareId)").text
-        #expect(page.contains("value=\"/s/\(share.shareId)/\"") && page.contains("Only this machine"))
+        #expect(page.contains("value=\"\(gallery.base)/s/\(share.shareId)/\"") && page.contains("Only this machine"))
         #expect(try await gallery.ask("/s/\(share.shareId)/").text.contains("Ana"))
         #expect(try await gallery.ask("/shares/\(share.shareId)", "-d", "x=1").code == 403)
         #expect(try await gallery.ask("/shares/\(share.shareId)", "-d", "form=\(token)").code == 303)
@@ -282,12 +289,14 @@ import Testing
         let home = try home("tiers: {mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}")
         let file = home.gallery.appending("a.jpg")
         try file.create(SamplePhoto.unique(1))
+        // A folder that is empty may be an unmounted one.
+        try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
         _ = try await home.run("sync")
         try file.unlink()
         _ = try await home.run("sync")
         var gallery = try await self.gallery(home, ["serve"])
         try await gallery.signIn()
-        let id = try Self.id(try await gallery.ask("/?state=archived").text, after: "href=\"/photo/")
+        let id = try Self.id(try await gallery.ask("/?state=missing").text, after: "href=\"/photo/")
         #expect(try await gallery.ask("/photo/\(id)/picture").code == 404)
         let offer = try await gallery.ask("/restore?photo=\(id)").text
         let token = try Self.id(offer, after: "name=\"form\" value=\"")

@@ -13,6 +13,9 @@ import Testing
         ("cannot read \"/mnt/disk/old.jpg\"", "cannot read \"old.jpg\""),
         ("see /var/lib/x/y.db, and ~/z.", "see y.db, and z."),
         ("s3://bucket/a/b and https://host/x", "s3://bucket/a/b and https://host/x"),
+        ("open:/home/ben/a.jpg, [/mnt/x/b.jpg] “/mnt/c.jpg” file:///etc/d", "open:a.jpg, [b.jpg] “c.jpg” file:d"),
+        ("at http://box:8420/s/1/ now", "at http://box:8420/s/1/ now"),
+        ("Rome/2024/a.jpg, 12/24 h", "Rome/2024/a.jpg, 12/24 h"),
         ("3 / 4 or and/or", "3 / 4 or and/or"), ("", ""),
     ])
     func `no place of this machine is left`(text: String, expected: String) {

@@ -50,12 +50,14 @@ import Testing
                     next: "/projects?from=60")),
             .share(
                 .init(
-                    id: "s", state: name, facts: [.init(name, name)], link: "/s/s/", reach: name, canBeEnded: true,
+                    id: "s", state: name, facts: [.init(name, name)], link: "/s/s/",
+                    code: .init(side: 9, path: "M1 1h1v1h-1z"), reach: name, canBeEnded: true,
                     progress: (1, 2))),
             .shareForm(
                 .init(
                     vacation: "1", photos: [.init(id: "a", name: name, isChosen: true)], sharedBy: name, days: 30,
-                    isFull: true, remarks: [name], price: .init(dollars: "0.1", text: name))),
+                    isFull: true, remarks: [name], others: [.init(name, "/shares/s")], updates: true,
+                    price: .init(dollars: "0.1", text: name))),
             .text([name, name]), .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
         ]
         return try [stream([item(name)])]
