@@ -164,6 +164,21 @@ extension SitePage {
         }
     }
 
+    /// What a command prints.
+    package struct Text: Sendable {
+        package var lines: [String]
+        /// A form without fields.
+        package var button: Listing.Link?
+        /// What the button does, in words.
+        package var remark: String
+
+        package init(_ lines: [String], button: Listing.Link? = nil, remark: String = "") {
+            self.lines = lines
+            self.button = button
+            self.remark = remark
+        }
+    }
+
     package struct Message: Sendable {
         package var text: String
         package var link: (label: String, target: String)?

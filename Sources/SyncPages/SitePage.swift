@@ -8,8 +8,7 @@ package struct SitePage: Sendable {
         case list(Listing)
         case share(Share)
         case shareForm(ShareForm)
-        /// What a command prints, line by line.
-        case text([String])
+        case text(Text)
         case message(Message)
         case password(Password)
     }

@@ -72,6 +72,12 @@ struct SiteView: Sendable {
         let progress: Progress?
     }
 
+    struct Text: Sendable {
+        let lines: String
+        let button: SitePage.Listing.Link?
+        let remark: String
+    }
+
     struct Message: Sendable {
         let text: String
         let label: String?
@@ -87,7 +93,7 @@ struct SiteView: Sendable {
     var listing: Listing?
     var share: Share?
     var shareForm: SitePage.ShareForm?
-    var text: String?
+    var text: Text?
     var message: Message?
     var password: SitePage.Password?
 
@@ -115,7 +121,8 @@ struct SiteView: Sendable {
                 }, isEmpty: list.rows.isEmpty, whenEmpty: list.whenEmpty, search: list.search, next: list.next)
         case .share(let share): self.share = Share(page: share, progress: Progress(share.progress))
         case .shareForm(let form): shareForm = form
-        case .text(let lines): text = lines.joined(separator: "\n")
+        case .text(let words):
+            text = Text(lines: words.lines.joined(separator: "\n"), button: words.button, remark: words.remark)
         case .message(let words):
             message = Message(
                 text: PageText.line(words.text, limit: 600), label: words.link?.label, target: words.link?.target)

@@ -170,7 +170,8 @@ extension GallerySite {
         }
         return page(
             "Restores", .restores, session,
-            .list(.init(rows: rows, whenEmpty: "Nothing was brought back from the archive yet.")))
+            .list(.init(rows: rows, whenEmpty: "Nothing was brought back from the archive yet.")),
+            goesOn: rows.contains { $0.progress != nil })
     }
 }
 

@@ -54,7 +54,9 @@ extension GallerySite {
             code: code.map { .init(side: $0.side, path: $0.path) }, reach: reach(of: share),
             canBeEnded: !isReadOnly && share.state.isOpen,
             progress: share.state == .preparing && total > 0 ? (sent, total) : nil)
-        return page(share.location.escapingControls, .shares, session, .share(content))
+        return page(
+            share.location.escapingControls, .shares, session, .share(content),
+            goesOn: share.state == .preparing || share.state.isEnding)
     }
 
     /// What a browser opens: under the address that this one has asked at, where there is no better one.

@@ -1,8 +1,11 @@
+import ArgumentParser
 import FoundationEssentials
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPages
+import SystemPackage
 
 /// How it stands, in the words of the commands.
 extension GallerySite {
@@ -11,7 +14,31 @@ extension GallerySite {
         let terminal = Terminal(-1, isTerminal: false, [:], columns: 100)
         let lines = try await StatusReader(workspace).read().view(on: terminal).lines
         let places = try await places()
-        return page("Status", .status, session, .text(lines.map(places.removed)))
+        return page(
+            "Status", .status, session,
+            .text(.init(lines.map(places.removed), button: isReadOnly ? nil : Self.examine, remark: Self.examination)))
+    }
+
+    private static let examine = SitePage.Listing.Link("Check everything", "/doctor")
+    private static let examination =
+        "As sync-agent doctor: it tries the store with small objects, which are removed again, and may take a minute."
+
+    /// What `doctor` finds. One at a time.
+    func doctor(_ session: String) async throws -> WebResponse {
+        let workspace = workspace
+        let global = try GlobalOptions.parse(["--config", workspace.installation.location.file.string])
+        let checks = Checks { _ in }
+        try await examinations.withKey(0) {
+            try await Examination(
+                global: global, environment: workspace.console.environment, triesArchive: false, checks: checks
+            ).run()
+        }
+        let view = DoctorView(terminal: Terminal(-1, isTerminal: false, [:], columns: 100))
+        let lines = checks.findings.flatMap(view.lines) + ["", view.summary(checks.findings)]
+        let places = try await places()
+        return page(
+            "Doctor", .status, session,
+            .text(.init(lines.map(places.removed), button: Self.examine, remark: Self.examination)))
     }
 
     /// What is shown in place of this machine's folders.

@@ -20,6 +20,7 @@ struct GallerySite: WebHandler {
     /// Nothing may be asked for.
     let isReadOnly: Bool
     let choices = RecentChoices()
+    let examinations = KeyedLock<Int>()
     let services: OrderServices
     /// For looks at files: uploads and downloads have other threads.
     let disk: BlockingPool
@@ -296,9 +297,14 @@ struct GallerySite: WebHandler {
                 content: .message(.init(text: text, link: session.map { _ in ("To the photos", "/") }))))
     }
 
-    func page(_ title: String, _ place: SitePage.Place, _ session: String, _ content: SitePage.Content) -> WebResponse {
-        page(
+    /// - Parameter goesOn: it is shown anew by itself, to follow what is under way.
+    func page(
+        _ title: String, _ place: SitePage.Place, _ session: String, _ content: SitePage.Content, goesOn: Bool = false
+    ) -> WebResponse {
+        var answer = page(
             200, SitePage(title: title, place: place, formToken: access.formToken(session), content: content))
+        if goesOn { answer.headers.append(.init("Refresh", "5")) }
+        return answer
     }
 
     /// For a query or a header (RFC 3986, RFC 8187).
@@ -327,6 +333,7 @@ struct GallerySite: WebHandler {
         case ("restores", 1): return try await orderRestore(form, session)
         case ("vacations", 3) where path[2] == "share": return try await orderShare(path[1], form, session)
         case ("shares", 2): return try await revoke(path[1], session)
+        case ("doctor", 1): return try await doctor(session)
         default: return page(404, "Not found", "There is nothing under this address.")
         }
     }

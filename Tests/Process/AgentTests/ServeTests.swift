@@ -333,6 +333,15 @@ import Testing
         #expect(try await gallery.ask("/projects?q=%3Cb%3E&status=Failed").text.contains("No projects"))
         #expect(try await gallery.ask("/projects/nothing").code == 404)
         #expect(try await gallery.ask("/archive").text.contains("No memories are archived yet"))
+        // Doctor writes to the store: only who is asked for it lets it.
+        let status = try await gallery.ask("/status").text
+        let token = try Self.id(status, after: "name=\"form\" value=\"")
+        #expect(status.contains("action=\"/doctor\""))
+        #expect(try await gallery.ask("/doctor").code == 404)
+        #expect(try await gallery.ask("/doctor", "-d", "x=1").code == 403)
+        let findings = try await gallery.ask("/doctor", "-d", "form=\(token)")
+        #expect(findings.code == 200 && findings.text.contains("ok       ") && findings.text.contains("0 WRONG"))
+        #expect(!findings.text.contains(home.tree.path("store").string))
         gallery.process.send(SIGTERM)
         #expect(try await gallery.process.finished().code == 0)
     }
