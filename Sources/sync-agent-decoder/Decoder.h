@@ -144,6 +144,15 @@ typedef struct HEIFTiles {
 /// side.
 bool heif_tiles(Job *job, HEIFTiles *tiles);
 
+/// Holds the parts of a HEIF file, and what it says of where its pictures lie, against its length, and tells where the last
+/// part ends. False, and the job has failed, where the file ends before that.
+bool heif_is_whole(Job *job);
+
+// TIFFParts.c
+
+/// The same of a TIFF file: its directories, what they refer to, and their strips and tiles.
+bool tiff_is_whole(Job *job);
+
 // Sandbox.c
 
 typedef struct Sandbox {

@@ -113,6 +113,23 @@ import Testing
         }
     }
 
+    /// The beginning of a film, as phones put it behind pictures.
+    private static let film = Array("\0\0\0\u{18}ftypmp42".utf8) + [UInt8](repeating: 1, count: 300_000)
+
+    @Test(arguments: kinds.filter { $0.file != "preview.dng" })
+    func `what stands behind its end is told, but for filling`(kind: Kind) throws {
+        let bytes = try kind.bytes
+        for (behind, part) in [
+            (Array("a letter".utf8), .trailer), (Self.film, .motion), (PlacedFile.box("mpvd", Self.film), .motion),
+            ([0, 0xFF, 0x0A], nil),
+        ]
+            as [([UInt8], DroppedPart?)]
+        {
+            let copy = try copy(of: bytes + behind, named: kind.file, policy: half)
+            #expect(copy.dropped == Set(kind.dropped + [part].compactMap(\.self)).inOrder)
+        }
+    }
+
     private static let otherSize = "its tiles have another size than the file tells"
     private static let unequal = "one of its tiles is turned, cut, or of another size than the others"
     /// Of `ipma`: five entries in place of six, of which that of the fourth tile has one number more, `irot`.
