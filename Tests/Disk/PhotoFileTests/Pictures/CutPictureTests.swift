@@ -16,7 +16,7 @@ import Testing
 
     private static let files =
         PictureCopyTests.kinds.map(\.file).filter { $0 != "preview.dng" } + [
-            "alpha.png", "alpha.webp", "alpha.avif", "hdr.avif", "inks.tif",
+            "alpha.png", "alpha.webp", "alpha.avif", "hdr.avif", "inks.tif", "float.tif",
         ]
 
     @Test(arguments: files) func `one that was cut off is truncated, wherever it was cut`(file: String) throws {
