@@ -2,6 +2,7 @@
 
 #include "Decoder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,9 @@ typedef struct BMP {
     Job *job;
     uint8_t header[V5_HEADER];
     uint32_t header_bytes;
-    int64_t samples;  // where they begin
+    int64_t told_end;  // of the file, as its header has it
+    int64_t samples;   // where they begin
+    int64_t end;       // of what was read
     int64_t width;
     int64_t height;
     bool is_from_top;
@@ -31,6 +34,20 @@ static uint32_t little(const uint8_t *bytes, int count) {
 
 static bool need(Job *job, void *bytes, size_t count, int64_t offset) {
     return read_picture(job, bytes, count, offset) == count || fail_by_library(job, "the BMP file ends too early");
+}
+
+/// What is not decoded is stored as it is, where it is all there.
+__attribute__((format(printf, 2, 3)))
+static bool give_up(const BMP *bmp, const char *format, ...) {
+    if (bmp->told_end > bmp->job->request.file_bytes) {
+        return fail(bmp->job, CSYNC_DECODER_TRUNCATED, "the BMP file ends too early");
+    }
+    char words[80];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    return fail(bmp->job, CSYNC_DECODER_UNSUPPORTED, "%s", words);
 }
 
 static bool read_palette(BMP *bmp, int64_t offset, uint32_t count) {
@@ -81,11 +98,12 @@ static bool read_header(BMP *bmp) {
     uint8_t file[FILE_HEADER + 4];
     if (!need(job, file, sizeof file, 0)) return false;
     if (file[0] != 'B' || file[1] != 'M') return fail(job, CSYNC_DECODER_UNSUPPORTED, "a list of bitmaps, or no BMP");
+    bmp->told_end = little(file + 2, 4);
     bmp->samples = little(file + 10, 4);
     bmp->header_bytes = little(file + FILE_HEADER, 4);
     bool is_core = bmp->header_bytes == CORE_HEADER;
     if (!is_core && (bmp->header_bytes < INFO_HEADER || bmp->header_bytes > V5_HEADER)) {
-        return fail(job, CSYNC_DECODER_UNSUPPORTED, "a BMP header of %u bytes", bmp->header_bytes);
+        return give_up(bmp, "a BMP header of %u bytes", bmp->header_bytes);
     }
     if (!need(job, bmp->header, bmp->header_bytes, FILE_HEADER)) return false;
     if (is_core) {
@@ -101,7 +119,7 @@ static bool read_header(BMP *bmp) {
     bmp->is_from_top = bmp->height < 0;
     if (bmp->is_from_top) bmp->height = -bmp->height;
     if (!is_known(bmp)) {
-        return fail(job, CSYNC_DECODER_UNSUPPORTED, "a BMP of %u bits, coding %u", bmp->bits, bmp->coding);
+        return give_up(bmp, "a BMP of %u bits, coding %u", bmp->bits, bmp->coding);
     }
     if (!check_size(job, bmp->width, bmp->height)) return false;
     uint32_t colours = is_core ? 0 : little(bmp->header + 32, 4);
@@ -158,13 +176,14 @@ static bool write_rows(BMP *bmp) {
             && write_pixels(job, (int32_t)row_of(bmp, line), pixels, has_alpha);
     }
     if (has_alpha) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
+    bmp->end = bmp->samples + bmp->height * bytes;
     free(row);
     free(pixels);
     return is_done;
 }
 
 /// Fills `indices`, a byte for each pixel, from the codes; those that are jumped over stay 0.
-static bool read_runs(const BMP *bmp, const uint8_t *codes, size_t count, uint8_t *indices) {
+static bool read_runs(BMP *bmp, const uint8_t *codes, size_t count, uint8_t *indices) {
     size_t at = 0;
     int64_t x = 0;
     int64_t line = 0;
@@ -173,6 +192,7 @@ static bool read_runs(const BMP *bmp, const uint8_t *codes, size_t count, uint8_
         unsigned first = codes[at];
         unsigned second = codes[at + 1];
         at += 2;
+        bmp->end = bmp->samples + (int64_t)at;
         if (first == 0 && second == 1) return true;
         if (first == 0 && second == 0) {
             x = 0;
@@ -227,7 +247,7 @@ static bool write_runs(BMP *bmp) {
 }
 
 /// A profile is at the end of files with the longest header ("MBED").
-static bool write_profile(const BMP *bmp) {
+static bool write_profile(BMP *bmp) {
     if (bmp->header_bytes != V5_HEADER || little(bmp->header + 56, 4) != 0x4d424544) return true;
     int64_t offset = FILE_HEADER + (int64_t)little(bmp->header + 112, 4);
     uint32_t count = little(bmp->header + 116, 4);
@@ -235,6 +255,7 @@ static bool write_profile(const BMP *bmp) {
     uint8_t *profile = take_memory(bmp->job, count);
     if (profile == NULL) return false;
     bool is_done = need(bmp->job, profile, count, offset) && write_icc(bmp->job, profile, count);
+    if (offset + count > bmp->end) bmp->end = offset + count;
     free(profile);
     return is_done;
 }
@@ -243,5 +264,9 @@ bool decode_bmp(Job *job) {
     BMP bmp = {.job = job};
     if (!read_header(&bmp)) return false;
     bool is_coded = bmp.coding == BI_RLE8 || bmp.coding == BI_RLE4;
-    return (is_coded ? write_runs(&bmp) : write_rows(&bmp)) && write_profile(&bmp);
+    bool is_done = (is_coded ? write_runs(&bmp) : write_rows(&bmp)) && write_profile(&bmp);
+    // Programs fill the picture up, and tell so; others tell 0.
+    bool is_told = bmp.told_end > bmp.end && bmp.told_end <= job->request.file_bytes;
+    job->reply.picture_end = (uint64_t)(is_told ? bmp.told_end : bmp.end);
+    return is_done;
 }

@@ -1,4 +1,5 @@
-// What the boxes of a HEIF file say of its primary picture (ISO 23008-12): how it is turned, and how its tiles lie.
+// What the boxes of a HEIF file say of its primary picture (ISO 23008-12): how it is turned, and how its tiles lie; and whether
+// all is there that they name.
 //
 // `irot` and `imir` become an orientation: libheif turns a picture by making it once more, which is more memory than all
 // the rest takes. Who reduces the picture turns it for nothing. What is not as it should be here is left to libheif.
@@ -253,4 +254,83 @@ bool heif_tiles(Job *job, HEIFTiles *tiles) {
     free(reader);
     if (!is_known) *tiles = (HEIFTiles){0};
     return !is_wrong || fail(job, CSYNC_DECODER_UNSUPPORTED, "one of its tiles is turned, cut, or of another size than the others");
+}
+
+// MARK: The end
+
+typedef struct Reader {
+    Range rest;
+    bool is_over;
+} Reader;
+
+static uint64_t take_number(Reader *reader, size_t count) {
+    if (reader->rest.count < count) {
+        reader->is_over = true;
+        return 0;
+    }
+    uint64_t value = big(reader->rest.bytes, count);
+    reader->rest = (Range){reader->rest.bytes + count, reader->rest.count - count};
+    return value;
+}
+
+/// How far the items of the file reach, by `iloc` (ISO 14496-12, 8.11.3). What lies elsewhere, or is strange, does not count.
+static bool read_extents(const Meta *meta, void *result) {
+    Reader reader = {.rest = content_of(meta->content, "iloc", 0)};
+    uint64_t *end = result;
+    uint64_t version = take_number(&reader, 4) >> 24;
+    uint64_t sizes = take_number(&reader, 2);
+    size_t offset_bytes = sizes >> 12 & 15;
+    size_t length_bytes = sizes >> 8 & 15;
+    size_t base_bytes = sizes >> 4 & 15;
+    size_t index_bytes = version == 0 ? 0 : sizes & 15;
+    if (offset_bytes > 8 || length_bytes > 8 || base_bytes > 8 || index_bytes > 8) return false;
+    uint64_t items = take_number(&reader, version < 2 ? 2 : 4);
+    for (uint64_t item = 0; item < items && !reader.is_over; item += 1) {
+        take_number(&reader, version < 2 ? 2 : 4);
+        uint64_t method = version == 0 ? 0 : take_number(&reader, 2) & 15;
+        bool is_elsewhere = take_number(&reader, 2) != 0 || method != 0;
+        uint64_t base = take_number(&reader, base_bytes);
+        uint64_t extents = take_number(&reader, 2);
+        for (uint64_t extent = 0; extent < extents && !reader.is_over; extent += 1) {
+            take_number(&reader, index_bytes);
+            uint64_t offset = take_number(&reader, offset_bytes);
+            uint64_t length = take_number(&reader, length_bytes);
+            uint64_t last;
+            bool is_far = __builtin_add_overflow(base, offset, &last) || __builtin_add_overflow(last, length, &last);
+            if (is_far) last = UINT64_MAX;
+            if (!is_elsewhere && !reader.is_over && last > *end) *end = last;
+        }
+    }
+    return true;
+}
+
+bool heif_is_whole(Job *job) {
+    static const char *const known[] = {"ftyp", "meta", "mdat", "moov", "moof", "free", "skip", "wide", "uuid", "mfra"};
+    uint64_t all = (uint64_t)job->request.file_bytes;
+    uint64_t at = 0;
+    uint8_t header[16];
+    while (all - at >= 8) {
+        size_t got = read_picture(job, header, all - at < sizeof header ? 8 : sizeof header, (int64_t)at);
+        if (got < 8) return fail_by_library(job, "the file is shorter than it was");
+        uint64_t count = big(header, 4);
+        if (count == 0) count = all - at;
+        if (count == 1) count = got == sizeof header ? big(header + 8, 8) : UINT64_MAX;
+        bool is_known = false;
+        for (size_t index = 0; index < sizeof known / sizeof *known; index += 1) {
+            is_known = is_known || is_named(header, known[index]);
+        }
+        if (is_known && count > all - at) return fail(job, CSYNC_DECODER_TRUNCATED, "the file ends before its last part does");
+        // Another file begins, such as a film, which libheif would take for this one.
+        if (at > 0 && is_named(header, "ftyp")) {
+            job->request.file_bytes = (int64_t)at;
+            break;
+        }
+        if (count < 8 || count > all - at) break;
+        at += count;
+        if (is_known) job->reply.picture_end = at;
+    }
+    all = (uint64_t)job->request.file_bytes;
+    uint64_t end = 0;
+    with_meta(job, read_extents, &end);
+    return end <= all || fail(job, CSYNC_DECODER_TRUNCATED, "the file ends before all that it names");
 }

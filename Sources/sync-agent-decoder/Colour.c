@@ -1,8 +1,9 @@
-// Levels, YCbCr as a JPEG has it, and profiles for colours that a file only numbers.
+// Levels, YCbCr as a JPEG has it, sRGB of L*a*b*, and profiles for colours that a file only numbers.
 
 #include "Decoder.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // JFIF: full range, BT.601, in units of 1/65536.
@@ -61,6 +62,80 @@ static void replace(uint8_t *samples, size_t count, int zero, int range, int mid
 void to_full_range(uint8_t *samples, size_t count) { replace(samples, count, 16, 219, 0); }
 
 void chroma_to_full_range(uint8_t *samples, size_t count) { replace(samples, count, 128, 224, 128); }
+
+// MARK: L*a*b* (CIE 15), by way of XYZ with the white of sRGB (Bradford)
+
+enum { LEVELS = 16384 };
+
+struct LabSpace {
+    /// Of what the three functions of L*a*b* give, light of sRGB.
+    float light[3][3];
+    /// Samples of sRGB (IEC 61966-2-1), by their light.
+    uint8_t samples[LEVELS + 1];
+};
+
+static void multiply(const double left[3][3], const double right[3][3], double product[3][3]) {
+    for (size_t row = 0; row < 3; row += 1) {
+        for (size_t column = 0; column < 3; column += 1) {
+            product[row][column] = 0;
+            for (size_t index = 0; index < 3; index += 1) product[row][column] += left[row][index] * right[index][column];
+        }
+    }
+}
+
+LabSpace *begin_lab(Job *job, const float *white) {
+    static const double to_cones[3][3] = {{0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}};
+    static const double from_cones[3][3] = {
+        {0.9869929, -0.1470543, 0.1599627}, {0.4323053, 0.5183603, 0.0492912}, {-0.0085287, 0.0400428, 0.9684867}};
+    static const double to_srgb[3][3] = {
+        {3.2404542, -1.5371385, -0.4985314}, {-0.9692660, 1.8760108, 0.0415560}, {0.0556434, -0.2040259, 1.0572252}};
+    static const double d65[3] = {0.95047, 1, 1.08883};
+    bool is_white = white[0] > 0.01f && white[1] > 0.01f && white[0] + white[1] < 1;
+    double x = is_white ? (double)white[0] : 0.3127;
+    double y = is_white ? (double)white[1] : 0.3290;
+    double from[3] = {x / y, 1, (1 - x - y) / y};
+    double scale[3][3] = {{0}};
+    double part[3][3];
+    double whole[3][3];
+    for (size_t cone = 0; cone < 3; cone += 1) {
+        double before = 0;
+        double after = 0;
+        for (size_t index = 0; index < 3; index += 1) {
+            before += to_cones[cone][index] * from[index];
+            after += to_cones[cone][index] * d65[index];
+        }
+        scale[cone][cone] = after / before;
+    }
+    multiply(scale, to_cones, part);
+    multiply(from_cones, part, whole);
+    multiply(to_srgb, whole, part);
+    LabSpace *space = take_memory(job, sizeof *space);
+    if (space == NULL) return NULL;
+    for (size_t row = 0; row < 3; row += 1) {
+        for (size_t column = 0; column < 3; column += 1) space->light[row][column] = (float)(part[row][column] * from[column]);
+    }
+    for (int level = 0; level <= LEVELS; level += 1) {
+        double light = (double)level / LEVELS;
+        double sample = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055;
+        space->samples[level] = (uint8_t)lround(sample * 255);
+    }
+    return space;
+}
+
+/// The inverse of the function of L*a*b*.
+static float inverse(float value) {
+    return value > 6 / 29.0f ? value * value * value : 3 * (6 / 29.0f) * (6 / 29.0f) * (value - 4 / 29.0f);
+}
+
+void lab_to_rgb(const LabSpace *space, float lightness, float red_green, float yellow_blue, uint8_t *rgb) {
+    float middle = (lightness + 16) / 116;
+    float parts[3] = {inverse(middle + red_green / 500), inverse(middle), inverse(middle - yellow_blue / 200)};
+    for (size_t plane = 0; plane < 3; plane += 1) {
+        const float *by = space->light[plane];
+        float light = by[0] * parts[0] + by[1] * parts[1] + by[2] * parts[2];
+        rgb[plane] = space->samples[light <= 0 ? 0 : light >= 1 ? LEVELS : (int)(light * LEVELS + 0.5f)];
+    }
+}
 
 // MARK: Profiles (ICC.1:2022)
 

@@ -8,10 +8,10 @@
 
 static bool decode(Job *job) {
     switch (job->request.format) {
-    case CSYNC_DECODER_HEIF: return decode_heif(job);
+    case CSYNC_DECODER_HEIF: return heif_is_whole(job) && decode_heif(job);
     case CSYNC_DECODER_PNG: return decode_png(job);
     case CSYNC_DECODER_WEBP: return decode_webp(job);
-    case CSYNC_DECODER_TIFF: return decode_tiff(job);
+    case CSYNC_DECODER_TIFF: return tiff_is_whole(job) && decode_tiff(job);
     case CSYNC_DECODER_GIF: return decode_gif(job);
     case CSYNC_DECODER_BMP: return decode_bmp(job);
     case CSYNC_DECODER_RAW: return decode_raw(job);

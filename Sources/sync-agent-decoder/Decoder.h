@@ -111,6 +111,16 @@ void to_full_range(uint8_t *samples, size_t count);
 /// The same for chroma, from 16 to 240.
 void chroma_to_full_range(uint8_t *samples, size_t count);
 
+/// What makes sRGB of CIE L*a*b*.
+typedef struct LabSpace LabSpace;
+
+/// `white`: x and y of the white of that L*a*b*, which becomes that of sRGB. free(3) takes it back; NULL when the job has
+/// failed.
+LabSpace *begin_lab(Job *job, const float *white);
+
+/// `lightness` from 0 to 100, `red_green` and `yellow_blue` (a and b) around 0. Colours beyond sRGB become those at its edge.
+void lab_to_rgb(const LabSpace *space, float lightness, float red_green, float yellow_blue, uint8_t *rgb);
+
 /// Writes a profile for colours that are not sRGB and are only numbered (ITU-T H.273).
 bool write_profile_of(Job *job, int primaries, int transfer);
 
@@ -143,6 +153,15 @@ typedef struct HEIFTiles {
 /// Tells what the file says of its primary picture's tiles. False, and the job has failed, where they cannot lie side by
 /// side.
 bool heif_tiles(Job *job, HEIFTiles *tiles);
+
+/// Holds the parts of a HEIF file, and what it says of where its pictures lie, against its length, and tells where the last
+/// part ends. False, and the job has failed, where the file ends before that.
+bool heif_is_whole(Job *job);
+
+// TIFFParts.c
+
+/// The same of a TIFF file: its directories, what they refer to, and their strips and tiles.
+bool tiff_is_whole(Job *job);
 
 // Sandbox.c
 

@@ -120,6 +120,7 @@ static bool read_file(File *file, GifFileType *gif) {
             job->reply.pictures = frames;
         } else if (kind == TERMINATE_RECORD_TYPE) {
             if (frames == 0) return fail(job, CSYNC_DECODER_CORRUPT, "no picture in the GIF file");
+            job->reply.picture_end = (uint64_t)file->position;
             if (file->transparent >= 0) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
             return true;
         }

@@ -101,6 +101,7 @@ static void read_picture_data(PNG *state) {
         }
     }
     png_read_end(png, state->info);
+    job->reply.picture_end = (uint64_t)state->position;
     if (depth == 16) job->reply.dropped |= CSYNC_DECODER_DROPPED_DEPTH;
     if (has_alpha) job->reply.dropped |= CSYNC_DECODER_DROPPED_ALPHA;
 }

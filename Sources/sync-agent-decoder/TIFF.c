@@ -1,4 +1,5 @@
-// The first page of a TIFF, by libtiff: by rows where samples lie simply, and else by strips or rows of tiles as RGBA.
+// The first page of a TIFF, by libtiff: by rows where samples lie simply, and else by strips or rows of tiles as RGBA. Of
+// L*a*b* libtiff makes RGB that is some levels off: that is made here.
 
 #include "Decoder.h"
 
@@ -106,13 +107,75 @@ static Page read_page(TIFF *tiff) {
     return page;
 }
 
-/// Gray, or RGB, in 8 or 16 bits, row by row.
+static bool is_lab(const Page *page) {
+    return page->photometric == PHOTOMETRIC_CIELAB || page->photometric == PHOTOMETRIC_ICCLAB;
+}
+
+/// Gray, RGB or L*a*b*, in 8 or 16 bits, row by row.
 static bool is_simple(TIFF *tiff, const Page *page) {
     bool is_gray = page->photometric == PHOTOMETRIC_MINISBLACK || page->photometric == PHOTOMETRIC_MINISWHITE;
+    bool is_colour = page->photometric == PHOTOMETRIC_RGB || is_lab(page);
     int planes = page->samples - page->extra;
-    return !TIFFIsTiled(tiff) && (page->planar == PLANARCONFIG_CONTIG || page->samples == 1)
-        && (page->bits == 8 || page->bits == 16) && page->format == SAMPLEFORMAT_UINT
-        && (is_gray ? planes == 1 : page->photometric == PHOTOMETRIC_RGB && planes == 3);
+    return (!TIFFIsTiled(tiff) || is_lab(page)) && (page->planar == PLANARCONFIG_CONTIG || page->samples == 1)
+        && (page->bits == 8 || page->bits == 16)
+        && (page->format == SAMPLEFORMAT_UINT || (is_lab(page) && page->format == SAMPLEFORMAT_INT))
+        && (is_gray ? planes == 1 : is_colour && planes == 3);
+}
+
+/// A page's rows, which lie in strips or in tiles.
+typedef struct Rows {
+    TIFF *tiff;
+    int64_t bytes;  // of one
+    int64_t tile_bytes;  // of a tile's; 0 for strips
+    uint32_t count;  // that are read at once
+    uint8_t *band;
+    uint8_t *tile;
+} Rows;
+
+static bool begin_rows(File *file, TIFF *tiff, const Page *page, Rows *rows) {
+    Job *job = file->job;
+    *rows = (Rows){.tiff = tiff, .bytes = (int64_t)TIFFScanlineSize64(tiff), .count = 1};
+    int64_t wanted = (int64_t)page->width * page->samples * (page->bits / 8);
+    uint32_t width = 0;
+    if (TIFFIsTiled(tiff)) {
+        rows->tile_bytes = (int64_t)TIFFTileRowSize64(tiff);
+        rows->bytes = wanted;
+        if (!TIFFGetField(tiff, TIFFTAG_TILELENGTH, &rows->count) || !TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &width)
+            || rows->count == 0 || rows->tile_bytes < (int64_t)width * page->samples * (page->bits / 8)
+            || rows->tile_bytes == 0) {
+            return tiff_fails(file, tiff);
+        }
+        int64_t bytes = (int64_t)TIFFTileSize64(tiff);
+        if (bytes < rows->tile_bytes * rows->count) return tiff_fails(file, tiff);
+        rows->tile = take_memory(job, bytes);
+        if (rows->tile == NULL) return false;
+    }
+    if (rows->bytes < wanted) return tiff_fails(file, tiff);
+    int64_t all;
+    if (__builtin_mul_overflow(rows->bytes, (int64_t)rows->count, &all)) all = INT64_MAX;
+    rows->band = take_memory(job, all);
+    return rows->band != NULL;
+}
+
+static void end_rows(Rows *rows) {
+    free(rows->band);
+    free(rows->tile);
+}
+
+/// NULL where libtiff fails. Rows are read in order.
+static const void *read_row(File *file, Rows *rows, const Page *page, uint32_t y) {
+    if (rows->tile_bytes == 0) {
+        return TIFFReadScanline(rows->tiff, rows->band, y, 0) == 1 && file->words[0] == 0 ? rows->band : NULL;
+    }
+    for (int64_t at = 0; y % rows->count == 0 && at < rows->bytes; at += rows->tile_bytes) {
+        uint32_t x = (uint32_t)(at / (page->samples * (page->bits / 8)));
+        if (TIFFReadTile(rows->tiff, rows->tile, x, y, 0, 0) < 0 || file->words[0] != 0) return NULL;
+        int64_t bytes = rows->bytes - at < rows->tile_bytes ? rows->bytes - at : rows->tile_bytes;
+        for (int64_t row = 0; row < rows->count; row += 1) {
+            memcpy(rows->band + row * rows->bytes + at, rows->tile + row * rows->tile_bytes, (size_t)bytes);
+        }
+    }
+    return rows->band + (int64_t)(y % rows->count) * rows->bytes;
 }
 
 static uint8_t composed(unsigned sample, unsigned alpha, bool is_premultiplied) {
@@ -125,33 +188,62 @@ static unsigned sample_at(const void *row, size_t index, uint16_t bits) {
     return bits == 8 ? ((const uint8_t *)row)[index] : (((const uint16_t *)row)[index] * 255u + 32767) / 65535;
 }
 
+/// The samples of a pixel as sRGB (TIFF 6.0, 23; Photoshop TIFF Technical Notes, "ICCLAB").
+static void take_lab(const LabSpace *space, const Page *page, const void *row, size_t at, uint8_t *rgb) {
+    bool is_signed = page->photometric == PHOTOMETRIC_CIELAB;
+    if (page->bits == 8) {
+        const uint8_t *samples = (const uint8_t *)row + at;
+        int red_green = is_signed ? (int8_t)samples[1] : samples[1] - 128;
+        int yellow_blue = is_signed ? (int8_t)samples[2] : samples[2] - 128;
+        lab_to_rgb(space, samples[0] * (100 / 255.0f), (float)red_green, (float)yellow_blue, rgb);
+    } else {
+        const uint16_t *samples = (const uint16_t *)row + at;
+        int red_green = is_signed ? (int16_t)samples[1] : samples[1] - 0x8000;
+        int yellow_blue = is_signed ? (int16_t)samples[2] : samples[2] - 0x8000;
+        float most = is_signed ? 65535 : 65280;
+        lab_to_rgb(space, (float)samples[0] * (100 / most), (float)red_green / 256, (float)yellow_blue / 256, rgb);
+    }
+}
+
+static void take_pixels(const Page *page, const LabSpace *lab, const void *row, uint8_t *pixels) {
+    size_t planes = page->photometric == PHOTOMETRIC_RGB || lab != NULL ? 3 : 1;
+    for (size_t x = 0; x < page->width; x += 1) {
+        size_t at = x * page->samples;
+        uint8_t *pixel = pixels + x * planes;
+        if (lab != NULL) take_lab(lab, page, row, at, pixel);
+        unsigned alpha = page->has_alpha ? sample_at(row, at + planes, page->bits) : 255;
+        for (size_t plane = 0; plane < planes; plane += 1) {
+            unsigned sample = lab != NULL ? pixel[plane] : sample_at(row, at + plane, page->bits);
+            if (page->photometric == PHOTOMETRIC_MINISWHITE) sample = 255 - sample;
+            pixel[plane] = composed(sample, alpha, page->is_premultiplied);
+        }
+    }
+}
+
 static bool write_rows(File *file, TIFF *tiff, const Page *page) {
     Job *job = file->job;
-    size_t planes = page->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    size_t planes = page->photometric == PHOTOMETRIC_RGB || is_lab(page) ? 3 : 1;
     if (!begin_samples(job, page->width, page->height, planes == 3 ? RGB : GRAY, 1, 1)) return false;
-    int64_t bytes = (int64_t)TIFFScanlineSize64(tiff);
-    if (bytes < (int64_t)page->width * page->samples * (page->bits / 8)) return tiff_fails(file, tiff);
-    void *row = take_memory(job, bytes);
-    uint8_t *pixels = take_memory(job, (int64_t)page->width * (int64_t)planes);
-    bool is_done = row != NULL && pixels != NULL;
-    for (uint32_t y = 0; y < page->height && is_done; y += 1) {
-        if (TIFFReadScanline(tiff, row, y, 0) != 1 || file->words[0] != 0) {
-            is_done = tiff_fails(file, tiff);
-            break;
-        }
-        for (size_t x = 0; x < page->width; x += 1) {
-            size_t at = x * page->samples;
-            unsigned alpha = page->has_alpha ? sample_at(row, at + planes, page->bits) : 255;
-            for (size_t plane = 0; plane < planes; plane += 1) {
-                unsigned sample = sample_at(row, at + plane, page->bits);
-                if (page->photometric == PHOTOMETRIC_MINISWHITE) sample = 255 - sample;
-                pixels[x * planes + plane] = composed(sample, alpha, page->is_premultiplied);
-            }
-        }
-        is_done = write_pixels(job, (int32_t)y, pixels, false);
+    LabSpace *lab = NULL;
+    if (is_lab(page)) {
+        float *white = NULL;
+        TIFFGetFieldDefaulted(tiff, TIFFTAG_WHITEPOINT, &white);
+        static const float d50[] = {0.3457f, 0.3585f};
+        lab = begin_lab(job, white != NULL ? white : d50);
+        if (lab == NULL) return false;
     }
-    free(row);
+    Rows rows;
+    bool is_done = begin_rows(file, tiff, page, &rows);
+    uint8_t *pixels = is_done ? take_memory(job, (int64_t)page->width * (int64_t)planes) : NULL;
+    is_done = pixels != NULL;
+    for (uint32_t y = 0; y < page->height && is_done; y += 1) {
+        const void *row = read_row(file, &rows, page, y);
+        if (row != NULL) take_pixels(page, lab, row, pixels);
+        is_done = row != NULL ? write_pixels(job, (int32_t)y, pixels, false) : tiff_fails(file, tiff);
+    }
+    end_rows(&rows);
     free(pixels);
+    free(lab);
     return is_done;
 }
 
@@ -195,8 +287,14 @@ static bool write_strips(File *file, TIFF *tiff, const Page *page) {
     if (page->photometric == PHOTOMETRIC_SEPARATED) {
         return fail(job, CSYNC_DECODER_UNSUPPORTED, "inks (CMYK) instead of colours");
     }
+    if (page->format == SAMPLEFORMAT_IEEEFP) {
+        return fail(job, CSYNC_DECODER_UNSUPPORTED, "samples in floating point instead of whole numbers");
+    }
+    if (page->bits > 16) return fail(job, CSYNC_DECODER_UNSUPPORTED, "samples of %u bits", page->bits);
     char words[1024] = "";
-    if (!TIFFRGBAImageOK(tiff, words)) return fail(job, CSYNC_DECODER_UNSUPPORTED, "%s", words);
+    if (!TIFFRGBAImageOK(tiff, words)) {
+        return fail(job, CSYNC_DECODER_UNSUPPORTED, "a kind of TIFF that is not decoded (%s)", words);
+    }
     uint32_t rows = page->height;
     TIFFGetFieldDefaulted(tiff, TIFFIsTiled(tiff) ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, &rows);
     if (rows == 0 || rows > page->height) rows = page->height;

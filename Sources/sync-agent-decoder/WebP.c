@@ -131,6 +131,9 @@ bool decode_webp(Job *job) {
     WebPDemuxer *file = WebPDemuxPartial(&data, &state);
     bool is_done = false;
     if (state == WEBP_DEMUX_DONE && file != NULL) {
+        // Behind "RIFF" and an even number of bytes, which the library has held against the file.
+        uint64_t count = bytes[4] | bytes[5] << 8 | bytes[6] << 16 | (uint64_t)bytes[7] << 24;
+        job->reply.picture_end = 8 + count + count % 2;
         WebPIterator frame;
         if (WebPDemuxGetFrame(file, 1, &frame)) {
             is_done = write_frame(job, file, &frame);

@@ -54,6 +54,7 @@ typedef struct CSyncDecoder_Reply {
     uint64_t exif_offset, exif_bytes;  // the TIFF block without "Exif\0\0"; 0 bytes: none
     uint32_t dropped;              // bits of what the picture file has beside its primary picture
     uint32_t pictures;             // pictures (frames, pages, top-level images) in the file
+    uint64_t picture_end;          // bytes of the file that are the picture's, and not behind it; 0: not known
 } CSyncDecoder_Reply;
 
 // Bits of `dropped`.

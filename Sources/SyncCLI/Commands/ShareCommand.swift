@@ -126,12 +126,13 @@ struct ShareCommand: WorkspaceCommand {
         let message = ShareMessage(share)?.address
         let agentRuns = try workspace.installation.agentRuns()
         let isPartial = photos.contains { $0.position != nil && $0.failure != nil }
+        let news = photos.filter { !outcome.proposal.tells($0) }
         return Answer(
             ShareReport(share, photos: photos, outcome.proposal, costUSD: outcome.costUSD, message: message),
             status: isPartial ? .partlyDone : .done
         ) { output in
             ShareView(terminal: output, now: workspace.time.now()).result(
-                share, photos: photos, wasThere: outcome.wasThere, message: message, agentRuns: agentRuns)
+                share, photos: news, wasThere: outcome.wasThere, message: message, agentRuns: agentRuns)
         }
     }
 
@@ -145,10 +146,12 @@ struct ShareCommand: WorkspaceCommand {
         let view = ShareView(terminal: workspace.console.output, now: workspace.time.now())
         do {
             let proposal = try await parts.desk.propose(order)
+            try proposal.requireSomething()
             let session = session(order, to: nil, parts, workspace)
             let restore = try await session.restoreProposal(of: proposal.archived)
             let costUSD = restore?.estimate.totalUSD ?? 0
-            return Answer(ShareReport(proposal, costUSD: costUSD)) { _ in
+            let status: ExitStatus = proposal.refused.isEmpty ? .done : .partlyDone
+            return Answer(ShareReport(proposal, costUSD: costUSD), status: status) { _ in
                 var lines = view.proposal(proposal, showsAll: true)
                 if let restore {
                     if let limit = session.uselessness(of: restore, until: proposal.expiresAt) {

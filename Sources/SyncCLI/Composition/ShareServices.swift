@@ -42,18 +42,17 @@ struct ShareServices: Sendable {
         self.restores = restores
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
+        let maker = SharedPhotoMaker(
+            pictures: workspace.pictures,
+            frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] trouble in
+                logger.warning("\(trouble)")
+            })
         desk = SharePlanner(
-            store: store, ledger: ledger, reducer: reducer, pool: threads.photos, lease: lease,
+            store: store, ledger: ledger, reducer: reducer, maker: maker, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
-            maker: SharedPhotoMaker(
-                pictures: workspace.pictures,
-                frames: FilmFrames(path: installation.environment["PATH"] ?? "") {
-                    [logger = workspace.logger] trouble in
-                    logger.warning("\(trouble)")
-                }),
-            pool: threads.photos, policy: settings.photos.reduce,
+            maker: maker, pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,
                 links: installation.shareLinks(store)),

@@ -50,7 +50,7 @@ struct ShareReport: Encodable {
         page = link.flatMap { $0.hasPrefix("http") ? $0 : nil }
         state = share.state.rawValue
         restoreJob = share.state == .live ? nil : share.restoreJob?.description
-        skipped += Self.failures(photos)
+        skipped += Self.failures(photos.filter { !proposal.tells($0) })
         if let stored = Self.bytes(photos) { bytes = stored }
         self.message = message
     }
@@ -66,6 +66,7 @@ struct ShareReport: Encodable {
         notes = proposal.notes
     }
 
+    /// Why some of its photos could not be made ready.
     static func failures(_ photos: [SharePhoto]) -> [Skipped] {
         photos.filter { $0.position != nil }.compactMap { photo in
             photo.failure.map { Skipped(path: photo.path.text, reason: $0) }

@@ -48,10 +48,7 @@ struct ShareSession {
             try await noteRecipient(of: share.id)
             return try await outcome(of: share.id, proposal, wasThere: true, costUSD: 0)
         }
-        guard !proposal.items.isEmpty else {
-            throw ShareError.nothing(
-                proposal.skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
-        }
+        try proposal.requireSomething()
         let restore = try await restore(of: proposal.archived, until: proposal.expiresAt)
         guard !asks || Question.confirm("Share them with everybody who has the link?", on: terminal) else {
             throw CommandFailure(.failed, "nothing was shared")

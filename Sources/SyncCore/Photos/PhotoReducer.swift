@@ -147,6 +147,10 @@ package protocol SharedCopyMaker: Sendable {
     /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this film.
     func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy
 
+    /// Reads no more of a film than it takes to know whether ``sharedFilm(_:as:)`` can make a copy of it.
+    /// - Throws: ``PhotoError``, as that does, in the same words.
+    func requireSharable(film: FilePath, as type: FilmType) throws(PhotoError)
+
     /// A picture of a film for pages, as a JPEG; `nil` where none can be made.
     func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy?
 

@@ -36,6 +36,8 @@ package struct ShareProposal: Sendable {
         package let number: Int
         package let photo: VacationPhoto
         package let md5: MD5Digest
+        /// `nil` for a photo.
+        package let film: FilmType?
         /// Of what is to be shared, about.
         package let bytes: Int64
     }
@@ -63,6 +65,9 @@ package struct ShareProposal: Sendable {
     package let order: ShareOrder
     package let items: [Item]
     package let skipped: [Skipped]
+    /// Those of the skipped that can be known to fail when they are sent. The share has them all the same, with the reason:
+    /// nothing is new in a folder that has them.
+    package let refused: [Skipped]
     /// The open share of the same.
     package let existing: ShareRecord?
     package let change: Change
@@ -74,6 +79,17 @@ package struct ShareProposal: Sendable {
 
     package var bytes: Int64 { items.reduce(0) { $0 + $1.bytes } }
     package var expiresAt: Date { draft.expiresAt }
+
+    /// Whether it was known before why a photo of the share could not be made ready.
+    package func tells(_ photo: SharePhoto) -> Bool {
+        photo.failure != nil && refused.contains { $0.photo.path == photo.path }
+    }
+
+    /// - Throws: ``ShareError/nothing(_:)`` when there is nothing that could be shared.
+    package func requireSomething() throws(ShareError) {
+        guard items.isEmpty, change != .none else { return }
+        throw .nothing(skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
+    }
 }
 
 /// Why something cannot be shared, or not now.

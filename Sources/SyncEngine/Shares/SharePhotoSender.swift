@@ -134,15 +134,18 @@ struct SharePhotoSender: Sendable {
         guard let film = FilmType(contentType: examined.type.name) else {
             return try makeCopies(of: .file(file), size)
         }
-        guard examined.stamp.size <= ShareManifestRules.maximumFilmSize else {
-            throw PhotoError(
-                .overLimit, "films of more than \(ShareManifestRules.maximumFilmSize >> 30) GiB are not shared")
-        }
+        if let reason = Self.refusal(ofFilmOf: examined.stamp.size) { throw PhotoError(.overLimit, reason) }
         let copy = try maker.sharedFilm(.file(file), as: film)
         let poster = try maker.poster(of: file, lasting: copy.duration)
         return Copies(
             photo: Made(copy: copy, body: ObjectBody(copy, of: file, examined.stamp)),
             thumbnail: poster.map { Made(copy: $0, body: Self.body($0)) })
+    }
+
+    /// - Parameter size: in bytes.
+    static func refusal(ofFilmOf size: Int64) -> String? {
+        let limit = ShareManifestRules.maximumFilmSize
+        return size > limit ? "films of more than \(limit >> 30) GiB are not shared" : nil
     }
 
     /// Of a film that is not on this disk there is no poster.

@@ -14,6 +14,7 @@ package struct SharePlanner: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let reducer: any PhotoReducer
+    private let maker: any SharedCopyMaker
     private let pool: BlockingPool
     private let lease: ShareLease
     private let maximumPhotos: Int
@@ -21,15 +22,17 @@ package struct SharePlanner: Sendable {
     private let time: TimeSource
 
     /// - Parameters:
+    ///   - maker: the one that will make the copies.
     ///   - pool: for reading photos.
     ///   - expireDays: how long a share lasts unless told.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, pool: BlockingPool, lease: ShareLease,
-        maximumPhotos: Int, expireDays: Int, time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, maker: any SharedCopyMaker,
+        pool: BlockingPool, lease: ShareLease, maximumPhotos: Int, expireDays: Int, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.reducer = reducer
+        self.maker = maker
         self.pool = pool
         self.lease = lease
         self.maximumPhotos = maximumPhotos
@@ -42,7 +45,6 @@ package struct SharePlanner: Sendable {
     package func propose(_ order: ShareOrder) async throws -> ShareProposal {
         let vacation = order.vacation
         let choice = try await choose(order)
-        let (items, skipped) = (choice.items, choice.skipped)
         let (folder, selection, quality) = (vacation.folder, order.selection, order.quality)
         let now = time.now()
         let found = try await ledger { try $0.openShare(of: folder, selection: selection, quality: quality) }
@@ -53,26 +55,32 @@ package struct SharePlanner: Sendable {
         var notes = Self.notesOnGone(from: vacation)
         notes += Self.notes(on: choice.companions)
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
-        notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
+        notes += try await notesOnOthers(of: Set(choice.items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
             folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
             startDate: vacation.startDate, endDate: vacation.endDate,
             sharedBy: order.isAnonymous
                 ? nil : (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line),
             expiresAt: expiresAt,
-            photos: items.map {
+            photos: choice.items.map {
                 ShareDraft.Photo(
                     md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
                     isLocal: $0.photo.state.isOnDisk)
             })
         let rows = try await ledger { ledger in try existing.map { try ledger.sharePhotos($0.id) } ?? [] }
+        let refusals = try await refusals(of: choice.items, rows)
+        let items = choice.items.filter { refusals[$0.md5] == nil }
+        let refused = choice.items.compactMap { item in
+            refusals[item.md5].map { ShareProposal.Skipped(number: item.number, photo: item.photo, reason: $0) }
+        }
         let stored = Set(rows.filter { $0.copy != nil || $0.isFinal }.map(\.md5))
         let archived = items.filter { !stored.contains($0.md5) && $0.photo.state == .missing }.compactMap { item in
             item.photo.object.flatMap { $0.isReadable(at: now) ? nil : $0.key }
         }
         return ShareProposal(
-            order: order, items: items, skipped: skipped, existing: existing,
-            change: Self.change(of: existing, rows, to: draft), archived: archived, notes: notes, draft: draft)
+            order: order, items: items, skipped: choice.skipped + refused, refused: refused, existing: existing,
+            change: Self.change(of: existing, rows, to: draft, without: Set(refusals.keys)), archived: archived,
+            notes: notes, draft: draft)
     }
 
     /// Writes a share down, or brings the one that there is up to the proposal, and takes its lease. From here on
@@ -129,7 +137,7 @@ package struct SharePlanner: Sendable {
         for (number, photo, look) in looks where !companions.contains(photo.path) {
             switch look {
             case .unfit(let reason): skipped.append(ShareProposal.Skipped(number: number, photo: photo, reason: reason))
-            case .picture(let md5):
+            case .picture(let md5, let film):
                 if let other = seen.updateValue(photo.name, forKey: md5) {
                     skipped.append(
                         ShareProposal.Skipped(number: number, photo: photo, reason: "it is the same photo as \(other)"))
@@ -137,7 +145,8 @@ package struct SharePlanner: Sendable {
                 }
                 items.append(
                     ShareProposal.Item(
-                        number: number, photo: photo, md5: md5, bytes: Self.bytes(of: photo, order.quality)))
+                        number: number, photo: photo, md5: md5, film: film, bytes: Self.bytes(of: photo, order.quality))
+                )
             }
         }
         guard items.count <= maximumPhotos else { throw ShareError.tooMany(items.count, limit: maximumPhotos) }
@@ -154,7 +163,7 @@ package struct SharePlanner: Sendable {
     }
 
     private enum Look {
-        case picture(MD5Digest)
+        case picture(MD5Digest, FilmType?)
         case unfit(String)
 
         var isPicture: Bool { if case .picture = self { true } else { false } }
@@ -163,10 +172,8 @@ package struct SharePlanner: Sendable {
     private func look(at photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
             guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
-            if FilmType(contentType: object.contentType) != nil, let reason = Self.tooLarge(photo, object) {
-                return .unfit(reason)
-            }
-            if let md5 = photo.md5 ?? object.md5 { return .picture(md5) }
+            if let reason = Self.tooLarge(photo, object.contentType, stored: object.size) { return .unfit(reason) }
+            if let md5 = photo.md5 ?? object.md5 { return .picture(md5, FilmType(contentType: object.contentType)) }
         }
         if photo.state == .lost { return .unfit("it is lost: neither this machine nor the store has it") }
         guard photo.state != .missing else {
@@ -175,20 +182,46 @@ package struct SharePlanner: Sendable {
         do {
             let examined = try await pool.run { [reducer] in try reducer.examine(photo.path) }
             guard MediaType.isShared(examined.type.name) else { return .unfit(Self.unfit(examined.type.name)) }
-            return .picture(examined.digest.md5)
+            if let reason = Self.tooLarge(photo, examined.type.name, stored: nil) { return .unfit(reason) }
+            return .picture(examined.digest.md5, FilmType(contentType: examined.type.name))
         } catch let error as PhotoError {
             return .unfit("\(error)")
         }
     }
 
     /// Why a film is not shared, before it is read, or brought back from the archive for money.
-    private static func tooLarge(_ film: VacationPhoto, _ object: ObjectRecord) -> String? {
-        if film.state == .missing, object.size > SharePhotoSender.mostBytes {
+    private static func tooLarge(_ film: VacationPhoto, _ type: String, stored: Int64?) -> String? {
+        guard FilmType(contentType: type) != nil else { return nil }
+        if film.state == .missing, let stored, stored > SharePhotoSender.mostBytes {
             return
                 "a film of more than \(SharePhotoSender.mostBytes >> 20) MiB that is not on this machine cannot be shared"
         }
-        let limit = ShareManifestRules.maximumFilmSize
-        return film.stamp.size > limit ? "films of more than \(limit >> 30) GiB are not shared" : nil
+        return SharePhotoSender.refusal(ofFilmOf: film.stamp.size)
+    }
+
+    /// Why some cannot be made ready: what the share noted of them, and what of films on the disk can be known before.
+    private func refusals(of items: [ShareProposal.Item], _ rows: [SharePhoto]) async throws -> [MD5Digest: String] {
+        let known = Dictionary(
+            rows.sorted { $0.position == nil && $1.position != nil }.map { ($0.md5, $0) }, uniquingKeysWith: { $1 })
+        var refusals: [MD5Digest: String] = [:]
+        for item in items {
+            if let row = known[item.md5], row.copy != nil || row.isFinal {
+                refusals[item.md5] = row.failure
+            } else if item.photo.state.isOnDisk, let film = item.film {
+                refusals[item.md5] = try await refusal(of: item.photo.path, as: film)
+            }
+        }
+        return refusals
+    }
+
+    private func refusal(of film: FilePath, as type: FilmType) async throws -> String? {
+        do {
+            try await pool.run { [maker] in try maker.requireSharable(film: film, as: type) }
+            return nil
+        } catch let error as PhotoError {
+            // What may pass is met again, or not, when the film is sent.
+            return error.isPermanent ? "\(error)" : nil
+        }
     }
 
     /// A trip that was archived may be shared, and a folder that is empty by mistake must not pass for one that is not.
@@ -226,7 +259,7 @@ package struct SharePlanner: Sendable {
     }
 
     private static func change(
-        of existing: ShareRecord?, _ rows: [SharePhoto], to draft: ShareDraft
+        of existing: ShareRecord?, _ rows: [SharePhoto], to draft: ShareDraft, without refused: Set<MD5Digest>
     ) -> ShareProposal.Change {
         guard let existing else { return .new }
         guard existing.state == .live else { return .goesOn }
@@ -240,7 +273,8 @@ package struct SharePlanner: Sendable {
             && existing.expiresAt.isSameInLedger(as: draft.expiresAt)
         if isSame { return .none }
         let (before, after) = (Set(shared.map(\.md5)), Set(draft.photos.map(\.md5)))
-        return .update(added: after.subtracting(before).count, removed: before.subtracting(after).count)
+        return .update(
+            added: after.subtracting(before).subtracting(refused).count, removed: before.subtracting(after).count)
     }
 
     // MARK: Other shares

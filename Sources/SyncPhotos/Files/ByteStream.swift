@@ -15,8 +15,10 @@ struct ByteStream {
     /// Bytes from the first to the last, in all.
     let size: Int64
 
-    init(_ bytes: [UInt8]) {
+    /// - Parameter start: how many bytes count as taken.
+    init(_ bytes: [UInt8], from start: Int64 = 0) {
         window = bytes
+        at = min(Int(start), bytes.count)
         descriptor = nil
         size = Int64(bytes.count)
     }
@@ -24,10 +26,12 @@ struct ByteStream {
     /// - Parameters:
     ///   - descriptor: stays the caller's, and open for as long as the stream; its own position is not used.
     ///   - size: where the stream ends, whatever is written to the file meanwhile.
-    init(_ descriptor: FileDescriptor, size: Int64) {
+    ///   - start: how many bytes count as taken.
+    init(_ descriptor: FileDescriptor, size: Int64, from start: Int64 = 0) {
         window = []
         self.descriptor = descriptor
         self.size = size
+        offset = min(start, size)
     }
 
     /// How many bytes were taken.

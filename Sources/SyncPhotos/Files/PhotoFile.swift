@@ -154,6 +154,8 @@ extension PhotoError {
             self.init(.outOfResources, "\(call): \(errno)")
         case .permissionDenied, .notPermitted:
             self.init(.unreadable, "it cannot be read: permission denied; give the agent's user the right to read it")
+        case .fileNameTooLong:
+            self.init(.unreadable, "it cannot be read: \(FileFault.pathTooLong); give its folders shorter names")
         default:
             self.init(.unreadable, "it cannot be read (\(call): \(errno)); check the drive and the kernel's log")
         }

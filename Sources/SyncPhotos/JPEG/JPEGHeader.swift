@@ -191,29 +191,24 @@ struct JPEGParts {
 
     /// What stands behind the picture's end. A gain map is only there when its picture is.
     private mutating func look(behind end: Int64, in photo: ByteStream, from stream: ByteStream) throws(PhotoError) {
-        var (trailer, rest) = (stream, stream)
+        var rest = stream
         let (further, previews) = (header.furtherPictures, Set(header.previews))
         let starts = further.isEmpty ? [end] + previews : further + previews
-        var isMore = false
+        var isFilled = true
         for start in starts.sorted() where start >= rest.position && start < photo.size {
             var picture = stream
             try picture.skip(Int(start - picture.position))
             guard try picture.peek().starts(with: [0xFF, 0xD8, 0xFF]) else { continue }
             let isAlone = try rest.skipPadding(upTo: start)
-            isMore = isMore || !isAlone
+            isFilled = isFilled && isAlone
             // A picture that is damaged is one all the same.
             let header = try? JPEGHeader(&picture)
             if !previews.contains(start) { beside.insert(header?.hasGainMap == true ? .gainMap : .secondPicture) }
             if header != nil { try? picture.skipToEndOfPicture() }
             rest = picture
         }
-        if try trailer.holdsFilm() {
-            beside.insert(.motion)
-        } else {
-            let isAlone = try rest.skipPadding(upTo: photo.size)
-            isMore = isMore || !isAlone
-        }
-        if isMore { beside.insert(.trailer) }
+        if !isFilled { beside.insert(.trailer) }
+        if let part = try stream.partBehindPicture(known: rest) { beside.insert(part) }
     }
 
     /// Whether it is a whole JPEG of a kind that the format knows, as far as can be told without decoding it.
@@ -254,6 +249,14 @@ extension ByteStream {
         let marks = JPEGMarkers()
         try marks.skip(&self)
         while let marker = try marks.next(&self), marker != 0xD9 { try marks.skip(&self) }
+    }
+
+    /// What stands behind a picture's end, where this stream is; `nil` for nothing but filling.
+    /// - Parameter rest: behind those further pictures that are known.
+    func partBehindPicture(known rest: ByteStream? = nil) throws(PhotoError) -> DroppedPart? {
+        var (all, rest) = (self, rest ?? self)
+        if try all.holdsFilm() { return .motion }
+        return try rest.skipPadding(upTo: rest.size) ? nil : .trailer
     }
 
     /// Whether a film of the MP4 family begins somewhere in the rest: phones append one to a photo that moves.

@@ -22,6 +22,8 @@ struct DecodedPicture {
     let exif: ExifBlock?
     /// What the file has, and samples have not.
     let beside: Set<DroppedPart>
+    /// Bytes of its file up to the picture's end; `nil` where that is not known.
+    let end: Int64?
 
     /// Hands out a reader of the picture, from which a JPEG can be made.
     func read<Result>(
@@ -108,6 +110,7 @@ extension DecodedPicture {
         orientation = Int(reply.orientation)
         self.exif = exif.isEmpty ? nil : ExifBlock(bytes: exif)
         beside = Self.parts(reply.dropped, format)
+        end = Int64(exactly: reply.picture_end).flatMap { $0 > 0 ? $0 : nil }
         if format == .raw, reply.colour == 0 {
             guard reply.samples_bytes > 0, reply.samples_bytes <= WorkerAnswer<DecodedPicture>.mostPreview else {
                 return nil

@@ -98,6 +98,7 @@ struct PictureCopy {
         copy.digest = ContentDigest(of: output.bytes)
         (copy.width, copy.height) = (output.size.width, output.size.height)
         var dropped = picture.beside
+        if let end = picture.end, let part = try photo.stream(from: end).partBehindPicture() { dropped.insert(part) }
         if policy.stripLocation {
             dropped.formUnion(exif?.partsThatTellPlaces ?? [])
         } else if exif != nil, own == nil {

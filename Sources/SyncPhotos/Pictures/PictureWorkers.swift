@@ -242,6 +242,13 @@ enum PictureSource {
     /// The descriptor stays the caller's, and open; its own position is not used.
     case file(FileDescriptor, size: Int64)
     case bytes([UInt8])
+
+    func stream(from start: Int64) -> ByteStream {
+        switch self {
+        case .file(let descriptor, let size): ByteStream(descriptor, size: size, from: start)
+        case .bytes(let bytes): ByteStream(bytes, from: start)
+        }
+    }
 }
 
 /// The bytes of a picture as a worker reads them.

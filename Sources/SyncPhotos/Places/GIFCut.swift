@@ -15,7 +15,7 @@ enum GIFCut {
             switch bytes[at] {
             case 0x3B:
                 result.bytes.append(0x3B)
-                result.noteTrailer(bytes[(at + 1)...])
+                try result.noteTrailer(bytes[(at + 1)...])
                 return result
             case 0x2C:
                 guard at + 10 < bytes.count else { throw .unclear("GIF") }

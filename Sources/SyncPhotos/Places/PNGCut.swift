@@ -33,7 +33,7 @@ enum PNGCut {
                 result.dropped.insert(isXMP ? .xmp : texts.contains(type) ? .comment : .applicationData)
             }
             if type == "IEND" {
-                result.noteTrailer(bytes[end...])
+                try result.noteTrailer(bytes[end...])
                 return result
             }
             at = end

@@ -10,8 +10,8 @@ struct PlaceCut {
     var dropped: Set<DroppedPart> = []
 
     /// - Parameter rest: what stands behind the picture's end, and goes.
-    mutating func noteTrailer(_ rest: ArraySlice<UInt8>) {
-        if !rest.allSatisfy(ByteStream.padding.contains) { dropped.insert(.trailer) }
+    mutating func noteTrailer(_ rest: ArraySlice<UInt8>) throws(PhotoError) {
+        if let part = try ByteStream(Array(rest)).partBehindPicture() { dropped.insert(part) }
     }
 
     /// Types of which a whole file is read into memory to be cut.

@@ -47,7 +47,7 @@ enum WebPCut {
             case let type: result.dropped.insert(type == "XMP " ? .xmp : .applicationData)
             }
         }
-        result.noteTrailer(bytes[min(size + 8 + size % 2, bytes.count)...])
+        try result.noteTrailer(bytes[min(size + 8 + size % 2, bytes.count)...])
         if let flagsAt {
             result.bytes[flagsAt] &= ~(exifFlag | xmpFlag)
             if hasExif { result.bytes[flagsAt] |= exifFlag }

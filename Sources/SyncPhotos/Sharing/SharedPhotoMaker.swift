@@ -98,9 +98,20 @@ extension SharedPhotoMaker {
         }
     }
 
-    private func sharedFilm(
-        _ film: FilmBytes, as type: FilmType, _ facts: FilmFacts, takenAt: CaptureTime?
-    ) throws(PhotoError) -> StoredCopy {
+    package func requireSharable(film path: FilePath, as type: FilmType) throws(PhotoError) {
+        let file = try PhotoFile(opening: path)
+        let stamp = try file.stamp()
+        do {
+            let facts = try file.filmFacts(of: type.mediaType, size: stamp.size)
+            _ = try sharedPatches(of: FilmBytes(file, size: stamp.size), facts)
+        } catch {
+            try file.require(stamp)
+            throw error
+        }
+        try file.require(stamp)
+    }
+
+    private func sharedPatches(of film: FilmBytes, _ facts: FilmFacts) throws(PhotoError) -> FilePatches {
         let patches: FilePatches
         do throws(PhotoError) {
             patches = try FilmCut.make(film, .shared)
@@ -108,6 +119,16 @@ extension SharedPhotoMaker {
             guard error.code == .tellsPlace else { throw error }
             throw PhotoError(.tellsPlace, "what it tells of you besides its pictures cannot be taken out of this film")
         }
+        guard facts.width != nil, facts.height != nil else {
+            throw PhotoError(.unsupported, "its width and height cannot be read")
+        }
+        return patches
+    }
+
+    private func sharedFilm(
+        _ film: FilmBytes, as type: FilmType, _ facts: FilmFacts, takenAt: CaptureTime?
+    ) throws(PhotoError) -> StoredCopy {
+        let patches = try sharedPatches(of: film, facts)
         return StoredCopy(
             content: .patched(patches), type: type.mediaType, digest: try film.patched(by: patches).digest(),
             width: facts.width, height: facts.height, duration: facts.duration, takenAt: takenAt)

@@ -7,6 +7,9 @@ package struct FileFault: Hashable, Sendable {
         case noSpace, tooLarge, folderMissing, notAllowed, nameTaken, ioFailed
     }
 
+    /// What ENAMETOOLONG says (path_resolution(7)).
+    package static let pathTooLong = "the path is too long (4095 bytes in all, 255 for each name)"
+
     package let code: Code
     /// The reason, and the next step.
     package let message: String
@@ -35,6 +38,7 @@ package struct FileFault: Hashable, Sendable {
             case .ioError: (.ioFailed, "the disk reports an error; look into dmesg, and check the disk")
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
                 (.ioFailed, "too many files are open; raise the limit (ulimit -n)")
+            case .fileNameTooLong: (.ioFailed, "\(Self.pathTooLong); give its folders shorter names, or \(other)")
             default: (.ioFailed, "\(errno.description.lowercased()); try again, or \(other)")
             }
         (self.code, self.message) = (code, message)

@@ -254,7 +254,7 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
             case .tooManySymbolicLinkLevels:
                 (.deadLink, "the link leads in a circle; remove it, or name another folder")
             case .fileNameTooLong:
-                (.nameTooLong, "the name is too long (255 bytes, the whole path 4095); name another folder")
+                (.nameTooLong, "\(FileFault.pathTooLong); name another folder")
             case .noSuchFileOrDirectory, .notSupported, .noFunction:
                 (.unsupported, "this file system takes no new folders; name a folder on another one")
             default:

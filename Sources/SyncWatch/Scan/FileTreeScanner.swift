@@ -227,6 +227,8 @@ extension ScanError {
             self.init(
                 .failed, path: path, message: "\(reason.description); the drive may be failing: see the kernel's log"
             )
+        case .fileNameTooLong:
+            self.init(.failed, path: path, message: "\(FileFault.pathTooLong); give its folders shorter names")
         case .staleNFSFileHandle:
             self.init(.failed, path: path, message: "\(reason.description); mount the network folder again")
         default:

@@ -152,9 +152,11 @@ final class AgentProcess {
         OtherShareRemover(store: store, ledger: queue, notes: notes, time: time)
     }
 
+    private var maker: FakeCopyMaker { FakeCopyMaker(disk: home.disk) }
+
     private var publisher: SharePublisher {
         SharePublisher(
-            store: store, ledger: queue, scanner: home.disk, reducer: home.disk, maker: FakeCopyMaker(disk: home.disk),
+            store: store, ledger: queue, scanner: home.disk, reducer: home.disk, maker: maker,
             pool: pool, policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: nil, time: time)),
@@ -175,9 +177,8 @@ final class AgentProcess {
                 workingFolder: Home.pictures, vacationRoots: [Home.trips], candidates: { [$0] }),
             scanner: home.disk, descriptions: noDescriptions)
         let planner = SharePlanner(
-            store: store, ledger: queue, reducer: home.disk, pool: pool, lease: lease, maximumPhotos: 50,
-            expireDays: 10,
-            time: time)
+            store: store, ledger: queue, reducer: home.disk, maker: maker, pool: pool, lease: lease,
+            maximumPhotos: 50, expireDays: 10, time: time)
         let proposal = try await planner.propose(ShareOrder(vacation: try await finder.find(folder.string)))
         if proposal.change == .none, let share = proposal.existing { return share.id }
         let id = try await planner.accept(proposal)

@@ -134,6 +134,13 @@ import Testing
         #expect(error?.isPermanent == false)
     }
 
+    @Test func `a path that the system does not take is told as such, with what helps`() throws {
+        let path = FilePath("/" + String(repeating: "folder/", count: 600) + "a.jpg")
+        let error = #expect(throws: PhotoError.self) { _ = try reducer.examine(path) }
+        #expect(error?.code == .unreadable && error?.message.contains("path is too long (4095 bytes") == true)
+        #expect(error?.message.contains("shorter names") == true && error?.message.contains("drive") == false)
+    }
+
     @Test(
         arguments: [
             ("nothing", PhotoError.Code.missing), ("link", .notStored), ("pipe", .notStored), ("folder", .notStored),

@@ -29,6 +29,7 @@ import Testing
 
     @Test(arguments: [
         ("a.txt", xmp), ("a.xmp", "no markup"), ("a.xmp", "<html></html>"), ("a.xmp", aae), ("a.aae", xmp),
+        ("a.xmp", "<html><br>"), ("a.xmp", "<!-- --> words"),
         ("a.xmp", ""),
         (".xmp", xmp),
     ])
@@ -47,10 +48,33 @@ import Testing
         #expect(error?.code == .truncated)
     }
 
+    private static let long = """
+        <?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
+        <!-- 1 > 0 --><x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk='a "tool" of > 3'>
+        <rdf:RDF><rdf:li>\(String(repeating: "word ", count: 900))</rdf:li><a/></rdf:RDF></x:xmpmeta>
+        <?xpacket end="w"?>
+        """
+
+    @Test(arguments: [("a.xmp", xmp), ("a.aae", aae), ("a.xmp", #"<?xml version="1.0"?>"# + xmp), ("a.xmp", long)])
+    func `a sidecar that was cut is refused in one way, wherever it was cut`(name: String, text: String) throws {
+        let tree = try TemporaryTree()
+        #expect(throws: Never.self) { try reducer.examine(try tree.write(Array(text.utf8), to: "whole/" + name)) }
+        // The end of a packet says nothing that counts, and behind the root nobody can tell that it is missing.
+        let end = try #require(text.range(of: name.hasSuffix("xmp") ? "</x:xmpmeta>" : "</plist>")).upperBound
+        let count = text[..<end].utf8.count
+        for length in stride(from: 1, to: count, by: max(1, count / 150)) {
+            let path = try tree.write(Array(text.utf8.prefix(length)), to: "\(length)-\(name)")
+            let error = #expect(throws: PhotoError.self, "\(length)") { _ = try reducer.examine(path) }
+            #expect(error?.code == .truncated, "\(length): \(error?.message ?? "")")
+        }
+    }
+
     @Test(arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf16])
     func `one in UTF-16 is one, too`(encoding: String.Encoding) throws {
         let tree = try TemporaryTree()
-        let path = try tree.write(Array(try #require((Self.xmp + "\n").data(using: encoding))), to: "a.xmp")
+        // Halves of these are a quote and a bracket.
+        let text = Self.xmp.replacing("<rdf:RDF/>", with: "<rdf:RDF a='\u{2722}\u{3C3C}'>\u{3C22}</rdf:RDF>") + "\n"
+        let path = try tree.write(Array(try #require(text.data(using: encoding))), to: "a.xmp")
         #expect(try reducer.examine(path).type == .xmp)
     }
 

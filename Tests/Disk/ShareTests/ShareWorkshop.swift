@@ -70,8 +70,9 @@ struct ShareWorkshop: Sendable {
     ) {
         let pool = BlockingPool(name: "share", threads: 3)
         let desk = SharePlanner(
-            store: store, ledger: ledger, reducer: PhotoFileReducer(), pool: pool, lease: lease, maximumPhotos: 50,
-            expireDays: 30, time: time.source)
+            store: store, ledger: ledger, reducer: PhotoFileReducer(), maker: SharedPhotoMaker(), pool: pool,
+            lease: lease,
+            maximumPhotos: 50, expireDays: 30, time: time.source)
         let proposal = try await desk.propose(order)
         let id = try await desk.accept(proposal)
         return (try await publisher.run(id), proposal, id)

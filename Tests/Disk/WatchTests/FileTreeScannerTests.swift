@@ -92,6 +92,13 @@ import Testing
         }
     }
 
+    @Test func `a folder whose path the system does not take is told as such, with what helps`() throws {
+        let path = FilePath("/" + String(repeating: "folder/", count: 600))
+        let error = #expect(throws: ScanError.self) { try FileTreeScanner().scan(root: path, from: path) { _ in } }
+        #expect(error?.message.contains("path is too long (4095 bytes") == true)
+        #expect(error?.message.contains("shorter names") == true)
+    }
+
     @Test func `what the visitor throws ends the scan`() throws {
         try tree.makeFolder("a/b")
         var visits = 0

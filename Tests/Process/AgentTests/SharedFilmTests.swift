@@ -66,6 +66,42 @@ import Testing
         #expect(try home.store.objects().filter { $0.key.hasPrefix("shares/\(id)/") }.isEmpty)
     }
 
+    /// A film in fragments, of which nothing can be taken out.
+    private var fragmented: [UInt8] { get throws { try film("place.mp4") + [0, 0, 0, 8] + Array("moof".utf8) } }
+
+    @Test func `a film of which nothing can be taken out is refused by the dry run as by the share`() async throws {
+        let home = try AgentHome()
+        try await takeTrip(home)
+        let path = home.vacations.appending(AgentHome.trip).appending("3.mp4")
+        try path.create(fragmented)
+        let words = "what it tells of you besides its pictures cannot be taken out of this film"
+        // Before it is stored, when it is, and when the vacation is shared already.
+        for round in 0..<3 {
+            for option in ["--dry-run", "--yes"] {
+                let answer = try await home.share(option, AgentHome.trip, code: 3)
+                #expect(answer.photoCount == 3 && answer.skipped.map(\.reason) == [words], "\(round) \(option)")
+                #expect(answer.skipped.map(\.path) == [path.string], "\(round) \(option)")
+            }
+        }
+        // Whoever has seen the folder as it is shared finds nothing new in it.
+        let shares = try await home.run("shares", "--json")
+        #expect(String(decoding: shares.output, as: UTF8.self).contains("\"changedBy\" : 0"), "\(shares.text)")
+    }
+
+    @Test func `where nothing can be shared, the dry run ends as the share does`() async throws {
+        let home = try AgentHome()
+        try home.vacations.appending(AgentHome.trip).appending("3.mp4").create(fragmented)
+        _ = try await home.pass()
+        let ends = [
+            try await home.run("share", "--dry-run", AgentHome.trip),
+            try await home.run("share", "--yes", AgentHome.trip),
+        ]
+        #expect(ends.map(\.code) == [1, 1])
+        #expect(ends[0].complaint == ends[1].complaint)
+        #expect(ends[0].complaint.contains("cannot be taken out of this film"))
+        #expect(try home.store.objects().contains { $0.key.hasPrefix("shares/") } == false)
+    }
+
     @Test func `without ffmpeg a film is shared without a picture`() async throws {
         let home = try AgentHome(environment: ["PATH": "/nonexistent"])
         try await takeTrip(home)

@@ -36,7 +36,7 @@ struct ScriptedWorker {
         import array, json, os, signal, socket, struct, sys, time
 
         NUMBERS = ("width", "height", "orientation", "colour", "horizontal", "vertical", "samples_offset", "samples_bytes",
-                   "icc_offset", "icc_bytes", "exif_offset", "exif_bytes", "dropped", "pictures")
+                   "icc_offset", "icc_bytes", "exif_offset", "exif_bytes", "dropped", "pictures", "picture_end")
         channel = socket.socket(fileno=0)
         while True:
             request, files, _, _ = socket.recv_fds(channel, 64, 2)
@@ -67,7 +67,7 @@ struct ScriptedWorker {
             os.ftruncate(files[1], order.get("memory", 0))
             for offset, text in order.get("write", []):
                 os.pwrite(files[1], bytes.fromhex(text), offset)
-            channel.send(struct.pack("<Ii240siiiIiiQQQQQQII", status, 0, message.encode(),
+            channel.send(struct.pack("<Ii240siiiIiiQQQQQQIIQ", status, 0, message.encode(),
                                      *(order.get(name, 0) for name in NUMBERS)))
             for file in files:
                 os.close(file)

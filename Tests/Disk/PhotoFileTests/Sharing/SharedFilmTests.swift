@@ -40,6 +40,15 @@ import Testing
         let error = #expect(throws: PhotoError.self) { _ = try SharedPhotoMaker().sharedFilm(.file(path), as: .mp4) }
         #expect(error?.code == .tellsPlace)
         #expect(error?.message == "what it tells of you besides its pictures cannot be taken out of this film")
+        #expect(throws: try #require(error)) { try SharedPhotoMaker().requireSharable(film: path, as: .mp4) }
+        #expect(throws: Never.self) { try SharedPhotoMaker().requireSharable(film: film("place.mp4"), as: .mp4) }
+    }
+
+    @Test func `a film without a size is not shared`() throws {
+        let path = try #require(tree).write(PlacedFile.mp4(handler: "soun"), to: "a.mp4")
+        let error = #expect(throws: PhotoError.self) { _ = try SharedPhotoMaker().sharedFilm(.file(path), as: .mp4) }
+        #expect(error?.message == "its width and height cannot be read")
+        #expect(throws: try #require(error)) { try SharedPhotoMaker().requireSharable(film: path, as: .mp4) }
     }
 
     // MARK: Posters

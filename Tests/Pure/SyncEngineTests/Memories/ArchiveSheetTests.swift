@@ -18,6 +18,8 @@ import Testing
             throw PhotoError(.notAPhoto, "not asked for")
         }
 
+        func requireSharable(film: FilePath, as type: FilmType) throws(PhotoError) {}
+
         func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy? { nil }
 
         func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy {

@@ -128,8 +128,9 @@ final class ShareBench: Sendable {
 
     func desk(_ owner: String = "me") -> SharePlanner {
         SharePlanner(
-            store: store, ledger: queue, reducer: disk, pool: BlockingPool(name: "desk", threads: 1),
-            lease: lease(owner), maximumPhotos: maximumPhotos, expireDays: 30, time: time.source)
+            store: store, ledger: queue, reducer: disk, maker: maker,
+            pool: BlockingPool(name: "desk", threads: 1), lease: lease(owner), maximumPhotos: maximumPhotos,
+            expireDays: 30, time: time.source)
     }
 
     func publisher(_ owner: String = "me") -> SharePublisher {

@@ -94,6 +94,46 @@ import Testing
         #expect(proposal.skipped.first?.reason.contains("128 MiB") == true)
     }
 
+    @Test func `a film that tells too much is refused before it is sent, in the words of the share that has it`()
+        async throws
+    {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        try await bench.add("b.mp4", "film place of b", type: FilmType.mp4.mediaType)
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.items.map(\.photo.name) == ["a.jpg"] && proposal.bytes == 5)
+        #expect(proposal.refused.map(\.reason) == ["it tells the place"] && proposal.skipped == proposal.refused)
+        let share = try await bench.share()
+        #expect(share.photoCount == 1)
+        #expect(try bench.ledger.sharePhotos(share.id).map(\.failure) == [nil, "it tells the place"])
+        let again = try await bench.desk().propose(bench.order())
+        #expect(again.change == .none && again.refused == proposal.refused && again.items == proposal.items)
+        let review = ShareReview(ledger: bench.queue, place: .ledger)
+        #expect(try await review.liveShares().values.allSatisfy { $0.total == 0 })
+    }
+
+    @Test func `a film that tells too much adds nothing to a share that is seen`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        try await bench.share()
+        try await bench.add("b.mp4", "film place of b", type: FilmType.mp4.mediaType)
+        #expect(try await bench.desk().propose(bench.order()).change == .update(added: 0, removed: 0))
+    }
+
+    @Test func `of a film that is not on the disk it is not known before it is sent`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("b.mp4", "film place of b", isLocal: false, type: FilmType.mp4.mediaType)
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.items.count == 1 && proposal.refused.isEmpty)
+    }
+
+    @Test func `where all is refused there is nothing to share`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("b.mp4", "film place of b", type: FilmType.mp4.mediaType)
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(throws: ShareError.nothing(["b.mp4: it tells the place"])) { try proposal.requireSomething() }
+    }
+
     @Test func `photos that cannot be stored are named, unless photos were chosen`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg")

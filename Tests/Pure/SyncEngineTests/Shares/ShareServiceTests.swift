@@ -21,8 +21,9 @@ import Testing
         try await bench.add("a.jpg")
         let ahead = ManualTime(start: bench.time.now + 3_650 * 86_400)
         let desk = SharePlanner(
-            store: bench.store, ledger: bench.queue, reducer: bench.disk, pool: BlockingPool(name: "desk", threads: 1),
-            lease: bench.lease(), maximumPhotos: 50, expireDays: 30, time: ahead.source)
+            store: bench.store, ledger: bench.queue, reducer: bench.disk, maker: bench.maker,
+            pool: BlockingPool(name: "desk", threads: 1), lease: bench.lease(), maximumPhotos: 50, expireDays: 30,
+            time: ahead.source)
         let id = try await desk.accept(try await desk.propose(bench.order()))
         _ = try await bench.publisher().run(id)
         #expect(try bench.record(id).expiresAt == ahead.now + 30 * 86_400)

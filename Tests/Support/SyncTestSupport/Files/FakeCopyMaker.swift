@@ -6,6 +6,8 @@ package import SystemPackage
 
 /// Copies are texts: `shared A.JPG` of the photo whose stored copy is `A.JPG`.
 package final class FakeCopyMaker: SharedCopyMaker {
+    private static let tellsPlace = PhotoError(.tellsPlace, "it tells the place")
+
     private let disk: FakeDisk
     private let prefix = Mutex("shared ")
     private let made = Mutex<[String]>([])
@@ -35,10 +37,16 @@ package final class FakeCopyMaker: SharedCopyMaker {
 
     /// `shared A.MP4`, as of a photo; its poster is `poster A.MP4`.
     package func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy {
+        guard try !text(of: film).contains("PLACE") else { throw Self.tellsPlace }
         var copy = try sharedCopy(of: film, size: .reduced(ReducePolicy()))
         copy.type = type.mediaType
         copy.duration = .milliseconds(1_500)
         return copy
+    }
+
+    /// A film whose text has `place` in it cannot be shared.
+    package func requireSharable(film: FilePath, as type: FilmType) throws(PhotoError) {
+        guard try !text(of: .file(film)).contains("PLACE") else { throw Self.tellsPlace }
     }
 
     package func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy? {
