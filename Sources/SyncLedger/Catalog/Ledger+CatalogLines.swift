@@ -278,7 +278,30 @@ extension Database {
         }
     }
 
-    fileprivate func catalogProfiles() throws -> [String] {
-        try String.fetchAll(self, sql: "SELECT uuid FROM profiles UNION SELECT uuid FROM profile_ids ORDER BY uuid")
+    /// Those that merges lead from and to included.
+    fileprivate func catalogProfiles() throws -> [CatalogProfile] {
+        try Row.fetchAll(
+            self,
+            sql: """
+                WITH ids AS (
+                    SELECT uuid AS id FROM profiles UNION SELECT uuid FROM profile_ids
+                    UNION SELECT profile FROM profile_merges
+                )
+                SELECT ids.id, ifnull(profiles.name, profile_ids.name), profile_merges.into_profile,
+                    profiles.uuid IS NOT NULL OR profile_ids.needs_number IS 1
+                FROM ids LEFT JOIN profiles ON profiles.uuid = ids.id LEFT JOIN profile_ids ON profile_ids.uuid = ids.id
+                LEFT JOIN profile_merges ON profile_merges.profile = ids.id ORDER BY ids.id
+                """
+        ).map { row in
+            CatalogProfile(
+                profile: row[0], name: (row[1] as String?).flatMap { $0.mayTellNumber ? nil : $0 }, into: row[2],
+                number: row[3] ? nil : false)
+        }
     }
+}
+
+extension String {
+    /// Whether so many digits are in it that a telephone number may be: what people call a profile is for people, and stays
+    /// here then.
+    fileprivate var mayTellNumber: Bool { unicodeScalars.count { $0.properties.numericType != nil } >= 7 }
 }

@@ -57,6 +57,7 @@ enum Schema {
         (CounterSchema.name, running(CounterSchema.all)),
         (RetentionRunSchema.name, running(RetentionRunSchema.all)),
         (StandingNoticeSchema.name, running(StandingNoticeSchema.all)),
+        (ProfileMergeSchema.name, running(ProfileMergeSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {
