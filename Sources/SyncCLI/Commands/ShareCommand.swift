@@ -43,6 +43,11 @@ struct ShareCommand: WorkspaceCommand {
     @Option(help: "reduced as stored, or full.")
     var quality: ShareQuality = .reduced
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Tell the names of the files, without folders, for mirror --original-names (default: no).")
+    var originalNames: Bool?
+
     @Option(help: ArgumentHelp("30d, 12h or a last day, 2026-12-31 (default: share.expire_days).", valueName: "end"))
     var expires: ShareExpiry?
 
@@ -86,6 +91,7 @@ struct ShareCommand: WorkspaceCommand {
             vacation: try await current(parts.finder, place), selection: photos, quality: quality)
         order.expiresAt = end
         order.sharedBy = from
+        order.tellsNames = originalNames
         if dryRun { return try await show(order, parts, workspace) }
         let (sharer, isNew) = try await usualSharer(order.vacation, parts.ledger, workspace.console.errors)
         order.usualSharer = sharer

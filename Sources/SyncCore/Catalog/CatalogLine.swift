@@ -242,6 +242,8 @@ package struct CatalogShare: Hashable, Sendable, Codable {
     package var endedAt: Int64?
     /// What people call the machine on which it was taken back, where that is another one.
     package var endedBy: String?
+    /// Whether others are told the names of the files; `nil` for no.
+    package var names: Bool?
     package var photos: [Photo]
 
     /// The same share where its folder is on another machine.

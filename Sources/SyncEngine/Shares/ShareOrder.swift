@@ -11,6 +11,8 @@ package struct ShareOrder: Sendable {
     /// `nil`: the name of an open share that is taken up again, else ``usualSharer``.
     package var sharedBy: String?
     package var usualSharer: String?
+    /// Whether others are told the names of the files; `nil`: as an open share does that is taken up again, else not.
+    package var tellsNames: Bool?
     /// `nil`: as long as an open share lasts that is taken up again, else as long as shares last.
     package var expiresAt: Date?
 

@@ -104,21 +104,25 @@ package struct SharePageWriter: Sendable {
     private static func manifest(
         of share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date
     ) -> ShareManifest {
-        ShareManifest(
+        func name(_ photo: SharePhoto) -> String? {
+            share.tellsNames && photo.path.isText ? photo.path.lastComponent?.string : nil
+        }
+        return ShareManifest(
             shareId: share.id, locationName: share.location, startDate: share.startDate, endDate: share.endDate,
             sharedBy: share.sharedBy, expiresAt: share.expiresAt, updatedAt: updatedAt,
             photos: photos.compactMap { photo in
                 guard let copy = photo.copy, copy.film == nil else { return nil }
                 return ShareManifest.Photo(
                     orderIndex: photo.slot, width: copy.width, height: copy.height, size: copy.size,
-                    sha256: copy.sha256.description, takenAt: photo.takenAt)
+                    sha256: copy.sha256.description, takenAt: photo.takenAt, name: name(photo))
             },
             films: photos.compactMap { photo in
                 guard let copy = photo.copy, let type = copy.film else { return nil }
                 return ShareManifest.Film(
                     orderIndex: photo.slot, mediaType: type, width: copy.width, height: copy.height,
                     durationSeconds: copy.duration.map { $0 / .seconds(1) }, size: copy.size,
-                    sha256: copy.sha256.description, takenAt: photo.takenAt, hasPoster: copy.hasThumbnail)
+                    sha256: copy.sha256.description, takenAt: photo.takenAt, hasPoster: copy.hasThumbnail,
+                    name: name(photo))
             })
     }
 

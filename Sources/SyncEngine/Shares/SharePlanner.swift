@@ -52,12 +52,16 @@ package struct SharePlanner: Sendable {
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
         var notes = Self.notesOnGone(from: vacation)
         notes += Self.notes(on: choice.companions)
+        if order.tellsNames ?? existing?.tellsNames ?? false {
+            notes.append("The names of the files are told (--original-names).")
+        }
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
             folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
             startDate: vacation.startDate, endDate: vacation.endDate,
             sharedBy: (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line), expiresAt: expiresAt,
+            tellsNames: order.tellsNames ?? existing?.tellsNames ?? false,
             photos: items.map {
                 ShareDraft.Photo(
                     md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
@@ -230,7 +234,7 @@ package struct SharePlanner: Sendable {
             && !zip(shared, draft.photos).contains { $0.isDatedAnew(by: $1.takenAt) }
             && existing.location == draft.location && existing.startDate == draft.startDate
             && existing.endDate == draft.endDate && existing.sharedBy == draft.sharedBy
-            && existing.expiresAt.isSameInLedger(as: draft.expiresAt)
+            && existing.expiresAt.isSameInLedger(as: draft.expiresAt) && existing.tellsNames == draft.tellsNames
         if isSame { return .none }
         let (before, after) = (Set(shared.map(\.md5)), Set(draft.photos.map(\.md5)))
         return .update(added: after.subtracting(before).count, removed: before.subtracting(after).count)

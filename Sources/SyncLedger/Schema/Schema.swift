@@ -58,6 +58,7 @@ enum Schema {
         (RetentionRunSchema.name, running(RetentionRunSchema.all)),
         (StandingNoticeSchema.name, running(StandingNoticeSchema.all)),
         (ProfileMergeSchema.name, running(ProfileMergeSchema.all)),
+        (ShareNameSchema.name, running(ShareNameSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {
