@@ -11,7 +11,7 @@ package struct SharePlanner: Sendable {
     /// Of a location or a name.
     private static let mostCharacters = 100
 
-    private let store: any ObjectStore
+    private let store: (any ObjectStore)?
     private let ledger: LedgerQueue
     private let reducer: any PhotoReducer
     private let pool: BlockingPool
@@ -21,10 +21,12 @@ package struct SharePlanner: Sendable {
     private let time: TimeSource
 
     /// - Parameters:
+    ///   - store: `nil` where nothing is going to be published.
     ///   - pool: for reading photos.
     ///   - expireDays: how long a share lasts unless told.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, pool: BlockingPool, lease: ShareLease,
+        store: (any ObjectStore)?, ledger: LedgerQueue, reducer: any PhotoReducer, pool: BlockingPool,
+        lease: ShareLease,
         maximumPhotos: Int, expireDays: Int, time: TimeSource
     ) {
         self.store = store
@@ -75,6 +77,17 @@ package struct SharePlanner: Sendable {
         return ShareProposal(
             order: order, items: items, skipped: skipped, existing: existing,
             change: Self.change(of: existing, rows, to: draft), archived: archived, notes: notes, draft: draft)
+    }
+
+    /// What of an order can be shown, and what a person should know of the rest. No share is made of it.
+    /// - Throws: ``ShareError``, `CancellationError`.
+    package func content(
+        of order: ShareOrder
+    ) async throws -> (items: [ShareProposal.Item], skipped: [ShareProposal.Skipped], notes: [String]) {
+        let choice = try await choose(order)
+        return (
+            choice.items, choice.skipped, Self.notesOnGone(from: order.vacation) + Self.notes(on: choice.companions)
+        )
     }
 
     /// Writes a share down, or brings the one that there is up to the proposal, and takes its lease. From here on
@@ -263,7 +276,7 @@ package struct SharePlanner: Sendable {
     /// have been applied, so that the rules themselves are asked.
     /// - Returns: what a person should know when the rules cannot be read.
     private func requireRulesAllow(_ end: Date, createdAt: Date) async throws -> [String] {
-        guard store.capabilities.lifecycle == .byRules else { return [] }
+        guard let store, store.capabilities.lifecycle == .byRules else { return [] }
         let rules: LifecycleConfiguration
         do {
             rules = try await store.lifecycle()

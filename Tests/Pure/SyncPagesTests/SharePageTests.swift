@@ -76,6 +76,33 @@ import Testing
         #expect(manifest?.attributes["type"] == "application/vnd.sync-agent.share+json")
     }
 
+    @Test func `a page on a disk has no end, no manifest and no line for a mirror, and its pictures may be files`()
+        throws
+    {
+        let page = SharePage.sample().with {
+            $0.expiresAt = nil
+            $0.manifestLink = nil
+            $0.mirrorReference = nil
+        }
+        let text = try page.html()
+        for word in [
+            "data-ends", "rel=\"alternate\"", "sync-agent mirror", "This share", "id=\"copy\"", "id=\"fetch\"",
+        ] {
+            #expect(!text.contains(word), "\(word)")
+        }
+        #expect(text.contains("img-src &#39;self&#39; file:; media-src &#39;self&#39; file:;"))
+        #expect(text.contains("connect-src &#39;none&#39;"))
+        #expect(text.contains("href=\"x_0.jpg\"") && text.contains("shared by <bdi>Ana</bdi>"))
+        // And one in a store has all of them.
+        let shared = try SharePage.sample().html()
+        for word in [
+            "data-ends", "rel=\"alternate\"", "sync-agent mirror", "This share ends", "id=\"copy\"", "id=\"fetch\"",
+        ] {
+            #expect(shared.contains(word), "\(word)")
+        }
+        #expect(!shared.contains("file:"))
+    }
+
     @Test func `links to two origins are refused, for the policy would block one of them`() {
         let page = SharePage.sample().with {
             $0.photos[0].link = "https://a.example/x?secret"
