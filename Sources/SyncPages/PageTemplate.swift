@@ -15,10 +15,16 @@ struct PageTemplate: Sendable {
         policy: """
             default-src 'none'; img-src 'self'; media-src 'self'; \
             style-src 'sha256-QoZpKBmacOkoKyAopHSfbCZysLexZvSAQZhEEXIzyzU='; \
-            script-src 'sha256-cbnOs72jUYTLItuXcLGd2qYWC2L4XjgO5nuRGHHBVWo='; \
+            script-src 'sha256-CPUiYfm+FKr9vk8pJLVEulN/umthnTEaBX8hLUlRjNE='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """
     )
+
+    /// The same for a page that is opened from a disk. Nothing is fetched by its script there.
+    var policyOnDisk: String {
+        policy.replacing("-src 'self'; media-src 'self'", with: "-src 'self' file:; media-src 'self' file:")
+            .replacing("connect-src 'self'", with: "connect-src 'none'")
+    }
 
     static let contactSheet = PageTemplate(
         PackageResources.contact_sheet_mustache,

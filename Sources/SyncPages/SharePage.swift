@@ -73,18 +73,24 @@ package struct SharePage: Hashable, Sendable {
     package var startDate: CalendarDay
     package var endDate: CalendarDay
     package var sharedBy: String?
-    package var expiresAt: Date
+    /// `nil` for files on a disk, which have no end.
+    package var expiresAt: Date?
     /// In the order in which they are to be seen.
     package var photos: [Photo]
     /// In the order in which they are to be seen, below the photos.
     package var films: [Film]
-    package var manifestLink: String
-    /// What `sync-agent mirror` takes for this share: an id or a link.
-    package var mirrorReference: String
+    /// A picture for who shows one beside a link (https://ogp.me), absolute; `nil` where no address is known.
+    package var previewLink: String?
+    /// When the links of the page end, where that is before the share does.
+    package var linksEndAt: Date?
+    /// `nil` where there is none.
+    package var manifestLink: String?
+    /// What `sync-agent mirror` takes for this share: an id or a link; `nil` where there is nothing to mirror.
+    package var mirrorReference: String?
 
     package init(
-        location: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?, expiresAt: Date,
-        photos: [Photo], films: [Film] = [], manifestLink: String, mirrorReference: String
+        location: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?, expiresAt: Date? = nil,
+        photos: [Photo], films: [Film] = [], manifestLink: String? = nil, mirrorReference: String? = nil
     ) {
         self.location = location
         self.startDate = startDate
@@ -141,6 +147,18 @@ struct ShareView: Sendable {
         let height: Int
     }
 
+    struct End: Sendable {
+        let day: String
+        let moment: String
+        let forScript: String
+
+        init(_ date: Date) {
+            day = PageDates.day(CalendarDay(date))
+            moment = PageDates.moment(date) + " UTC"
+            forScript = PageDates.machine(date)
+        }
+    }
+
     let policy: String
     let style: String
     let script: String
@@ -148,11 +166,15 @@ struct ShareView: Sendable {
     let dates: String
     let count: String
     let sharedBy: String?
-    let ends: String
-    let endsAt: String
-    let endsForScript: String
-    let manifest: String
-    let mirrorLine: String
+    /// `nil` for files on a disk.
+    let end: End?
+    /// `nil` where links end with the share.
+    let linksEnd: End?
+    let preview: String?
+    let manifest: String?
+    let mirrorLine: String?
+    /// Whether it lies on a disk: pictures are then of the origin `file:`, which is not always what a browser calls its own.
+    let isOnDisk: Bool
     let archive: String
     /// `nil` when there is nothing to put into one archive, or too much for its 32-bit sizes.
     let archiveSize: String?
@@ -169,15 +191,17 @@ struct ShareView: Sendable {
     private static let thumbnailSide = 320
 
     init(_ page: SharePage, _ template: PageTemplate) throws(PageError) {
-        (policy, style, script) = (template.policy, template.style, template.script ?? "")
+        isOnDisk = page.expiresAt == nil
+        policy = isOnDisk ? template.policyOnDisk : template.policy
+        (style, script) = (template.style, template.script ?? "")
         let place = PageText.line(page.location)
         location = place.isEmpty ? "Photos" : place
         dates = PageDates.range(page.startDate, page.endDate)
         count = PageText.contents(photos: page.photos.count, films: page.films.count)
         sharedBy = page.sharedBy.map { PageText.line($0) }.flatMap { $0.isEmpty ? nil : $0 }
-        ends = PageDates.day(CalendarDay(page.expiresAt))
-        endsAt = PageDates.moment(page.expiresAt) + " UTC"
-        endsForScript = PageDates.machine(page.expiresAt)
+        end = page.expiresAt.map(End.init)
+        linksEnd = page.linksEndAt.flatMap { $0 < page.expiresAt ?? .distantFuture ? End($0) : nil }
+        preview = try page.previewLink.map { link throws(PageError) in try PageLink(link).text }
         archive = PageText.fileName("\(location)_\(page.startDate)_\(page.endDate)") + ".zip"
         mirrorLine = try Self.mirrorLine(page)
 
@@ -187,7 +211,7 @@ struct ShareView: Sendable {
             if let origin = link.origin { origins.insert(origin) }
             return link.text
         }
-        manifest = try checked(page.manifestLink)
+        manifest = try page.manifestLink.map(checked)
         var names: Set<String> = []
         func unique(_ name: String, _ orderIndex: Int) -> String {
             var name = PageText.fileName(name)
@@ -217,10 +241,11 @@ struct ShareView: Sendable {
         }
         self.photos = photos
         (hasFilms, isEmpty) = (!films.isEmpty, films.isEmpty && photos.isEmpty)
-        icon = photos.first?.thumbnail ?? films.lazy.compactMap(\.poster).first ?? manifest
+        icon = photos.first?.thumbnail ?? films.lazy.compactMap(\.poster).first ?? manifest ?? "data:,"
         isFew = photos.count <= 6
         let bytes = photos.reduce(0) { $0 + $1.size }
-        archiveSize = photos.isEmpty || bytes > Self.mostArchiveBytes ? nil : PageText.size(bytes)
+        // On a disk they are all there.
+        archiveSize = isOnDisk || photos.isEmpty || bytes > Self.mostArchiveBytes ? nil : PageText.size(bytes)
     }
 
     private static func photo(
@@ -257,8 +282,8 @@ struct ShareView: Sendable {
     }
 
     /// People paste this into a shell: the reference is quoted, the folder's name has nothing that a shell reads.
-    private static func mirrorLine(_ page: SharePage) throws(PageError) -> String {
-        let reference = page.mirrorReference
+    private static func mirrorLine(_ page: SharePage) throws(PageError) -> String? {
+        guard let reference = page.mirrorReference else { return nil }
         guard !reference.isEmpty, reference == PageText.line(reference, limit: .max) else {
             throw PageError(.reference, "what stands for a share is a text of one line, its id or a link to it")
         }

@@ -124,6 +124,17 @@ extension SitePage {
             }
         }
 
+        /// An open share, and what becomes of it; the order brings its id back.
+        package struct Update: Sendable {
+            package var share: String
+            package var text: String
+
+            package init(share: String, text: String) {
+                self.share = share
+                self.text = text
+            }
+        }
+
         /// What bringing photos back costs first; the order brings the number back.
         package struct Price: Sendable {
             package var dollars: String
@@ -144,13 +155,13 @@ extension SitePage {
         package var remarks: [String]
         /// Open shares of the same vacation, which stay as they are.
         package var others: [Listing.Link]
-        /// One of them changes by this order.
-        package var updates: Bool
+        /// The one that changes by this order.
+        package var update: Update?
         package var price: Price?
 
         package init(
             vacation: String, photos: [Photo], sharedBy: String, days: Int, isFull: Bool, remarks: [String],
-            others: [Listing.Link], updates: Bool, price: Price?
+            others: [Listing.Link], update: Update?, price: Price?
         ) {
             self.vacation = vacation
             self.photos = photos
@@ -159,7 +170,7 @@ extension SitePage {
             self.isFull = isFull
             self.remarks = remarks
             self.others = others
-            self.updates = updates
+            self.update = update
             self.price = price
         }
     }

@@ -164,14 +164,20 @@ extension SitePage {
         package var vacation: String?
         package var summary: String
         package var tiers: [Tier]
+        /// Classes that no price is known of; the order brings them back.
+        package var unpriced: [String]
         /// What is left out of it, and why.
         package var remarks: [String]
 
-        package init(photos: [String], vacation: String?, summary: String, tiers: [Tier], remarks: [String]) {
+        package init(
+            photos: [String], vacation: String?, summary: String, tiers: [Tier], unpriced: [String] = [],
+            remarks: [String]
+        ) {
             self.photos = photos
             self.vacation = vacation
             self.summary = summary
             self.tiers = tiers
+            self.unpriced = unpriced
             self.remarks = remarks
         }
     }

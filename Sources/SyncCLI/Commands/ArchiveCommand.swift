@@ -72,7 +72,7 @@ struct ArchiveListCommand: WorkspaceCommand {
         var failures = 0
         if let file { failures = try await draw(page, file, parts, workspace) }
         let status: ExitStatus = failures > 0 || !page.problems.isEmpty ? .partlyDone : .done
-        return Answer(ArchiveReport(page), status: status) { output in
+        return Answer(ArchiveReport(page, parts.book), status: status) { output in
             guard let file else { return ArchiveView(terminal: output, names: parts.book.names).list(page) }
             let count = Quantities.counted(page.photos.count, "photo")
             return ["\(count) on \(file.path.text.escapingControls)"]
@@ -108,7 +108,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     private func title(_ parts: ArchiveServices) -> String {
         var title = "Memories"
         if let profile = which.profile {
-            title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.names[$0.inBytes] } ?? profile)"
+            title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.name($0) } ?? profile)"
         }
         let days = [which.from.map { "from \($0)" }, which.to.map { "to \($0)" }].compactMap(\.self)
         return days.isEmpty ? title : title + ", " + days.joined(separator: " ")

@@ -106,6 +106,13 @@ struct InitCommand: AsyncParsableCommand {
                 folders.append((directory.path, .ownerReadWriteExecute))
                 lines.append(table.row("store", directory.path.string))
             }
+            if template.timeZone == nil {
+                lines +=
+                    [""]
+                    + console.people.wrapped(
+                        "The time zone of this machine has no name that could be found: retention.time_zone is "
+                            + "\(settings.retention.timeZone.identifier). Set it in the configuration.")
+            }
             try FolderMaker().makeAll(folders, template.text, at: location.file)
             lines += ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"]
             return Answer(lines: lines)

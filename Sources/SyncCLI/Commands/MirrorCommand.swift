@@ -42,6 +42,9 @@ struct MirrorCommand: AsyncParsableCommand {
     @Flag(help: "Download again what you changed or deleted, and replace files of the same name.")
     var force = false
 
+    @Flag(help: "Keep the names of the owner's files, where the share tells them.")
+    var originalNames = false
+
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
@@ -59,7 +62,8 @@ struct MirrorCommand: AsyncParsableCommand {
             }
             let parts = try MirrorServices(
                 reference, to: destination.path,
-                options: ShareMirror.Options(isPreview: preview, isForced: force), options.global)
+                options: ShareMirror.Options(isPreview: preview, isForced: force, keepsNames: originalNames),
+                options.global)
             let status = try await closing(parts.close) {
                 try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil)
             }

@@ -21,9 +21,13 @@ struct ProfilesCommand: AsyncParsableCommand {
             EXAMPLES
               sync-agent profiles add "+1 778 814 3739" --name Grandma
               sync-agent profiles list
+              sync-agent profiles merge grandma "+1 778 814 3739"
               sync-agent profiles migrate --dry-run
             """,
-        subcommands: [ProfilesListCommand.self, ProfilesAddCommand.self, ProfilesMigrateCommand.self]
+        subcommands: [
+            ProfilesListCommand.self, ProfilesAddCommand.self, ProfilesRenameCommand.self, ProfilesMergeCommand.self,
+            ProfilesRemoveCommand.self, ProfilesMigrateCommand.self,
+        ]
     )
 }
 
@@ -54,7 +58,8 @@ struct ProfilesListCommand: WorkspaceCommand {
 extension Ledger {
     func profileBook(_ settings: ShareSettings) throws -> ProfileBook {
         ProfileBook(
-            try profiles(), phones: LibPhoneNumbers(), region: settings.phoneRegion, pseudonyms: try Pseudonyms(self))
+            try profiles(), notes: try profileNotes(), phones: LibPhoneNumbers(), region: settings.phoneRegion,
+            pseudonyms: try Pseudonyms(self))
     }
 }
 
@@ -92,9 +97,11 @@ struct ProfilesAddCommand: WorkspaceCommand {
         if let id, UUID(uuidString: id) == nil {
             throw ValidationError("--id takes a UUID, such as 0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d")
         }
-        if let name, name.isEmpty || name != name.escapingControls || name.utf8.count > 200 {
-            throw ValidationError("--name takes a name of one line")
-        }
+        if let name, !Self.isName(name) { throw ValidationError("--name takes a name of one line") }
+    }
+
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text == text.escapingControls && text.utf8.count <= 200
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
@@ -185,12 +192,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     private func delete(
         _ orphans: [String], _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
     ) async throws -> OrphanRemover.Summary {
-        let lock: AgentLock
-        do {
-            lock = try workspace.installation.takeCleanupLock()
-        } catch is AgentLock.Held {
-            throw CommandFailure(.locked, "a cleanup is at work; wait for it, and run this again")
-        }
+        let lock = try workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
         return try await OrphanRemover(
             ledger: queue, store: store, scanner: FileTreeScanner(),

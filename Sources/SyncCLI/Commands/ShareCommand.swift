@@ -7,6 +7,7 @@ import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncPhone
+import SystemPackage
 
 struct ShareCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
@@ -23,11 +24,14 @@ struct ShareCommand: WorkspaceCommand {
             Photos that are only in the archive are restored first (restore.tier, restore.max_cost_usd); a running agent, \
             or the next sync, publishes the share when they are there.
 
+            With --export nothing is published: the same page, with the same copies, becomes a folder, or a file that ends             in .zip, which opens in a browser without a server and needs no store for what is on the disk.
+
             EXAMPLES
               sync-agent share Paris_France_2024-06-15_2024-06-22
               sync-agent share --photos 0,2-5 --expires 12h --from Ana Paris
               sync-agent share --dry-run Paris                what would be shared
               sync-agent share --to '+49 151 23456789' --via whatsapp Paris
+              sync-agent share --export /media/usb/Paris Paris
             """
     )
 
@@ -43,8 +47,18 @@ struct ShareCommand: WorkspaceCommand {
     @Option(help: "reduced as stored, or full.")
     var quality: ShareQuality = .reduced
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Tell the names of the files, without folders, for mirror --original-names (default: no).")
+    var originalNames: Bool?
+
     @Option(help: ArgumentHelp("30d, 12h or a last day, 2026-12-31 (default: share.expire_days).", valueName: "end"))
     var expires: ShareExpiry?
+
+    @Option(
+        help: ArgumentHelp("Publish nothing, and save the page as a folder or a ZIP file.", valueName: "dir|zip"),
+        completion: .directory)
+    var export: PathArgument?
 
     @Option(help: ArgumentHelp("Also print a message to somebody, with --via.", valueName: "number|address"))
     var to: String?
@@ -65,10 +79,18 @@ struct ShareCommand: WorkspaceCommand {
             throw ValidationError("--to needs --via: whatsapp, sms or email")
         }
         if via != nil, to == nil { throw ValidationError("--via needs --to: a number or an address") }
+        if let export {
+            if export.text.isEmpty { throw ValidationError("--export takes a folder or a file that ends in .zip") }
+            if to != nil || expires != nil {
+                throw ValidationError("--export makes no link: leave out --to, --via and --expires")
+            }
+            if dryRun { throw ValidationError("--export and --dry-run exclude each other") }
+        }
         if let from, ShareManifestRules.plain(from).isEmpty { throw ValidationError("--from takes a name") }
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        if let export { return try await save(to: export.path, workspace) }
         let installation = workspace.installation
         let recipient = try recipient(installation.settings.share)
         let end = expires?.end(from: workspace.time.now())
@@ -86,6 +108,7 @@ struct ShareCommand: WorkspaceCommand {
             vacation: try await current(parts.finder, place), selection: photos, quality: quality)
         order.expiresAt = end
         order.sharedBy = from
+        order.tellsNames = originalNames
         if dryRun { return try await show(order, parts, workspace) }
         let (sharer, isNew) = try await usualSharer(order.vacation, parts.ledger, workspace.console.errors)
         order.usualSharer = sharer
@@ -98,11 +121,21 @@ struct ShareCommand: WorkspaceCommand {
         return answer
     }
 
+    private func save(to destination: FilePath, _ workspace: Workspace) async throws -> Answer {
+        let look = try await workspace.withLedgerCopy()
+        let session = try await ShareExportSession(workspace, look: look)
+        var order = ShareOrder(
+            vacation: try await current(session.finder, look), selection: photos, quality: quality)
+        order.sharedBy = from
+        order.tellsNames = originalNames
+        return try await session.run(order, to: destination)
+    }
+
     /// The vacation that is meant, as it is in its folder now, and not as it was when somebody looked there last.
     private func current(_ finder: VacationFinder, _ workspace: Workspace) async throws -> Vacation {
         let folder = try await finder.folder(named: vacation.text)
         let intake = ShareIntake(workspace: workspace)
-        if dryRun { try await intake.forecast(folder) } else { try await intake.run(folder) }
+        if dryRun || export != nil { try await intake.forecast(folder) } else { try await intake.run(folder) }
         // It may have got another title by that look.
         if let found = try await finder.vacation(in: folder), !found.photos.isEmpty { return found }
         return try await finder.find(vacation.text)

@@ -85,10 +85,17 @@ struct MachineZoneName {
         if let variable {
             let name = variable.drop { $0 == ":" }
             zone = Self.zone(named: name.isEmpty ? "UTC" : Self.name(behindDatabase: name))
-        } else {
-            let target = Self.target(of: localTime)
-            zone = Self.zone(named: target.map { Self.name(behindDatabase: $0[...]) } ?? "UTC")
+            return
         }
+        let targets = Self.targets(of: localTime)
+        for target in targets where target.contains("zoneinfo/") {
+            zone = Self.zone(named: Self.name(behindDatabase: target[...]))
+            return
+        }
+        // Of a copied file nobody knows the name, which then is in `/etc/timezone`.
+        let noted = Self.line(of: localTime.removingLastComponent().appending("timezone"))
+        let isUnknown = !targets.isEmpty || FileManager.default.fileExists(atPath: localTime.string)
+        zone = noted.map { Self.zone(named: $0[...]) } ?? (isUnknown ? nil : Self.zone(named: "UTC"))
     }
 
     private static func zone(named name: Substring) -> TimeZone? {
@@ -103,10 +110,23 @@ struct MachineZoneName {
         return name
     }
 
-    /// Where a link leads; of a copied file nobody knows the name, which then is in `/etc/timezone`.
-    private static func target(of file: FilePath) -> String? {
-        if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file.string) { return target }
-        let names = file.removingLastComponent().appending("timezone").string
-        return (try? String(contentsOfFile: names, encoding: .utf8))?.split(separator: "\n").first.map(String.init)
+    private static let mostLinks = 8
+
+    /// Where a link leads, and where that leads.
+    private static func targets(of file: FilePath) -> [String] {
+        var (file, targets) = (file, [String]())
+        while targets.count < mostLinks,
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: file.string)
+        {
+            targets.append(target)
+            file = file.removingLastComponent().pushing(FilePath(target)).lexicallyNormalized()
+        }
+        return targets
+    }
+
+    /// The first one with something in it that is no comment.
+    private static func line(of file: FilePath) -> String? {
+        (try? String(contentsOfFile: file.string, encoding: .utf8))?.split(separator: "\n")
+            .map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 }

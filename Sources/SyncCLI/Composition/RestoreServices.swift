@@ -25,6 +25,8 @@ struct RestoreServices: Sendable {
     init(_ workspace: Workspace, store: any ObjectStore) async throws {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let ledger = try await workspace.ledger
+        // It may be unreadable: then nothing was opened.
+        let prices = try installation.prices()
         // Downloads are written where their bytes arrive, on the store's own thread: a disk that hangs must not hold up
         // the uploads.
         let downloads = try await workspace.readStore()
@@ -32,7 +34,7 @@ struct RestoreServices: Sendable {
         self.ledger = ledger
         patience = LedgerPatience(ledger: ledger, time: time, logger: installation.logger)
         desk = RestorePlanner(
-            store: store, ledger: ledger, prices: try installation.prices(),
+            store: store, ledger: ledger, prices: prices,
             pool: workspace.threads.disk, time: time)
         owner = ClaimOwner(OwnerLock(at: installation.claimsLockFile, pid: getpid()))
         sender = RestoreSender(store: store, ledger: ledger, owner: owner, time: time)

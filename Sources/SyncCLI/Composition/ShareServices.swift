@@ -42,11 +42,7 @@ struct ShareServices: Sendable {
         self.restores = restores
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
-        let maker = SharedPhotoMaker(
-            pictures: workspace.pictures,
-            frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] trouble in
-                logger.warning("\(trouble)")
-            })
+        let maker = workspace.copyMaker
         desk = SharePlanner(
             store: store, ledger: ledger, reducer: reducer, maker: maker, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
@@ -82,7 +78,7 @@ extension Installation {
         if let base = settings.serve.baseURL { return base }
         let listen = settings.serve.listen
         guard settings.serve.isEnabled, !listen.isLoopback, listen.port != 0 else { return nil }
-        return URL(string: "http://\(listen.reached(by: machineName))/")
+        return URL(string: "http://\(listen.reached(by: ProcessEnvironment.hostName))/")
     }
 
     /// Where names of photos and vacations are looked up.

@@ -77,6 +77,13 @@ final class Workspace: Sendable {
         opened.withLock { $0.ledger = ledger }
     }
 
+    /// Makes what leaves for others, and what screens show.
+    var copyMaker: SharedPhotoMaker {
+        SharedPhotoMaker(
+            pictures: pictures,
+            frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger] in logger.warning("\($0)") })
+    }
+
     /// Of JPEG files.
     var recompressor: JPEGRecompressor { JPEGRecompressor(workers: pictures) }
 

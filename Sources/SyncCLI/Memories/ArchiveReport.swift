@@ -7,7 +7,9 @@ import SystemPackage
 struct ArchiveReport: Encodable {
     struct Photo: Encodable {
         var key: String
+        /// Whose it is now; the key may have one that was merged into it.
         var profile: String
+        @Nullable var profileName: String?
         var eventId: String
         @Nullable var eventType: String?
         var createdAt: Date
@@ -31,17 +33,20 @@ struct ArchiveReport: Encodable {
         var reason: String
     }
 
-    init(_ page: ArchivePage) {
+    init(_ page: ArchivePage, _ book: ProfileBook) {
         problems = page.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
-        photos = page.photos.map { Photo($0) }
+        let names = book.names
+        photos = page.photos.map { photo in
+            Photo(photo, of: book.current(photo.place.profile), named: names[photo.place.profile.inBytes])
+        }
         next = page.next?.rawValue
     }
 }
 
 extension ArchiveReport.Photo {
-    init(_ memory: ArchivedGalleryPhoto) {
+    init(_ memory: ArchivedGalleryPhoto, of profile: String, named name: String?) {
         self.init(
-            key: memory.key.rawValue, profile: memory.place.profile, eventId: memory.eventID,
+            key: memory.key.rawValue, profile: profile, profileName: name, eventId: memory.eventID,
             eventType: memory.type?.rawValue, createdAt: memory.createdAt, archivedAt: memory.archivedAt,
             size: memory.size, storageClass: memory.storageClass.rawValue, badge: Badge(memory), title: memory.title,
             width: memory.width, height: memory.height)
@@ -59,11 +64,13 @@ extension Badge {
     }
 }
 
-/// Archived photos for people: a line each.
+/// Archived photos for people: a line for what is stored of each, and one for its event.
 struct ArchiveView {
-    private static let table = Table(.left(18), .left(18), .right(10, gap: 2), .left(14), .left(14, gap: 2), .rest)
-    /// Where a title begins.
-    private static let titleColumn = 78
+    private static let table = Table(.left(18), .left(18), .right(10, gap: 2), .left(14), .rest)
+    /// Columns of an event's id, which is whole if it is longer, and of its type.
+    private static let (idColumns, typeColumns) = (38, 16)
+    /// Columns that a title gets in any case.
+    private static let shortestTitle = 12
 
     let terminal: Terminal
     /// Names of profiles, by what stands in keys.
@@ -73,7 +80,8 @@ struct ArchiveView {
         guard !page.photos.isEmpty else { return ["No archived photos match."] }
         let head = Self.table.row("date (UTC)", "profile", "size", "class", "")
         var lines = [terminal.styled(head, .bold)]
-        lines += page.photos.map(line)
+        lines.append(terminal.styled(Self.eventRow("event", "type", "title"), .bold))
+        lines += page.photos.flatMap { [line($0), eventLine($0)] }
         let count = Quantities.counted(page.photos.count, "photo")
         lines.append(terminal.styled(page.next == nil ? count : "\(count), and there are more", .dim))
         if let next = page.next {
@@ -84,13 +92,26 @@ struct ArchiveView {
 
     private func line(_ memory: ArchivedGalleryPhoto) -> String {
         let badge = Badge(memory).map { terminal.hasStyle ? "\($0.symbol) \($0.rawValue)" : $0.rawValue }
-        let title = memory.title ?? ""
-        let room = terminal.width - Self.titleColumn - 2
         return Self.table.row(
             Self.moment(memory.createdAt),
             (names[memory.place.profile.inBytes] ?? memory.place.profile).escapingControls,
-            Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "",
-            room >= 12 ? TextLayout.shortened(title.escapingControls, to: room) : "")
+            Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "")
+    }
+
+    private func eventLine(_ memory: ArchivedGalleryPhoto) -> String {
+        let row = Self.eventRow(memory.eventID.escapingControls, memory.type?.rawValue ?? "", "")
+        guard let title = memory.title?.escapingControls else { return row }
+        let used = max(TextLayout.width(row) + 2, 2 + Self.idColumns + Self.typeColumns)
+        let shown = TextLayout.shortened(title, to: max(terminal.width - used, Self.shortestTitle))
+        return Self.eventRow(memory.eventID.escapingControls, memory.type?.rawValue ?? "", shown)
+    }
+
+    private static func eventRow(_ id: String, _ type: String, _ title: String) -> String {
+        func cell(_ text: String, _ columns: Int) -> String {
+            TextLayout.fitted(text, to: max(columns, TextLayout.width(text) + 2))
+        }
+        let row = "  " + cell(id, idColumns) + cell(type, typeColumns) + title
+        return String(row.reversed().drop { $0 == " " }.reversed())
     }
 
     /// `2025-10-20 08:15`

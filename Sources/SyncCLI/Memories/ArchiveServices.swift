@@ -93,7 +93,7 @@ struct ArchiveOptions: ParsableArguments {
         // The id of a known profile is in its one form already.
         let ignoresCase = profile.map { !book.isKnown($0) } ?? false
         return ArchiveFilter(
-            profiles: profile.map(book.keyNames), ignoresCase: ignoresCase, from: from, to: to, type: type)
+            profiles: profile.map { book.keyNames(of: $0) }, ignoresCase: ignoresCase, from: from, to: to, type: type)
     }
 }
 

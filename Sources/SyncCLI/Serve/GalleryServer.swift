@@ -13,6 +13,8 @@ import SystemPackage
 
 /// The gallery of a workspace behind its server: for `serve`, and for the agent.
 struct GalleryServer: Service {
+    /// Seconds for which ended shares are looked after.
+    private static let sweepLength: TimeInterval = 7_200
     /// Between two looks for orders.
     private static let interval = Duration.seconds(3)
     /// How long a link is offered that nobody has followed.
@@ -22,6 +24,8 @@ struct GalleryServer: Service {
 
     private let address: ListenAddress
     private let site: GallerySite
+    /// Of their own, as the agent's are: what is ordered on a page waits for no share that is being published.
+    private let carriers = OrderServices()
     private let workspace: Workspace
     private let announce: @Sendable (Announcement) -> Void
 
@@ -48,7 +52,8 @@ struct GalleryServer: Service {
         let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: settings.user))
         let store = try await workspace.readStoreOnce()
         let hosts = SiteHosts(
-            isLoopback: self.address.isLoopback, machine: installation.machineName, base: settings.serve.baseURL?.host()
+            isLoopback: self.address.isLoopback, machines: [installation.machineName, ProcessEnvironment.hostName],
+            base: settings.serve.baseURL?.host()
         )
         var sharedFiles: SharedFiles?
         if let store = store as? LocalStore {
@@ -62,11 +67,7 @@ struct GalleryServer: Service {
                 base: settings.serve.baseURL, time: installation.time),
             pictures: PictureCache(
                 in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
-                maker: SharedPhotoMaker(
-                    pictures: workspace.pictures,
-                    frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger = workspace.logger] in
-                        logger.warning("\($0)")
-                    }), pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
+                maker: workspace.copyMaker, pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
                 time: installation.time),
             keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, services: OrderServices(),
             disk: disk,
@@ -132,7 +133,7 @@ struct GalleryServer: Service {
 
     private func carryOutOnce() async throws {
         guard try await isOurs() else { return }
-        let parts = try await site.services.shares(workspace)
+        let parts = try await carriers.shares(workspace)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await parts.restores.service.run() }
             group.addTask { try await parts.service.run() }
@@ -147,7 +148,12 @@ struct GalleryServer: Service {
     /// Whether something is under way, and nobody else is at it.
     private func isOurs() async throws -> Bool {
         let ledger = try await workspace.ledger
-        let isIdle = try await ledger { try $0.unendedShares().isEmpty && $0.openRestoreJobs().isEmpty }
+        // What was just taken back is looked through once more, and what is back is told.
+        let since = workspace.time.now().addingTimeInterval(-Self.sweepLength)
+        let isIdle = try await ledger { ledger in
+            try ledger.unendedShares().isEmpty && ledger.openRestoreJobs().isEmpty
+                && ledger.untoldRestoreJobs().isEmpty && ledger.shares(endedAfter: since).isEmpty
+        }
         if isIdle { return false }
         return try await site.disk.run { [workspace] in try !workspace.installation.agentRuns() }
     }
@@ -248,7 +254,10 @@ struct Announcement: Sendable {
 extension Installation {
     /// How people write the address of a gallery that listens there.
     func galleryHome(boundTo address: ListenAddress) -> String {
-        if let base = settings.serve.baseURL?.absoluteString { return base.hasSuffix("/") ? base : base + "/" }
-        return "http://\(address.reached(by: machineName))/"
+        // The proxy leads to the configured address, where another process may be.
+        if address == settings.serve.listen, let base = settings.serve.baseURL?.absoluteString {
+            return base.hasSuffix("/") ? base : base + "/"
+        }
+        return "http://\(address.reached(by: ProcessEnvironment.hostName))/"
     }
 }

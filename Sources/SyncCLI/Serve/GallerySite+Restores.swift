@@ -63,7 +63,7 @@ extension GallerySite {
         let places = try await places()
         let content = SitePage.Offer(
             photos: wanted.photos, vacation: wanted.vacation.map { "\($0.rawValue)" }, summary: summary(of: proposal),
-            tiers: tiers(of: proposal, restores),
+            tiers: tiers(of: proposal, restores), unpriced: proposal.estimate.unpriced.map(\.rawValue),
             remarks: [change].compactMap(\.self) + remarks(on: proposal)
                 + proposal.problems.map { places.removed(from: "Left out: \($0)") })
         return page("Bring photos back", .restores, session, .offer(content))
@@ -125,7 +125,8 @@ extension GallerySite {
         let restores = Restores(try await services.restores(workspace), workspace, for: .reading)
         let proposal = try await restores.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
         // Nobody pays what nobody was shown: classes and prices may have changed since.
-        guard proposal.estimate.totalUSD <= shown + Self.cent / 2 else {
+        let unpriced = Set(proposal.estimate.unpriced.map(\.rawValue))
+        guard proposal.estimate.totalUSD <= shown + Self.cent / 2, unpriced.isSubset(of: form.all("unpriced")) else {
             return try await offer(
                 wanted, session, tier: tier, because: "The price has changed: nothing was requested yet.")
         }
@@ -144,7 +145,12 @@ extension GallerySite {
                 let items = try ledger.timeline(of: md5, storedAs: try keys.photo(PhotoID(md5)))
                 if let key = items.objectToRestore?.key.rawValue { names.insert(key) }
             }
-            if let id = wanted.vacation, let vacation = try ledger.vacation(id) { names.insert(vacation.folder.string) }
+            if let id = wanted.vacation, let vacation = try ledger.vacationContent(id) {
+                // What is on this disk need not come back.
+                for photo in vacation.photos where !photo.state.isOnDisk {
+                    if let object = photo.object, object.canBeRestored { names.insert(object.key.rawValue) }
+                }
+            }
             return names.sorted()
         }
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -47,11 +48,12 @@ extension GallerySite {
         let total = photos.count
         let sent = photos.count { $0.copy != nil || $0.isFinal }
         let link = share.state == .live ? link(to: share, asked: request) : nil
+        let audience = link.map { self.reach(of: $0, share.id) }
         // Another machine's camera is to read it.
-        let code = isLocal && sharedFiles != nil ? nil : link.flatMap { QRCode($0) }
+        let code = audience?.isBeyond == true ? link.flatMap { QRCode($0) } : nil
         let content = SitePage.Share(
             id: "\(share.id)", state: share.state.words, facts: facts, link: link,
-            code: code.map { .init(side: $0.side, path: $0.path) }, reach: reach(of: share),
+            code: code.map { .init(side: $0.side, path: $0.path) }, reach: audience?.words ?? "",
             canBeEnded: !isReadOnly && share.state.isOpen,
             progress: share.state == .preparing && total > 0 ? (sent, total) : nil)
         return page(
@@ -66,13 +68,19 @@ extension GallerySite {
         return "http://\(request.header("host") ?? "localhost")/s/\(share.id)/"
     }
 
-    /// Who can open the link, in words.
-    private func reach(of share: ShareRecord) -> String {
-        if sharedFiles == nil { return "Everybody who has the link can see these photos, and nobody else." }
-        if workspace.settings.serve.baseURL != nil { return "Everybody who has the link and can reach this address." }
-        return isLocal
-            ? "Only this machine: let the gallery listen beyond it (serve.listen, serve.base_url) for others to see them."
-            : "Everybody who has the link and can reach this machine."
+    /// Who can open a link, in words, and whether that is anybody but this machine.
+    private func reach(of link: String, _ id: ShareID) -> (words: String, isBeyond: Bool) {
+        guard link.hasSuffix("/s/\(id)/"), sharedFiles != nil else {
+            return ("Everybody who has the link can see these photos, and nobody else.", true)
+        }
+        let host = WebLink(link)?.host ?? ""
+        if host == "localhost" || ListenAddress(host: host, port: 0)?.isLoopback == true {
+            return (
+                "Only this machine: let the gallery listen beyond it (serve.listen, serve.base_url) for others to see them.",
+                false
+            )
+        }
+        return ("Everybody who has the link and can reach this machine by it.", true)
     }
 
     func revoke(_ id: String, _ session: String) async throws -> WebResponse {
@@ -101,8 +109,8 @@ extension GallerySite {
         var days: Int?
         /// In dollars, what was shown for bringing photos back.
         var price: Double?
-        /// It was told that an open share of the same changes by it.
-        var isUpdateAgreed = false
+        /// The open share of which it was told that it changes by this.
+        var update: String?
 
         init() {}
 
@@ -112,7 +120,7 @@ extension GallerySite {
             quality = form["quality"].flatMap { ShareQuality(rawValue: $0) } ?? .reduced
             days = form["days"].flatMap { Int($0) }
             price = form["price"].flatMap { Double($0) }
-            isUpdateAgreed = form["update"] != nil
+            update = form["update"]
         }
     }
 
@@ -124,7 +132,11 @@ extension GallerySite {
     private func vacation(_ id: String) async throws -> Vacation? {
         guard let number = Int64(id), let record = try await ledger({ try $0.vacation(VacationID(rawValue: number)) })
         else { return nil }
-        return try await services.shares(workspace).finder.vacation(in: record.folder)
+        do {
+            return try await services.shares(workspace).finder.vacation(in: record.folder)
+        } catch let error as VacationReadError {
+            throw CommandFailure(.failed, "\(error)")
+        }
     }
 
     private func noVacation(_ session: String) -> WebResponse {
@@ -137,7 +149,7 @@ extension GallerySite {
     ///   - updates: an open share changes by it.
     private func shareForm(
         _ vacation: Vacation, _ choice: ShareChoice, _ session: String, because remark: String? = nil,
-        after restore: RestoreProposal? = nil, updates: Bool = false
+        after restore: RestoreProposal? = nil, updating change: ShareProposal? = nil
     ) async throws -> WebResponse {
         let parts = try await services.shares(workspace)
         let (sharer, open) = try await ledger { ledger in
@@ -181,12 +193,26 @@ extension GallerySite {
             sharedBy: choice.sharedBy ?? sharer ?? vacation.details.sharedBy ?? "",
             days: choice.days ?? workspace.settings.share.expireDays, isFull: choice.quality == .full,
             remarks: remarks,
-            others: open.map {
+            others: open.filter { $0.id != change?.existing?.id }.map {
                 .init(
                     "\(Quantities.counted($0.photoCount, "photo")) until \(Quantities.time($0.expiresAt))",
                     "/shares/\($0.id)")
-            }, updates: updates, price: restore.map(price))
+            }, update: change.flatMap(update), price: restore.map(price))
         return page("Share \(vacation.details.location.escapingControls)", .vacations, session, .shareForm(content))
+    }
+
+    /// What a proposal does to an open share, which others have the link of.
+    private func update(by proposal: ShareProposal) -> SitePage.ShareForm.Update? {
+        guard case .update(let added, let removed) = proposal.change, let share = proposal.existing else { return nil }
+        var words = [
+            "Who has the link of this share sees what is chosen now: \(Quantities.counted(added, "photo")) more, "
+                + "\(Quantities.count(removed)) less."
+        ]
+        if share.expiresAt != proposal.expiresAt {
+            words.append(
+                "It ends at \(Quantities.time(proposal.expiresAt)) in place of \(Quantities.time(share.expiresAt)).")
+        }
+        return .init(share: "\(share.id)", text: words.joined(separator: " "))
     }
 
     private func price(of restore: RestoreProposal) -> SitePage.ShareForm.Price {
@@ -230,16 +256,23 @@ extension GallerySite {
         if let restore, let useless = work.uselessness(of: restore, until: proposal.expiresAt) {
             return try await again(useless)
         }
-        var changes = false
-        if case .update = proposal.change { changes = true }
+        let update = update(by: proposal)
         let isPriceShown = restore.map { $0.estimate.totalUSD <= (choice.price ?? -1) + Self.cent / 2 } ?? true
-        guard isPriceShown, !changes || choice.isUpdateAgreed else {
-            return try await shareForm(vacation, choice, session, after: restore, updates: changes)
+        guard isPriceShown, update.map({ $0.share == choice.update }) ?? true else {
+            return try await shareForm(vacation, choice, session, after: restore, updating: proposal)
         }
         if let restore { try Restores(parts.restores, workspace, for: .share).requireLimit(restore) }
         if proposal.change == .none, let existing = proposal.existing { return shareLocation(existing.id) }
         let share = try await parts.desk.accept(proposal)
-        if let restore { try await work.carryOut(restore, for: share) }
+        // From here on it is carried out: what goes wrong is told on the share's page, or tried again.
+        do {
+            if let restore { try await work.carryOut(restore, for: share) }
+        } catch let error as CommandFailure {
+            workspace.logger.warning("share \(share): \(error)")
+        } catch {
+            try await parts.desk.release(share)
+            throw error
+        }
         try await parts.desk.release(share)
         if let name = order.sharedBy { try await ledger { try $0.rememberSharer(name) } }
         return shareLocation(share)
@@ -255,7 +288,8 @@ extension GallerySite {
         if order.vacation.photos.allSatisfy({ $0.md5 != nil }) {
             do {
                 let whole = try await parts.desk.propose(order)
-                if isExact(whole) { return whole }
+                // What cannot be shared now is not to be shared one day, unseen.
+                if isExact(whole), whole.refused.isEmpty { return whole }
             } catch let error as ShareError where error.asksToChoose {
                 // Some of them can be shared.
             }

@@ -24,8 +24,7 @@ extension GallerySite {
         }
         return page(
             "Vacations", .vacations, session,
-            .list(.init(rows: rows, whenEmpty: "No vacations yet: each folder in a folder of kind vacations is one.")),
-            goesOn: rows.contains { $0.progress != nil })
+            .list(.init(rows: rows, whenEmpty: "No vacations yet: each folder in a folder of kind vacations is one.")))
     }
 
     private func card(

@@ -40,10 +40,14 @@ struct GallerySite: WebHandler {
             return page(503, "Stopping", "sync-agent is about to stop.")
         } catch let failure as CommandFailure {
             let words = (try? await places())?.removed(from: "\(failure)")
-            return page(409, "That is not possible now", words ?? "The log of sync-agent says why.")
+            return page(
+                409, "That is not possible now", words ?? "The log of sync-agent says why.",
+                session: access.session(of: request))
         } catch {
             workspace.logger.warning("a page cannot be made: \(error)")
-            return page(500, "Something went wrong", "The log of sync-agent says what: \(Self.kind(of: error)).")
+            return page(
+                500, "Something went wrong", "The log of sync-agent says what: \(Self.kind(of: error)).",
+                session: access.session(of: request))
         }
     }
 
@@ -293,7 +297,7 @@ struct GallerySite: WebHandler {
         page(
             status,
             SitePage(
-                title: title, place: session == nil ? nil : .photos, formToken: "",
+                title: title, place: session == nil ? nil : .photos, formToken: session.map(access.formToken) ?? "",
                 content: .message(.init(text: text, link: session.map { _ in ("To the photos", "/") }))))
     }
 
@@ -326,7 +330,8 @@ struct GallerySite: WebHandler {
     private func order(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
         guard let form = WebForm(request), access.isOwnForm(form, of: request, session: session) else {
             return page(
-                403, "Not from here", "This form was not sent by a page of this gallery. Go back, and try again.")
+                403, "Not from here", "This form was not sent by a page of this gallery. Go back, and try again.",
+                session: session)
         }
         switch (path.first, path.count) {
         case ("restore", 1): return try await offer(form, session)
@@ -334,7 +339,7 @@ struct GallerySite: WebHandler {
         case ("vacations", 3) where path[2] == "share": return try await orderShare(path[1], form, session)
         case ("shares", 2): return try await revoke(path[1], session)
         case ("doctor", 1): return try await doctor(session)
-        default: return page(404, "Not found", "There is nothing under this address.")
+        default: return page(404, "Not found", "There is nothing under this address.", session: session)
         }
     }
 }

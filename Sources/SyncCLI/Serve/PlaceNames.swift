@@ -16,6 +16,9 @@ struct PlaceNames: Sendable {
         if case .directory(let store) = installation.settings.store {
             places.append((store.path.string, "the embedded store"))
         }
+        let settings = installation.settings
+        places += [settings.serve.passwordFile, settings.cost.prices, settings.metrics.textfile].compactMap { $0 }
+            .map { ($0.string, $0.lastComponent?.string ?? "") }
         places += [(location.stateFolder.string, "the state folder"), (location.file.string, "the configuration")]
         self.init(places, home: location.home?.string)
     }
@@ -50,7 +53,10 @@ struct PlaceNames: Sendable {
         while let character = rest.first {
             let isStart = !(last.isLetter || last.isNumber || "/.~_-)%".contains(last))
             let isAddress = last == ":" && rest.hasPrefix("//") && !rest.hasPrefix("///")
-            let path = rest.prefix { !$0.isWhitespace && !"\"',;()[]“”".contains($0) }
+            // One in quotes may have blanks in it.
+            let path = rest.prefix {
+                last == "\"" ? $0 != "\"" : !$0.isWhitespace && !"\"',;()[]“”".contains($0)
+            }
             guard isStart, !isAddress, character == "/" || rest.hasPrefix("~/"), path.count > 1 else {
                 // The whole of an address is none of this machine's paths.
                 let count = isAddress ? path.count : 1

@@ -208,13 +208,12 @@ struct SiteHosts: Sendable {
     private let names: Set<String>
     /// - Parameters:
     ///   - isLoopback: only this machine is asked.
-    ///   - machine: its name.
+    ///   - machines: its names.
     ///   - base: the host of `serve.base_url`.
-    init(isLoopback: Bool, machine: String, base: String?) {
+    init(isLoopback: Bool, machines: [String], base: String?) {
         var names: Set = ["localhost"]
         if !isLoopback {
-            let machine = machine.lowercased()
-            names.formUnion([machine, "\(machine).local"])
+            names.formUnion(machines.flatMap { [$0.lowercased(), "\($0.lowercased()).local"] })
         }
         if let base { names.insert(base.lowercased()) }
         self.names = names

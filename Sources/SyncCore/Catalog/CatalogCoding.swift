@@ -26,7 +26,7 @@ package struct CatalogCoding: Sendable {
             case .vacation(let vacation): try encoder.encode(vacation)
             case .share(let share): try encoder.encode(share)
             case .restore(let restore): try encoder.encode(restore)
-            case .profile(let id): try encoder.encode(["profile": id])
+            case .profile(let profile): try encoder.encode(profile)
             case .end(let count): try encoder.encode(["end": count])
             case .unknown: Data("{}".utf8)
             }
@@ -57,7 +57,7 @@ package struct CatalogCoding: Sendable {
             case _ where wire.vacation != nil:
                 let vacation = try decoder.decode(CatalogVacation.self, from: line)
                 return vacation.vacation.path.isBelowAnyFolder ? .vacation(vacation) : nil
-            case _ where wire.profile != nil: return wire.profile.map(CatalogLine.profile)
+            case _ where wire.profile != nil: return .profile(try decoder.decode(CatalogProfile.self, from: line))
             case _ where wire.state?.isMark == true: return .state
             default: return .unknown
             }

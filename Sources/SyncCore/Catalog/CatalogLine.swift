@@ -17,7 +17,7 @@ package enum CatalogLine: Hashable, Sendable {
     case vacation(CatalogVacation)
     case share(CatalogShare)
     case restore(CatalogRestore)
-    case profile(String)
+    case profile(CatalogProfile)
     /// The number of lines above.
     case end(Int)
     /// Nothing that this version knows.
@@ -242,6 +242,8 @@ package struct CatalogShare: Hashable, Sendable, Codable {
     package var endedAt: Int64?
     /// What people call the machine on which it was taken back, where that is another one.
     package var endedBy: String?
+    /// Whether others are told the names of the files; `nil` for no.
+    package var names: Bool?
     package var photos: [Photo]
 
     /// The same share where its folder is on another machine.
@@ -270,6 +272,23 @@ package struct CatalogShare: Hashable, Sendable, Codable {
         self.step = step
         self.nextSlot = nextSlot
         self.photos = photos
+    }
+}
+
+/// A profile by its id, as it stands in keys. No telephone number is in it.
+package struct CatalogProfile: Hashable, Sendable, Codable {
+    package var profile: String
+    package var name: String?
+    /// Whose all of it is.
+    package var into: String?
+    /// Whether it is known by a telephone number, which is not told; `nil` for yes.
+    package var number: Bool?
+
+    package init(profile: String, name: String? = nil, into: String? = nil, number: Bool? = nil) {
+        self.profile = profile
+        self.name = name
+        self.into = into
+        self.number = number
     }
 }
 

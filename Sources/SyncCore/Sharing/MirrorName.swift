@@ -28,14 +28,16 @@ package struct MirrorName: Hashable, Sendable {
         return name
     }
 
-    /// Whether a name is one that this photo can have been given, under whatever place and day the share had then.
+    /// Whether a name is one that this photo can have been given, under whatever place and day the share had then, or by its
+    /// own name as the share tells it now.
     package static func admits(_ name: FilePath.Component, of photo: CheckedShare.Photo) -> Bool {
         name.string.hasPrefix("\(number(of: photo))_") && name.string.hasSuffix(".\(ending(of: photo))")
+            || photo.originalName?.admits(name, number: number(of: photo)) ?? false
     }
 
     private static func ending(of photo: CheckedShare.Photo) -> String { photo.film?.ending ?? "jpg" }
 
-    private static func number(of photo: CheckedShare.Photo) -> String {
+    static func number(of photo: CheckedShare.Photo) -> String {
         let number = String(photo.orderIndex + 1)
         return String(repeating: "0", count: max(3 - number.count, 0)) + number
     }

@@ -17,18 +17,21 @@ package struct ShareManifest: Hashable, Sendable, Codable {
         /// Of the bytes, hexadecimal.
         package var sha256: String
         @ExplicitNull package var takenAt: CaptureTime?
+        /// Of its file, without any folder; `nil` unless whoever shares it wants names to be told.
+        package var name: String?
         /// A signed link to the photo, where the share cannot be read without one.
         package var url: String?
 
         package init(
             orderIndex: Int, width: Int, height: Int, size: Int64, sha256: String, takenAt: CaptureTime?,
-            url: String? = nil
+            name: String? = nil, url: String? = nil
         ) {
             self.orderIndex = orderIndex
             self.width = width
             self.height = height
             self.size = size
             self.sha256 = sha256
+            self.name = name
             self.url = url
             self._takenAt = ExplicitNull(wrappedValue: takenAt)
         }
@@ -50,12 +53,14 @@ package struct ShareManifest: Hashable, Sendable, Codable {
         @ExplicitNull package var takenAt: CaptureTime?
         /// Whether there is a picture of it beside the thumbnails of the photos.
         package var hasPoster: Bool
+        /// As that of a photo.
+        package var name: String?
         /// A signed link to the film, where the share cannot be read without one.
         package var url: String?
 
         package init(
             orderIndex: Int, mediaType: FilmType, width: Int, height: Int, durationSeconds: Double?, size: Int64,
-            sha256: String, takenAt: CaptureTime?, hasPoster: Bool, url: String? = nil
+            sha256: String, takenAt: CaptureTime?, hasPoster: Bool, name: String? = nil, url: String? = nil
         ) {
             self.orderIndex = orderIndex
             self.mediaType = mediaType
@@ -64,6 +69,7 @@ package struct ShareManifest: Hashable, Sendable, Codable {
             self.size = size
             self.sha256 = sha256
             self.hasPoster = hasPoster
+            self.name = name
             self.url = url
             self._durationSeconds = ExplicitNull(wrappedValue: durationSeconds)
             self._takenAt = ExplicitNull(wrappedValue: takenAt)
@@ -153,6 +159,8 @@ package struct CheckedShare: Hashable, Sendable {
         package let takenAt: CaptureTime?
         /// What kind of film it is; `nil` for a photo.
         package var film: FilmType?
+        /// Of its file, where the share tells one that does no harm.
+        package var originalName: OriginalName?
         /// Where the manifest says that it is, of the origin that the person trusts.
         package let link: WebLink?
     }

@@ -46,11 +46,13 @@ package struct ShareManifestRules: Hashable, Sendable {
             manifest.photos[index].url = nil
             manifest.photos[index].sha256 = photos[index].sha256.description
             manifest.photos[index].takenAt = photos[index].takenAt
+            manifest.photos[index].name = photos[index].originalName?.text
         }
         for (index, film) in photos.dropFirst(manifest.photos.count).enumerated() {
             manifest.films?[index].url = nil
             manifest.films?[index].sha256 = film.sha256.description
             manifest.films?[index].takenAt = film.takenAt
+            manifest.films?[index].name = film.originalName?.text
         }
         manifest.manifestURL = nil
         return CheckedShare(id: id, manifest: manifest, photos: photos, manifestLink: newer ?? nil)
@@ -81,7 +83,8 @@ package struct ShareManifestRules: Hashable, Sendable {
         for (number, photo) in manifest.photos.enumerated() {
             let piece = Piece(
                 name: "photos[\(number)]", orderIndex: photo.orderIndex, size: photo.size, sha256: photo.sha256,
-                pixels: [photo.width, photo.height], takenAt: photo.takenAt, url: photo.url, film: nil)
+                pixels: [photo.width, photo.height], takenAt: photo.takenAt, text: photo.name, url: photo.url, film: nil
+            )
             checked.append(try Self.checked(piece, &place, foundAt: link))
         }
         for (number, film) in (manifest.films ?? []).enumerated() {
@@ -91,7 +94,8 @@ package struct ShareManifestRules: Hashable, Sendable {
             }
             let piece = Piece(
                 name: name, orderIndex: film.orderIndex, size: film.size, sha256: film.sha256,
-                pixels: [film.width, film.height], takenAt: film.takenAt, url: film.url, film: film.mediaType)
+                pixels: [film.width, film.height], takenAt: film.takenAt, text: film.name, url: film.url,
+                film: film.mediaType)
             checked.append(try Self.checked(piece, &place, foundAt: link))
         }
         return checked
@@ -105,6 +109,8 @@ package struct ShareManifestRules: Hashable, Sendable {
         let sha256: String
         let pixels: [Int]
         let takenAt: CaptureTime?
+        /// Its file's name.
+        let text: String?
         let url: String?
         let film: FilmType?
     }
@@ -145,7 +151,7 @@ package struct ShareManifestRules: Hashable, Sendable {
         return CheckedShare.Photo(
             orderIndex: piece.orderIndex, size: piece.size, sha256: sha256,
             takenAt: piece.takenAt.flatMap { captureYears.contains($0.day.year) ? $0 : nil }, film: piece.film,
-            link: url ?? nil)
+            originalName: piece.text.flatMap { OriginalName($0, film: piece.film) }, link: url ?? nil)
     }
 
     /// Version and depth first, so that a newer form is told as such and a deep one meets no recursion.

@@ -37,14 +37,15 @@ package enum ShareReference: Hashable, Sendable {
         }
     }
 
-    /// The share, where the reference tells: a link does when it leads to the objects of one (`…/shares/ID/…`).
+    /// The share, where the reference tells: a link does when it leads to the objects of one (`…/shares/ID/…`), or to where a
+    /// gallery shows it (`…/s/ID/`).
     package var shareID: ShareID? {
         switch self {
         case .id(let id): return id
         case .link(let link):
             let segments = link.path.split(separator: "/")
             return zip(segments, segments.dropFirst()).reversed().lazy
-                .filter { $0.0 == "shares" }.compactMap { ShareID(String($0.1)) }.first
+                .filter { $0.0 == "shares" || $0.0 == "s" }.compactMap { ShareID(String($0.1)) }.first
         }
     }
 }

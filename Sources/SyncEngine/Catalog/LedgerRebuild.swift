@@ -341,8 +341,10 @@ package struct LedgerRebuild: Sendable {
                 summary.problems.append(problem(segment, entry, "\(error)"))
             }
         }
-        guard entry.machine.role != .other else { return }
         let (whole, folders, moves, now) = (state, known, places.moves, time.now())
+        guard entry.machine.role != .other else {
+            return try await ledger { try $0.noteOthersProfiles(whole.profiles) }
+        }
         try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
     }
 

@@ -101,10 +101,4 @@ package struct ArchivedPhotoPlace: Hashable, Sendable {
         profile = segments[0]
         eventID = String(segments[3].dropLast(Self.ending.count))
     }
-
-    /// The same photo under another profile.
-    /// - Throws: ``InvalidName`` when the profile cannot be a segment of a key.
-    func key(underProfile profile: String, event: String, of keys: KeyLayout) throws(InvalidName) -> ObjectKey {
-        try keys.archivedPhoto(profile: profile, month: month, event: event)
-    }
 }

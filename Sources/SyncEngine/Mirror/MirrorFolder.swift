@@ -156,6 +156,11 @@ struct MirrorState: Hashable, Sendable, Codable {
         note(file, at: index)
     }
 
+    /// What was put there, by order index.
+    var names: [Int: [String]] {
+        photos.mapValues { [$0.name] }.merging(earlier.mapValues { $0.map(\.name) }) { $0 + $1 }
+    }
+
     var remembered: WebLink? { manifestLink.flatMap { WebLink($0) } }
 
     /// Whether nothing that this share has now was never here.

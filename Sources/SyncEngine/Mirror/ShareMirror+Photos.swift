@@ -53,8 +53,9 @@ extension ShareMirror {
     ) async throws -> [Planned] {
         let folder = visit.folder
         let keys = ShareKeys(share.id)
-        let plan = MirrorPlan(names: MirrorName(share), isForced: options.isForced)
         photos.forEach { visit.state.recall($0) }
+        let originals = options.keepsNames ? OriginalNames(share, taken: visit.state.names) : nil
+        let plan = MirrorPlan(names: MirrorName(share), originals: originals, isForced: options.isForced)
         let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
         let notes = photos.map { visit.state.photos[$0.orderIndex] }
         let standings = try await pool.runChecking { flag in
@@ -254,6 +255,8 @@ enum MirrorStatus: Hashable, Sendable {
 /// Decides about photos, one by one. What the person did to a file counts more than what the share has.
 struct MirrorPlan: Sendable {
     let names: MirrorName
+    /// Those that the share tells; `nil` where they are not wanted.
+    var originals: OriginalNames?
     /// Whether the person wants the share's photos back, whatever they did to them.
     let isForced: Bool
 
@@ -265,11 +268,11 @@ struct MirrorPlan: Sendable {
     ) -> MirrorStep {
         // The state lies in a folder that may come from anywhere: it cannot make us write to files of other names.
         guard let noted, MirrorName.admits(noted.name, of: photo) else {
-            return .download(names.name(of: photo), overwrites: isForced)
+            return download(photo)
         }
         guard noted.sha256 == photo.sha256.description else {
             // Another photo has this place now: it comes beside the first.
-            return .download(names.name(of: photo, isOther: true), overwrites: isForced)
+            return download(photo, isOther: true)
         }
         switch standing {
         case .same: return .alreadyThere(noted.name)
@@ -277,5 +280,11 @@ struct MirrorPlan: Sendable {
             if isForced { return .download(noted.name, overwrites: true) }
             return .kept(noted.name, standing == .missing ? .deleted : .changed)
         }
+    }
+
+    /// A name that somebody else has chosen may be that of a file of this person: that one is never replaced.
+    private func download(_ photo: CheckedShare.Photo, isOther: Bool = false) -> MirrorStep {
+        if let name = originals?.name(of: photo, isOther: isOther) { return .download(name, overwrites: false) }
+        return .download(names.name(of: photo, isOther: isOther), overwrites: isForced)
     }
 }

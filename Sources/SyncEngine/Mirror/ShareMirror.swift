@@ -11,16 +11,20 @@ package import SystemPackage
 /// - A photo gets its name when all of its bytes are there and have the SHA-256 of the manifest. None is fetched twice: a
 ///   run that was cut short is gone on from, photo by photo and within them.
 /// - What the person changed or deleted, and what was there before, stays as it is. Photos that leave the share stay, too.
+/// - By a name that the share tells, nothing is replaced that this mirror has not put there.
 package struct ShareMirror: Sendable {
     package struct Options: Hashable, Sendable {
         /// Only the first three photos.
         package var isPreview: Bool
         /// Fetch again what the person changed or deleted, and replace what has our names.
         package var isForced: Bool
+        /// New photos get the names of their files, where the share tells them.
+        package var keepsNames: Bool
 
-        package init(isPreview: Bool = false, isForced: Bool = false) {
+        package init(isPreview: Bool = false, isForced: Bool = false, keepsNames: Bool = false) {
             self.isPreview = isPreview
             self.isForced = isForced
+            self.keepsNames = keepsNames
         }
     }
 

@@ -129,9 +129,14 @@ package struct PictureCache: Sendable {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         if Int64(now.tv_sec) * 1_000_000_000 - stamp.modified > shownAgain {
-            _ = utimensat(AT_FDCWD, path.string, nil, 0)
+            noteShown(path)
         }
         return true
+    }
+
+    /// Now, by the file's own time.
+    private static func noteShown(_ path: FilePath) {
+        _ = utimensat(AT_FDCWD, path.string, nil, 0)
     }
 
     /// `thumbnail/5d/5d41….jpg`
@@ -158,7 +163,8 @@ package struct PictureCache: Sendable {
             guard case .photo(let status) = item.source, status.md5 == photo, status.state.isOnDisk else { continue }
             switch try await make(of: status, size) {
             case .made(let bytes): return .made(bytes)
-            case .failed, .nothing: break
+            case .failed(let isForGood): outcome = .failed(isForGood: isForGood)
+            case .nothing: break
             }
         }
         let objects = items.compactMap(\.object).filter { $0.md5 == photo && $0.problem == nil }
@@ -222,6 +228,8 @@ package struct PictureCache: Sendable {
             if bytes <= limit - limit / 10 || kept > Self.mostKept { return }
             if size == .thumbnail, try await isOnlyArchived(file.photo) {
                 kept += 1
+                // The next look begins behind it.
+                try await disk.run { Self.noteShown(file.path) }
                 continue
             }
             try await disk.run { _ = try? file.path.unlink() }

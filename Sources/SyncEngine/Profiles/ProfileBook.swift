@@ -15,9 +15,13 @@ package struct ProfileBook: Sendable {
         case doubtful(pseudonym: String)
         /// An id that is no telephone number: it is the profile's own.
         case id
+        /// All of it is that of another profile, which goes by an id.
+        case merged(into: String)
     }
 
+    /// Those with a number, merged ones included.
     package let profiles: [ProfileRecord]
+    package let notes: ProfileNotes
     private let phones: any PhoneNumbers
     private let region: String?
     private let pseudonyms: Pseudonyms
@@ -27,18 +31,32 @@ package struct ProfileBook: Sendable {
     ///   - region: whose numbers may be written without a country code; `nil` when each has to have one.
     ///   - pseudonyms: of this machine's ledger.
     package init(
-        _ profiles: [ProfileRecord], phones: any PhoneNumbers, region: String?, pseudonyms: Pseudonyms
+        _ profiles: [ProfileRecord], notes: ProfileNotes = ProfileNotes(), phones: any PhoneNumbers, region: String?,
+        pseudonyms: Pseudonyms
     ) {
         self.profiles = profiles
+        self.notes = notes
         self.phones = phones
         self.region = region
         self.pseudonyms = pseudonyms
         words = ArchiveWords(phones: phones, region: region)
     }
 
-    /// Whose an event, or a key, is.
+    /// The same, with other names and merges.
+    func with(_ notes: ProfileNotes) -> ProfileBook {
+        ProfileBook(profiles, notes: notes, phones: phones, region: region, pseudonyms: pseudonyms)
+    }
+
+    /// Whose an event, or a key, is, after all merges.
     /// - Parameter profile: as the event gives it, or as it is in the key.
     package func owner(of profile: String) -> Owner {
+        let first = givenOwner(of: profile)
+        guard let key = keyName(first, of: profile), let into = notes.merges[key.inBytes] else { return first }
+        return profiles.first { $0.uuid.inBytes == into.inBytes }.map { .known($0) } ?? .merged(into: into)
+    }
+
+    /// Before any merge.
+    func givenOwner(of profile: String) -> Owner {
         if let known = profiles.first(where: { $0.uuid == profile.lowercased() }) { return .known(known) }
         switch phones.identity(ofProfile: profile, region: region) {
         case .id: return .id
@@ -47,6 +65,33 @@ package struct ProfileBook: Sendable {
         case .number(let number):
             return profiles.first { $0.phone == number }.map { .known($0) } ?? .orphan(number)
         }
+    }
+
+    /// What stands in keys before any merge; `nil` for a number without a profile.
+    package func givenKeyName(_ profile: String) -> String? { keyName(givenOwner(of: profile), of: profile) }
+
+    /// What stands in keys; `nil` for a number without a profile.
+    func keyName(_ owner: Owner, of profile: String) -> String? {
+        switch owner {
+        case .known(let profile): profile.uuid
+        case .doubtful(let pseudonym): pseudonym
+        case .id: UUID(uuidString: profile)?.uuidString.lowercased() ?? profile
+        case .merged(let id): id
+        case .orphan, .unread: nil
+        }
+    }
+
+    /// What stands in keys now in place of what an earlier one has.
+    package func current(_ keyName: String) -> String { notes.merges[keyName.inBytes] ?? keyName }
+
+    /// Whether what has this in its keys is another profile's by a merge.
+    func isMerged(_ profile: String) -> Bool {
+        givenKeyName(profile).map { notes.merges[$0.inBytes] != nil } ?? false
+    }
+
+    /// What keys of a profile may have: itself, and what was merged into it.
+    package func keyNames(since keyName: String) -> [String] {
+        [keyName] + notes.merges.filter { $0.value.inBytes == keyName.inBytes }.map(\.key.string).sorted()
     }
 
     /// Whether it may stand beside an object: a user's id, which may be a telephone number as a profile's.
@@ -62,10 +107,27 @@ package struct ProfileBook: Sendable {
     /// What stands in keys for a profile that a person names. A name may be an id too, of a watched folder for instance:
     /// then both are meant.
     package func keyNames(of text: String) -> [String] {
-        if case .known(let profile) = owner(of: text) { return [profile.uuid] }
-        let named = profiles.filter { $0.name?.lowercased() == text.lowercased() }
-        let pseudonym = if case .doubtful(let pseudonym) = owner(of: text) { [pseudonym] } else { [String]() }
-        return named.map(\.uuid) + pseudonym + [text]
+        if case .known(let profile) = owner(of: text) { return keyNames(since: profile.uuid) }
+        let pseudonym = if case .doubtful(let pseudonym) = givenOwner(of: text) { [pseudonym] } else { [String]() }
+        let id = givenKeyName(text) ?? text
+        let noted = Set(notes.ids.map(\.inBytes)).union(notes.merges.keys).filter {
+            $0.string.lowercased() == text.lowercased()
+        }
+        let named = (named(text) + pseudonym + noted.sorted().map(\.string) + [id]).flatMap {
+            keyNames(since: current($0))
+        }
+        var seen: Set<ByteString> = []
+        return named.filter { seen.insert($0.inBytes).inserted }
+    }
+
+    /// Ids of profiles with a name, in upper and lower case alike, merged ones left out.
+    func named(_ text: String) -> [String] {
+        let all =
+            profiles.compactMap { profile in profile.name.map { (profile.uuid, $0) } }
+            + notes.names.map { ($0.key.string, $0.value) }.sorted { $0.0.inBytes < $1.0.inBytes }
+        return all.filter { id, name in
+            name.lowercased() == text.lowercased() && notes.merges[id.inBytes] == nil
+        }.map(\.0)
     }
 
     /// Whether a profile is known by this id or number.
@@ -73,22 +135,35 @@ package struct ProfileBook: Sendable {
         if case .known = owner(of: text) { true } else { false }
     }
 
+    /// What people call a profile, by what stands, or stood before a merge, in its keys.
+    package func name(_ keyName: String) -> String? { names[current(keyName).inBytes] }
+
     /// Names for people, by what stands in keys.
     package var names: [ByteString: String] {
-        profiles.reduce(into: [:]) { names, profile in
+        var names = profiles.reduce(into: notes.names) { names, profile in
             if let name = profile.name { names[profile.uuid.inBytes] = name }
+        }
+        for (profile, other) in notes.merges { names[profile] = names[other.inBytes] }
+        return names
+    }
+
+    /// How many events are of each profile that has a number or a name here, by what stands in its keys, whether they were
+    /// mapped to it or not.
+    package func counts(_ uses: [ProfileUse]) -> [ByteString: Int] {
+        let ids = ids
+        return uses.reduce(into: [:]) { counts, use in
+            if let key = keyName(of: use)?.inBytes, ids.contains(key) { counts[key, default: 0] += use.events }
         }
     }
 
-    /// How many events are of each profile, by its UUID, whether they were mapped to it or not.
-    package func counts(_ uses: [ProfileUse]) -> [ByteString: Int] {
-        uses.reduce(into: [:]) { counts, use in
-            if let uuid = use.uuid {
-                counts[uuid.inBytes, default: 0] += use.events
-            } else if case .known(let profile) = owner(of: use.profile) {
-                counts[profile.uuid.inBytes, default: 0] += use.events
-            }
-        }
+    /// What stands in the keys of those that were given a number or a name, or into which another one was merged.
+    private var ids: Set<ByteString> {
+        Set(profiles.map(\.uuid.inBytes)).union(notes.names.keys).union(notes.merges.values.map(\.inBytes))
+    }
+
+    /// Whose events of one spelling are now.
+    func keyName(of use: ProfileUse) -> String? {
+        use.uuid.map(current) ?? keyName(owner(of: use.profile), of: use.profile)
     }
 }
 

@@ -74,7 +74,7 @@ package struct ProfileMigration: Sendable {
         var waiting: [ByteString: Waiting] = [:]
         for use in try await ledger({ try $0.profileUses() }) {
             switch book.owner(of: use.profile) {
-            case .id, .doubtful: continue
+            case .id, .doubtful, .merged: continue
             // Its region was set when it was mapped.
             case .unread where use.uuid != nil: result.alreadyMapped += use.events
             case .unread: waiting[use.profile.inBytes, default: Waiting(profile: use.profile)].events += use.events
@@ -137,6 +137,7 @@ package struct ProfileMigration: Sendable {
                 case .known(let profile) where profile.uuid.inBytes != place.profile.inBytes:
                     found.movable.append((place, profile.uuid))
                 case .doubtful(let pseudonym): found.movable.append((place, pseudonym))
+                case .merged(let id): found.movable.append((place, id))
                 case .known, .id: if !mayStay(place) { found.movable.append((place, place.profile)) }
                 case .orphan(let phone): found.ownerless.append((place, phone))
                 case .unread: found.unread.append(place)
@@ -150,7 +151,8 @@ package struct ProfileMigration: Sendable {
     private func mayStay(_ place: ArchivedPhotoPlace) -> Bool { book.mayLeave(eventID: place.eventID, of: place.month) }
 }
 
-/// Gives an archived photo another key, in which no telephone number is: the new object is proven before the old one goes.
+/// Gives an archived photo another key, that of its profile, in which no telephone number is: the new object is proven before
+/// the old one goes.
 ///
 /// It is read and put, not copied in the store: what is stored beside the bytes names the profile too.
 struct ArchivedPhotoMover: Sendable {
@@ -184,7 +186,8 @@ struct ArchivedPhotoMover: Sendable {
         do {
             guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
             guard ArchivedGalleryPhoto(old, at: place).isReadable else {
-                return .left("it is archived: bring it back with sync-agent restore, and migrate again")
+                return .left(
+                    "it is archived: bring it back with sync-agent restore, then run sync-agent profiles migrate")
             }
             return isDryRun ? .moved : try await move(old, at: place, to: profile)
         } catch let error as StoreError where !error.concernsWholeStore {
@@ -203,7 +206,6 @@ struct ArchivedPhotoMover: Sendable {
             return .left("its bytes are not those that were stored; look at it")
         }
         let event = event(of: old, at: place)
-        let key = try place.key(underProfile: profile, event: event.inKey, of: keys)
         var metadata = old.metadata
         metadata[MetadataName.profile] = profile
         if metadata[MetadataName.eventID] != nil { metadata[MetadataName.eventID] = event.id }
@@ -212,9 +214,16 @@ struct ArchivedPhotoMover: Sendable {
         if let title = metadata[MetadataName.taskTitle] { metadata[MetadataName.taskTitle] = book.title(title) }
         metadata[MetadataName.sha256] = "\(body.digest.sha256)"
         let type = old.contentType ?? MediaType.jpeg.name
-        guard try await put(body, at: key, ObjectAttributes(contentType: type, metadata: metadata)) else {
-            return .left("another photo is stored as \(key)")
+        let attributes = ObjectAttributes(contentType: type, metadata: metadata)
+        var key = try keys.archivedPhoto(profile: profile, month: place.month, event: event.inKey)
+        var isStored = try await put(body, at: key, attributes)
+        if !isStored, book.isMerged(place.profile) {
+            // Both profiles have an event of this id.
+            key = try keys.archivedPhoto(
+                profile: profile, month: place.month, event: event.inKey, besides: old.photoMD5 ?? body.digest.md5)
+            isStored = try await put(body, at: key, attributes)
         }
+        guard isStored else { return .left("another photo is stored as \(key)") }
         let record = ObjectRecord(
             key: key, size: body.size, md5: old.photoMD5, sha256: body.digest.sha256, contentType: type,
             width: old.width, height: old.height, storedAt: time.now())
@@ -243,7 +252,10 @@ struct ArchivedPhotoMover: Sendable {
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
             // An earlier run came so far, or somebody else's photo is there.
         }
-        guard let stored = try await store.head(key) else { return false }
+        guard let stored = try await store.head(key),
+            // One picture of two events.
+            stored.metadata[MetadataName.originalCreatedAt] == attributes.metadata[MetadataName.originalCreatedAt]
+        else { return false }
         return try await ObjectReadback(store).holds(body, as: stored)
     }
 }

@@ -319,6 +319,14 @@ struct EventPlanner: Sendable {
 
     /// The profile as it stands in keys.
     private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
+        switch try givenProfile(of: event, ledger) {
+        case .success(let id): .success(try ledger.mergedProfile(id))
+        case .failure(let obstacle): .failure(obstacle)
+        }
+    }
+
+    /// Before any merge.
+    private func givenProfile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
         if let uuid = event.profileUUID { return .success(uuid) }
         switch words.phones.identity(ofProfile: event.profile, region: words.region) {
         case .id: return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)

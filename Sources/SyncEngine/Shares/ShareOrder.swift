@@ -13,6 +13,8 @@ package struct ShareOrder: Sendable {
     package var usualSharer: String?
     /// Whoever shares wants no name told, whatever an open share tells.
     package var isAnonymous = false
+    /// Whether others are told the names of the files; `nil`: as an open share does that is taken up again, else not.
+    package var tellsNames: Bool?
     /// `nil`: as long as an open share lasts that is taken up again, else as long as shares last.
     package var expiresAt: Date?
 

@@ -38,11 +38,16 @@ package struct SharePageWriter: Sendable {
         switch links.kind {
         case .open(let base):
             let page = links.open(share.keys.page, below: base)
-            let objects = try await put(page: Self.page(of: checked, share, reference: page), manifest, share)
+            var content = Self.page(of: checked, share, reference: page)
+            let folder = page.dropLast(share.keys.page.lastSegment.count)
+            content.previewLink = Self.preview(of: content).map { folder + $0 }
+            let objects = try await put(page: content, manifest, share)
             return Written(link: ShareLink(url: page, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .gallery, .byID:
             let link = links.unsigned(share.id)
-            let objects = try await put(page: Self.page(of: checked, share, reference: link), manifest, share)
+            var content = Self.page(of: checked, share, reference: link)
+            if case .gallery = links.kind { content.previewLink = Self.preview(of: content).map { link + $0 } }
+            let objects = try await put(page: content, manifest, share)
             return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .signed:
             return try await writeSigned(checked, manifest, share)
@@ -82,6 +87,8 @@ package struct SharePageWriter: Sendable {
             page.films[index].link = url(keys.copy(film.orderIndex, film: film.mediaType))
             if film.hasPoster { page.films[index].posterLink = url(keys.thumbnail(film.orderIndex)) }
         }
+        page.previewLink = Self.preview(of: page)
+        page.linksEndAt = signed.values.map(\.endsAt).min()
         let objects = try await put(page: page, manifest, share)
         guard let link = try await links.signed([keys.page], until: share.expiresAt)[keys.page] else {
             preconditionFailure("a link for each key")
@@ -89,6 +96,11 @@ package struct SharePageWriter: Sendable {
         return Written(
             link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit, isEndKnown: link.isEndKnown),
             linksEndAt: signed.values.map(\.endsAt).min(), objects: objects)
+    }
+
+    /// The first small picture that the page has.
+    private static func preview(of page: SharePage) -> String? {
+        page.photos.first?.thumbnailLink ?? page.films.lazy.compactMap(\.posterLink).first
     }
 
     private func put(
@@ -104,21 +116,25 @@ package struct SharePageWriter: Sendable {
     private static func manifest(
         of share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date
     ) -> ShareManifest {
-        ShareManifest(
+        func name(_ photo: SharePhoto) -> String? {
+            share.tellsNames && photo.path.isText ? photo.path.lastComponent?.string : nil
+        }
+        return ShareManifest(
             shareId: share.id, locationName: share.location, startDate: share.startDate, endDate: share.endDate,
             sharedBy: share.sharedBy, expiresAt: share.expiresAt, updatedAt: updatedAt,
             photos: photos.compactMap { photo in
                 guard let copy = photo.copy, copy.film == nil else { return nil }
                 return ShareManifest.Photo(
                     orderIndex: photo.slot, width: copy.width, height: copy.height, size: copy.size,
-                    sha256: copy.sha256.description, takenAt: photo.takenAt)
+                    sha256: copy.sha256.description, takenAt: photo.takenAt, name: name(photo))
             },
             films: photos.compactMap { photo in
                 guard let copy = photo.copy, let type = copy.film else { return nil }
                 return ShareManifest.Film(
                     orderIndex: photo.slot, mediaType: type, width: copy.width, height: copy.height,
                     durationSeconds: copy.duration.map { $0 / .seconds(1) }, size: copy.size,
-                    sha256: copy.sha256.description, takenAt: photo.takenAt, hasPoster: copy.hasThumbnail)
+                    sha256: copy.sha256.description, takenAt: photo.takenAt, hasPoster: copy.hasThumbnail,
+                    name: name(photo))
             })
     }
 

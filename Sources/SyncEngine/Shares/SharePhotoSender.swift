@@ -7,7 +7,6 @@ import SystemPackage
 
 /// Makes the copy of one photo or film that others may see, and stores it with a small picture of it.
 struct SharePhotoSender: Sendable {
-    static let thumbnailSide = 320
     /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory, and several do at once.
     static let mostBytes = 128 << 20
 
@@ -28,6 +27,8 @@ struct SharePhotoSender: Sendable {
     /// Of each share one at a time.
     let filmsInMemory = KeyedLock<ShareID>()
 
+    private var work: SharedCopyWork { SharedCopyWork(reducer: reducer, maker: maker) }
+
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`. What is wrong with the photo is an answer.
     func send(_ photo: SharePhoto, of share: ShareRecord) async throws -> Answer {
         switch try await copies(of: photo, share) {
@@ -39,20 +40,8 @@ struct SharePhotoSender: Sendable {
 
     // MARK: The source
 
-    private struct Copies: Sendable {
-        let photo: Made
-        /// `nil` for a film of which no picture can be made.
-        let thumbnail: Made?
-    }
-
-    /// A copy, and the bytes that it consists of.
-    private struct Made: Sendable {
-        let copy: StoredCopy
-        let body: ObjectBody
-    }
-
     private enum Source: Sendable {
-        case made(Copies)
+        case made(SharedCopyWork.Copies)
         case archived(ObjectKey)
         case unfit(String, isFinal: Bool)
     }
@@ -66,18 +55,8 @@ struct SharePhotoSender: Sendable {
         var reason: String
         do {
             return .made(
-                try await pool.run { [self] in
-                    let before = try reducer.examine(photo.path)
-                    // Its stored copy in its place, after a restore, is the photo too.
-                    guard before.digest.md5 == photo.md5 || before.digest.sha256 == stored else {
-                        throw PhotoError(.changed, "the file has changed")
-                    }
-                    let copies = try makeCopies(of: photo.path, before, size)
-                    // Made of other bytes than those that were examined, it would be another photo.
-                    guard try reducer.examine(photo.path).stamp == before.stamp else {
-                        throw PhotoError(.changed, "the file has changed")
-                    }
-                    return copies
+                try await pool.run { [work] in
+                    try work.copies(of: photo.path, md5: photo.md5, stored: stored, size)
                 })
         } catch let error as PhotoError {
             if error.isPermanent { return .unfit("\(error)", isFinal: true) }
@@ -93,12 +72,12 @@ struct SharePhotoSender: Sendable {
             let reader = ObjectReader(store, limit: Self.mostBytes, time: time)
             guard let film = source.flatMap({ FilmType(contentType: $0.contentType) }) else {
                 let bytes = try await reader.read(key)
-                return .made(try await pool.run { [self] in try makeCopies(of: .bytes(bytes), size) })
+                return .made(try await pool.run { [work] in try work.copies(of: .bytes(bytes), size) })
             }
             // All of a film, and its copy, are in memory: of one at a time.
             return try await filmsInMemory.withKey(share.id) {
                 let bytes = try await reader.read(key)
-                return .made(try await pool.run { [self] in try filmCopies(of: bytes, as: film) })
+                return .made(try await pool.run { [work] in try work.filmCopies(of: bytes, as: film) })
             }
         } catch let error as StoreError where error.code == .archived {
             try await noteClass(of: key)
@@ -120,45 +99,6 @@ struct SharePhotoSender: Sendable {
         return "its file is no longer there; share the vacation again"
     }
 
-    private func makeCopies(of source: PhotoSource, _ size: SharedSize) throws(PhotoError) -> Copies {
-        let photo = try maker.sharedCopy(of: source, size: size)
-        let thumbnail = try maker.thumbnail(of: source, side: Self.thumbnailSide)
-        return Copies(
-            photo: Made(copy: photo, body: Self.body(photo)),
-            thumbnail: Made(copy: thumbnail, body: Self.body(thumbnail)))
-    }
-
-    private func makeCopies(
-        of file: FilePath, _ examined: PhotoExamination, _ size: SharedSize
-    ) throws(PhotoError) -> Copies {
-        guard let film = FilmType(contentType: examined.type.name) else {
-            return try makeCopies(of: .file(file), size)
-        }
-        if let reason = Self.refusal(ofFilmOf: examined.stamp.size) { throw PhotoError(.overLimit, reason) }
-        let copy = try maker.sharedFilm(.file(file), as: film)
-        let poster = try maker.poster(of: file, lasting: copy.duration)
-        return Copies(
-            photo: Made(copy: copy, body: ObjectBody(copy, of: file, examined.stamp)),
-            thumbnail: poster.map { Made(copy: $0, body: Self.body($0)) })
-    }
-
-    /// - Parameter size: in bytes.
-    static func refusal(ofFilmOf size: Int64) -> String? {
-        let limit = ShareManifestRules.maximumFilmSize
-        return size > limit ? "films of more than \(limit >> 30) GiB are not shared" : nil
-    }
-
-    /// Of a film that is not on this disk there is no poster.
-    private func filmCopies(of bytes: [UInt8], as film: FilmType) throws(PhotoError) -> Copies {
-        let copy = try maker.sharedFilm(.bytes(bytes), as: film)
-        return Copies(photo: Made(copy: copy, body: Self.body(copy)), thumbnail: nil)
-    }
-
-    private static func body(_ copy: StoredCopy) -> ObjectBody {
-        guard case .reduced(let bytes) = copy.content else { preconditionFailure("copies for others are bytes") }
-        return ObjectBody(bytes: bytes, digest: copy.digest)
-    }
-
     /// The ledger took it for readable: somebody else has moved it. Whoever has to ask for its restore finds it there.
     private func noteClass(of key: ObjectKey) async throws {
         let askedAt = time.now()
@@ -168,7 +108,9 @@ struct SharePhotoSender: Sendable {
 
     // MARK: The store
 
-    private func put(_ copies: Copies, _ photo: SharePhoto, _ share: ShareRecord) async throws -> SharePhotoOutcome {
+    private func put(_ copies: SharedCopyWork.Copies, _ photo: SharePhoto, _ share: ShareRecord) async throws
+        -> SharePhotoOutcome
+    {
         let (copy, body) = (copies.photo.copy, copies.photo.body)
         guard let width = copy.width, let height = copy.height else {
             return .failed("its width and height cannot be read", isFinal: true)

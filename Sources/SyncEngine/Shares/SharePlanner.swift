@@ -11,7 +11,7 @@ package struct SharePlanner: Sendable {
     /// Of a location or a name.
     private static let mostCharacters = 100
 
-    private let store: any ObjectStore
+    private let store: (any ObjectStore)?
     private let ledger: LedgerQueue
     private let reducer: any PhotoReducer
     private let maker: any SharedCopyMaker
@@ -22,11 +22,12 @@ package struct SharePlanner: Sendable {
     private let time: TimeSource
 
     /// - Parameters:
+    ///   - store: `nil` where nothing is going to be published.
     ///   - maker: the one that will make the copies.
     ///   - pool: for reading photos.
     ///   - expireDays: how long a share lasts unless told.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, reducer: any PhotoReducer, maker: any SharedCopyMaker,
+        store: (any ObjectStore)?, ledger: LedgerQueue, reducer: any PhotoReducer, maker: any SharedCopyMaker,
         pool: BlockingPool, lease: ShareLease, maximumPhotos: Int, expireDays: Int, time: TimeSource
     ) {
         self.store = store
@@ -54,6 +55,9 @@ package struct SharePlanner: Sendable {
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true
         var notes = Self.notesOnGone(from: vacation)
         notes += Self.notes(on: choice.companions)
+        if order.tellsNames ?? existing?.tellsNames ?? false {
+            notes.append("The names of the files are told (--original-names).")
+        }
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(choice.items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
@@ -61,26 +65,34 @@ package struct SharePlanner: Sendable {
             startDate: vacation.startDate, endDate: vacation.endDate,
             sharedBy: order.isAnonymous
                 ? nil : (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line),
-            expiresAt: expiresAt,
+            expiresAt: expiresAt, tellsNames: order.tellsNames ?? existing?.tellsNames ?? false,
             photos: choice.items.map {
                 ShareDraft.Photo(
                     md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
                     isLocal: $0.photo.state.isOnDisk)
             })
         let rows = try await ledger { ledger in try existing.map { try ledger.sharePhotos($0.id) } ?? [] }
-        let refusals = try await refusals(of: choice.items, rows)
-        let items = choice.items.filter { refusals[$0.md5] == nil }
-        let refused = choice.items.compactMap { item in
-            refusals[item.md5].map { ShareProposal.Skipped(number: item.number, photo: item.photo, reason: $0) }
-        }
+        let (items, refused, unfit) = try await parted(choice.items, rows)
         let stored = Set(rows.filter { $0.copy != nil || $0.isFinal }.map(\.md5))
         let archived = items.filter { !stored.contains($0.md5) && $0.photo.state == .missing }.compactMap { item in
             item.photo.object.flatMap { $0.isReadable(at: now) ? nil : $0.key }
         }
         return ShareProposal(
             order: order, items: items, skipped: choice.skipped + refused, refused: refused, existing: existing,
-            change: Self.change(of: existing, rows, to: draft, without: Set(refusals.keys)), archived: archived,
+            change: Self.change(of: existing, rows, to: draft, without: unfit), archived: archived,
             notes: notes, draft: draft)
+    }
+
+    /// What of an order can be shown, and what a person should know of the rest. No share is made of it.
+    /// - Throws: ``ShareError``, `CancellationError`.
+    package func content(
+        of order: ShareOrder
+    ) async throws -> (items: [ShareProposal.Item], skipped: [ShareProposal.Skipped], notes: [String]) {
+        let choice = try await choose(order)
+        let (items, refused, _) = try await parted(choice.items, [])
+        return (
+            items, choice.skipped + refused, Self.notesOnGone(from: order.vacation) + Self.notes(on: choice.companions)
+        )
     }
 
     /// Writes a share down, or brings the one that there is up to the proposal, and takes its lease. From here on
@@ -196,7 +208,18 @@ package struct SharePlanner: Sendable {
             return
                 "a film of more than \(SharePhotoSender.mostBytes >> 20) MiB that is not on this machine cannot be shared"
         }
-        return SharePhotoSender.refusal(ofFilmOf: film.stamp.size)
+        return SharedCopyWork.refusal(ofFilmOf: film.stamp.size)
+    }
+
+    /// Those that can be made ready, those that cannot, and what these are.
+    private func parted(
+        _ items: [ShareProposal.Item], _ rows: [SharePhoto]
+    ) async throws -> (items: [ShareProposal.Item], refused: [ShareProposal.Skipped], unfit: Set<MD5Digest>) {
+        let refusals = try await refusals(of: items, rows)
+        let refused = items.compactMap { item in
+            refusals[item.md5].map { ShareProposal.Skipped(number: item.number, photo: item.photo, reason: $0) }
+        }
+        return (items.filter { refusals[$0.md5] == nil }, refused, Set(refusals.keys))
     }
 
     /// Why some cannot be made ready: what the share noted of them, and what of films on the disk can be known before.
@@ -270,7 +293,7 @@ package struct SharePlanner: Sendable {
             && !zip(shared, draft.photos).contains { $0.isDatedAnew(by: $1.takenAt) }
             && existing.location == draft.location && existing.startDate == draft.startDate
             && existing.endDate == draft.endDate && existing.sharedBy == draft.sharedBy
-            && existing.expiresAt.isSameInLedger(as: draft.expiresAt)
+            && existing.expiresAt.isSameInLedger(as: draft.expiresAt) && existing.tellsNames == draft.tellsNames
         if isSame { return .none }
         let (before, after) = (Set(shared.map(\.md5)), Set(draft.photos.map(\.md5)))
         return .update(
@@ -300,7 +323,7 @@ package struct SharePlanner: Sendable {
     /// have been applied, so that the rules themselves are asked.
     /// - Returns: what a person should know when the rules cannot be read.
     private func requireRulesAllow(_ end: Date, createdAt: Date) async throws -> [String] {
-        guard store.capabilities.lifecycle == .byRules else { return [] }
+        guard let store, store.capabilities.lifecycle == .byRules else { return [] }
         let rules: LifecycleConfiguration
         do {
             rules = try await store.lifecycle()

@@ -200,7 +200,7 @@ extension Database {
             sql: """
                 SELECT number, id, folder, selection, quality, location, start_day, end_day, created_at, expires_at, state,
                     step, next_slot, shared_by, published_at, page_written_at, links_end_at, ended_at,
-                    ended_by
+                    ended_by, tells_names
                 FROM shares ORDER BY number
                 """
         ).map { row in
@@ -214,6 +214,7 @@ extension Database {
             line.linksEndAt = row[16]
             line.endedAt = row[17]
             line.endedBy = row[18]
+            if row[19] == 1 as Int64 { line.names = true }
             // Of what is over, nobody needs to know which photos it was.
             if line.endedAt == nil { line.photos = try catalogPhotos(ofShare: row[0]) }
             return line
@@ -278,7 +279,30 @@ extension Database {
         }
     }
 
-    fileprivate func catalogProfiles() throws -> [String] {
-        try String.fetchAll(self, sql: "SELECT uuid FROM profiles UNION SELECT uuid FROM profile_ids ORDER BY uuid")
+    /// Those that merges lead from and to included.
+    fileprivate func catalogProfiles() throws -> [CatalogProfile] {
+        try Row.fetchAll(
+            self,
+            sql: """
+                WITH ids AS (
+                    SELECT uuid AS id FROM profiles UNION SELECT uuid FROM profile_ids
+                    UNION SELECT profile FROM profile_merges
+                )
+                SELECT ids.id, ifnull(profiles.name, profile_ids.name), profile_merges.into_profile,
+                    profiles.uuid IS NOT NULL OR profile_ids.needs_number IS 1
+                FROM ids LEFT JOIN profiles ON profiles.uuid = ids.id LEFT JOIN profile_ids ON profile_ids.uuid = ids.id
+                LEFT JOIN profile_merges ON profile_merges.profile = ids.id ORDER BY ids.id
+                """
+        ).map { row in
+            CatalogProfile(
+                profile: row[0], name: (row[1] as String?).flatMap { $0.mayTellNumber ? nil : $0 }, into: row[2],
+                number: row[3] ? nil : false)
+        }
     }
+}
+
+extension String {
+    /// Whether so many digits are in it that a telephone number may be: what people call a profile is for people, and stays
+    /// here then.
+    fileprivate var mayTellNumber: Bool { unicodeScalars.count { $0.properties.numericType != nil } >= 7 }
 }

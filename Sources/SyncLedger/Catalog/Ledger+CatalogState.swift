@@ -8,7 +8,7 @@ package struct CatalogState: Hashable, Sendable {
     package var vacations: [CatalogVacation] = []
     package var shares: [CatalogShare] = []
     package var restores: [CatalogRestore] = []
-    package var profiles: [String] = []
+    package var profiles: [CatalogProfile] = []
 
     package init() {}
 
@@ -19,7 +19,7 @@ package struct CatalogState: Hashable, Sendable {
         case .vacation(let vacation): vacations.append(vacation)
         case .share(let share): shares.append(share)
         case .restore(let restore): restores.append(restore)
-        case .profile(let id): profiles.append(id)
+        case .profile(let profile): profiles.append(profile)
         default: return false
         }
         return true
@@ -39,14 +39,18 @@ extension Ledger {
             }
             for share in state.shares { try db.note(share, movedTo: places) }
             for restore in state.restores { try db.note(restore, at: time) }
-            for id in state.profiles where UUID(uuidString: id) != nil {
-                try db.run(
-                    """
-                    INSERT INTO profile_ids (uuid) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM profiles WHERE uuid = ?1)
-                    ON CONFLICT DO NOTHING
-                    """, [id.lowercased()])
-            }
+            try db.note(state.profiles)
         }
+    }
+
+    /// Notes names and merges of profiles that the catalogue of another machine has: they are the user's. What is known already
+    /// stays, and nobody is asked for their numbers here.
+    package func noteOthersProfiles(_ profiles: [CatalogProfile]) throws(LedgerError) {
+        let told = profiles.filter { $0.name != nil || $0.into != nil }.map {
+            CatalogProfile(profile: $0.profile, name: $0.name, into: $0.into, number: false)
+        }
+        if told.isEmpty { return }
+        try write("note profiles of another machine") { try $0.note(told) }
     }
 
     /// Takes a share of another machine up, as its catalogue has it. The store does not tell so yet:
@@ -217,13 +221,14 @@ extension Database {
             """
             INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
                 expires_at, state, step, next_slot, published_at, page_written_at, links_end_at, ended_at,
-                ended_by, ownership)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
+                ended_by, tells_names, ownership)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
             """,
             [
                 share.share, Data(share.path.path.bytes), share.selection, share.quality, share.location, share.start,
                 share.end, share.sharedBy, share.createdAt, share.expiresAt, state, share.step, share.nextSlot,
                 share.publishedAt, share.pageWrittenAt, share.linksEndAt, share.endedAt, share.endedBy,
+                share.names == true,
             ])
         guard added > 0 else { return }
         let number = lastInsertedRowID

@@ -27,14 +27,17 @@ package struct ProfileUse: Hashable, Sendable {
 
 extension Ledger {
     /// Adds a profile, unless its number is known.
+    /// - Parameter name: `nil` for the one that the id has, if any.
     /// - Returns: the profile with that number: the one that was there before, if any.
     package func addProfile(
         uuid: String, phone: PhoneNumber, name: String?, at time: Date
     ) throws(LedgerError) -> ProfileRecord {
         try write("add a profile", isDurable: true) { db in
             try db.run(
-                "INSERT INTO profiles VALUES (?, ?, ?, ?) ON CONFLICT (phone) DO NOTHING",
-                [uuid, phone.e164, name, time.milliseconds])
+                """
+                INSERT INTO profiles VALUES (?1, ?2, ifnull(?3, (SELECT name FROM profile_ids WHERE uuid = ?1)), ?4)
+                ON CONFLICT (phone) DO NOTHING
+                """, [uuid, phone.e164, name, time.milliseconds])
             try db.run("DELETE FROM profile_ids WHERE uuid IN (SELECT uuid FROM profiles)")
             guard let profile = try db.profile(phone) else { throw UnknownName() }
             return profile
@@ -50,7 +53,13 @@ extension Ledger {
 
     /// Ids that the store's catalogue has told, and of which nobody has given the number here: it is in no catalogue.
     package func profilesWithoutNumber() throws(LedgerError) -> [String] {
-        try read("list profiles without a number") { try $0.texts("SELECT uuid FROM profile_ids ORDER BY uuid") }
+        try read("list profiles without a number") { db in
+            try db.texts(
+                """
+                SELECT uuid FROM profile_ids WHERE needs_number = 1
+                AND uuid NOT IN (SELECT profile FROM profile_merges) ORDER BY uuid
+                """)
+        }
     }
 
     package func profile(_ phone: PhoneNumber) throws(LedgerError) -> ProfileRecord? {

@@ -10,3 +10,24 @@ enum ProfileIDSchema {
         """
     ]
 }
+
+/// A migration: names of profiles that go by an id, and which profiles are one. It has shipped when you read this: see
+/// ``Schema``.
+enum ProfileMergeSchema {
+    static let name = "names and merges of profiles"
+
+    // profile_ids.uuid may be any id from now on. Ids are as they stand in keys: none tells a telephone number. A merge
+    // leads to its end in one step.
+    static let all = [
+        """
+        ALTER TABLE profile_ids ADD COLUMN name TEXT;
+        ALTER TABLE profile_ids ADD COLUMN needs_number INTEGER NOT NULL DEFAULT 1 CHECK (needs_number IN (0, 1));
+        CREATE TABLE profile_merges (
+            profile TEXT PRIMARY KEY,
+            into_profile TEXT NOT NULL,                        -- whose all of it is; no profile of this table
+            CHECK (profile <> into_profile)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX events_by_profile_uuid ON events (profile_uuid) WHERE profile_uuid IS NOT NULL;
+        """
+    ]
+}

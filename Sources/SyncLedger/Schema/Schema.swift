@@ -57,6 +57,8 @@ enum Schema {
         (CounterSchema.name, running(CounterSchema.all)),
         (RetentionRunSchema.name, running(RetentionRunSchema.all)),
         (StandingNoticeSchema.name, running(StandingNoticeSchema.all)),
+        (ProfileMergeSchema.name, running(ProfileMergeSchema.all)),
+        (ShareNameSchema.name, running(ShareNameSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -25,3 +25,11 @@ enum ShareEndSchema {
         ) STRICT, WITHOUT ROWID;
         """
 }
+
+/// A migration: shares that tell the names of files. It has shipped when you read this: see ``Schema``.
+enum ShareNameSchema {
+    static let name = "names of shared files"
+    static let all = [
+        "ALTER TABLE shares ADD COLUMN tells_names INTEGER NOT NULL DEFAULT 0 CHECK (tells_names IN (0, 1))"
+    ]
+}

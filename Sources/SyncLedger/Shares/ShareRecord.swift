@@ -90,6 +90,8 @@ package struct ShareRecord: Hashable, Sendable {
     /// The number of the take-over by which this machine has it; 0 when it has made it; `nil` as long as the store does not
     /// tell the other machines that it is this one's.
     package let ownership: Int?
+    /// Whether others are told the names of the files.
+    package let tellsNames: Bool
 
     package var keys: ShareKeys { ShareKeys(id) }
 }
@@ -101,7 +103,7 @@ extension ShareRecord: FetchableRecord {
         recipient, link_end_is_known, \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND failure IS NULL), \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL), \
-        ended_by, ownership
+        ended_by, ownership, tells_names
         """
 
     init(row: Row) throws {
@@ -120,7 +122,7 @@ extension ShareRecord: FetchableRecord {
             restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
             publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
             endedAt: row.time(20), holder: row[21], recipient: row[22],
-            photoCount: row[24], storedCount: row[25], endedBy: row[26], ownership: row[27])
+            photoCount: row[24], storedCount: row[25], endedBy: row[26], ownership: row[27], tellsNames: row[28])
     }
 }
 
@@ -162,13 +164,16 @@ package struct ShareDraft: Hashable, Sendable {
     package var endDate: CalendarDay
     package var sharedBy: String?
     package var expiresAt: Date
+    /// Whether others are told the names of the files.
+    package var tellsNames: Bool
     /// Each content once, in the order in which they are to be seen.
     package var photos: [Photo]
 
     package init(
         folder: FilePath, selection: PhotoSelection?, quality: ShareQuality, location: String, startDate: CalendarDay,
-        endDate: CalendarDay, sharedBy: String?, expiresAt: Date, photos: [Photo]
+        endDate: CalendarDay, sharedBy: String?, expiresAt: Date, tellsNames: Bool = false, photos: [Photo]
     ) {
+        self.tellsNames = tellsNames
         self.folder = folder
         self.selection = selection
         self.quality = quality

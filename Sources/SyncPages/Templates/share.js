@@ -6,7 +6,7 @@
   const withoutHash = location.pathname + location.search;
 
   // The end, in the reader's own zone. Hidden parts are hidden, not removed: a clock that was wrong may be put right.
-  const ends = new Date(document.body.dataset.ends);
+  const ends = document.body.dataset.ends ? new Date(document.body.dataset.ends) : null;
   const words = {
     day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
   };
@@ -15,7 +15,7 @@
   }
   let isOver = false;
   function checkEnd() {
-    if (isOver || Date.now() < ends.getTime()) return isOver;
+    if (isOver || !ends || Date.now() < ends.getTime()) return isOver;
     isOver = true;
     for (const part of document.querySelectorAll(".live")) part.hidden = true;
     byId("ended").hidden = false;
@@ -252,18 +252,20 @@
   }
 
   // navigator.clipboard is there on https and localhost only.
-  byId("copy").hidden = false;
-  byId("copy").addEventListener("click", async () => {
-    const line = byId("mirror");
-    let isCopied = true;
-    try {
-      await navigator.clipboard.writeText(line.textContent);
-    } catch {
-      getSelection().selectAllChildren(line);
-      isCopied = document.execCommand("copy");
-    }
-    byId("copy-words").textContent = isCopied ? "Copied." : "Press Ctrl+C to copy the line.";
-  });
+  if (byId("copy")) {
+    byId("copy").hidden = false;
+    byId("copy").addEventListener("click", async () => {
+      const line = byId("mirror");
+      let isCopied = true;
+      try {
+        await navigator.clipboard.writeText(line.textContent);
+      } catch {
+        getSelection().selectAllChildren(line);
+        isCopied = document.execCommand("copy");
+      }
+      byId("copy-words").textContent = isCopied ? "Copied." : "Press Ctrl+C to copy the line.";
+    });
+  }
 
   // Thumbnails whose links have ended, or that were deleted while the page was open.
   const missing = () => { if (!checkEnd()) byId("unreachable").hidden = false; };

@@ -223,4 +223,19 @@ import Testing
         #expect(Set(names) == ["a.jpg", "a.XMP", "waits.xmp"])
         #expect(try ledger.overview().totals[.skipped].files == 2)
     }
+
+    @Test func `profiles of which a catalogue told before they had names wait for their number as they did`() throws {
+        let state = try StateFolder()
+        try state.makeLedger(upTo: "standing notices") { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO profiles VALUES ('uuid-1', '+17788143739', 'Oma', 1000);
+                    INSERT INTO profile_ids (uuid) VALUES ('uuid-2');
+                    """)
+        }
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        #expect(try ledger.profiles().map(\.name) == ["Oma"] && ledger.profilesWithoutNumber() == ["uuid-2"])
+        #expect(try ledger.mergedProfile("uuid-1") == "uuid-1")
+    }
 }

@@ -183,6 +183,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "../../outside/precious.jpg", "/etc/cron.d/x", "..", ".bashrc", ".sync-agent-mirror.json", "vacation.json",
+        "-rf.jpg",
+        "a\\u0000b.jpg", "precious.jpg\\u202e", "mine.jpg",
+    ])
+    func `A name that a share tells is that of a new photo in this folder, or is not taken`(name: String) async throws {
+        try await SharedTrip.run(photos: 2) { trip in
+            trip.publish(trip.photos(2), changes: ["\"width\":4": "\"width\":4,\"name\":\"\(name)\""])
+            try trip.tree.write("mine", to: "home/paris/mine.jpg")
+            let before = try trip.outside()
+            let options = ShareMirror.Options(isForced: true, keepsNames: true)
+            _ = try await trip.mirror(nil, options).run()
+            let after = try trip.outside()
+            #expect(before == after)
+            let mine = try trip.read("mine.jpg")
+            #expect(mine == Array("mine".utf8))
+            let names = try trip.names()
+            let photos = names.filter { ![".sync-agent-mirror.json", "vacation.json", "mine.jpg"].contains($0) }
+            #expect(photos.allSatisfy { $0.hasSuffix(".jpg") && !$0.hasPrefix(".") && !$0.hasPrefix("-") }, "\(names)")
+            #expect(photos.count == (name == "mine.jpg" ? 1 : 2), "\(names)")
+            let again = try await trip.mirror(nil, options).run()
+            #expect(again.downloaded.isEmpty)
+        }
+    }
+
     @Test func `A memory that somebody prepared cannot name other files of the folder`() async throws {
         try await SharedTrip.run(photos: 1) { trip in
             let digest = SHA256Digest(of: trip.photos(1)[0].bytes)

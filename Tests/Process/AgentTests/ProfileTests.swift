@@ -17,6 +17,24 @@ import Testing
         var orphanedEvents: Int
     }
 
+    private struct Merge: Decodable {
+        struct Profile: Decodable {
+            var id: String
+            var name: String?
+        }
+
+        struct Photos: Decodable {
+            var moved: Int
+            var left: [[String: String]]
+        }
+
+        var dryRun: Bool
+        var from: Profile
+        var into: Profile
+        var events: Int
+        var photos: Photos
+    }
+
     private struct Migration: Decodable {
         struct Orphan: Decodable {
             var profile: String
@@ -97,6 +115,99 @@ import Testing
         _ = try await home.pass()
         #expect(try await answer(Profiles.self, "list").orphanedEvents == 0)
         #expect(added.events == 0)
+    }
+
+    private func archive(_ profiles: [String]) async throws {
+        let events = try profiles.enumerated().map { index, profile in
+            """
+            {"id":"e\(index)","profileId":"\(profile)","eventType":"taskResponse","createdAt":"2025-01-01T08:00:00Z",\
+            "photoData":"\(Data(try SamplePhoto.unique(index)).base64EncodedString())"}
+            """
+        }
+        try home.gallery.appending("events.json").create(Array("[\(events.joined(separator: ",\n"))]".utf8))
+        // An empty folder would be taken for a drive that is not mounted.
+        try home.gallery.appending("plain.jpg").create(SamplePhoto.unique(7))
+        _ = try await home.pass()
+        let cleanup = try await home.run("cleanup")
+        #expect(cleanup.code == 0, "\(cleanup.complaint)")
+    }
+
+    private func archived(_ arguments: String...) async throws -> [String] {
+        struct Listing: Decodable {
+            struct Photo: Decodable { var key: String }
+            var photos: [Photo]
+        }
+        let listed = try await home.start(["archive", "list", "--json"] + arguments).finished()
+        return try JSONDecoder().decode(Listing.self, from: Data(listed.output)).photos.map(\.key).sorted()
+    }
+
+    @Test func `what is one profile's becomes another one's, and a rebuild knows it and its name`() async throws {
+        let added = try await answer(Profile.self, "add", "7788143739", "--name", "Grandma")
+        try await archive(["u-17", "7788143739", "grandpa"])
+        #expect(try await home.run("profiles", "rename", "Grandma", "Grandma Ruth").code == 0)
+        #expect(try await home.run("profiles", "rename", "U-17", "Ruth").code == 0)
+        // Nobody is there to be asked.
+        #expect(try await home.run("profiles", "merge", "ruth", "7788143739").code == 64)
+        let dry = try await answer(Merge.self, "merge", "ruth", "7788143739", "--dry-run")
+        #expect((dry.dryRun, dry.from.id, dry.into.id, dry.events, dry.photos.moved) == (true, "u-17", added.id, 1, 1))
+        #expect(try await archived("--profile", "u-17").count == 1)
+        let merged = try await answer(Merge.self, "merge", "ruth", added.id.uppercased(), "--yes")
+        #expect((merged.events, merged.photos.moved, merged.photos.left) == (1, 1, []))
+        let keys = ["e0", "e1"].map { "gallery-archive/ana/\(added.id)/2025/01/\($0).jpg" }
+        for name in ["u-17", "U-17", "grandma ruth", added.id, "+1 778 814 3739"] {
+            #expect(try await archived("--profile", name) == keys)
+        }
+        let again = try await answer(Merge.self, "merge", "u-17", added.id, "--yes")
+        #expect((again.photos.moved, again.photos.left) == (0, []))
+        #expect(try await home.run("profiles", "merge", "u-17", "grandpa", "--yes").code == 1)
+        #expect(try await home.run("profiles", "merge", added.id, "7788143739", "--yes").code == 64)
+        // What still comes under the old id is archived under the new one.
+        try home.gallery.appending("late.json").create(
+            Array(
+                """
+                {"id":"late","profileId":"u-17","eventType":"taskResponse","createdAt":"2025-02-01T08:00:00Z",\
+                "photoData":"\(Data(try SamplePhoto.unique(9)).base64EncodedString())"}
+                """.utf8))
+        _ = try await home.pass()
+        #expect(try await home.run("cleanup").code == 0)
+        let late = "gallery-archive/ana/\(added.id)/2025/02/late.jpg"
+        #expect(try await archived("--profile", added.id, "--from", "2025-02-01") == [late])
+        let list = try await home.run("profiles", "list")
+        #expect(list.text.contains("Grandma Ruth") && list.text.contains("was u-17"))
+
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        #expect(try await home.run("rebuild").code == 0)
+        #expect(try await archived("--profile", "u-17") == keys + [late])
+        #expect(try await home.run("profiles", "list").text.contains("\(added.id) (Grandma Ruth)  needs its number"))
+        _ = try await home.run("profiles", "add", "--id", added.id, "7788143739")
+        #expect(try await answer(Profiles.self, "list").profiles.map(\.name) == ["Grandma Ruth"])
+        // No number has left this machine.
+        let objects = try home.tree.files(below: "store").filter { !$0.contains("staging") }
+        for file in objects {
+            let bytes = try home.tree.read("store/\(file)")
+            #expect(bytes.range(of: "7788143739") == nil && bytes.range(of: "778 814") == nil, "\(file)")
+        }
+    }
+
+    @Test func `a profile with anything in it is not removed, and an empty one is`() async throws {
+        let (full, empty) = (
+            try await answer(Profile.self, "add", "7788143739", "--name", "Full"),
+            try await answer(Profile.self, "add", "7788143738", "--name", "Empty")
+        )
+        try await archive(["7788143739"])
+        let refused = try await home.run("profiles", "remove", "Full", "--yes")
+        #expect(refused.code == 1)
+        #expect(
+            refused.complaint.contains("1 archived photo") && refused.complaint.contains("profiles merge \(full.id)"))
+        // The folder of the gallery is its.
+        #expect(try await home.run("profiles", "remove", "grandma", "--yes").code == 1)
+        #expect(try await home.run("profiles", "remove", "empty").code == 64)
+        #expect(try await home.run("profiles", "remove", "empty", "--dry-run").code == 0)
+        #expect(try await home.run("profiles", "remove", "empty", "--yes").code == 0)
+        #expect(try await answer(Profiles.self, "list").profiles.map(\.id) == [full.id])
+        #expect(try await home.run("profiles", "remove", empty.id, "--yes").code == 66)
+        #expect(try await home.run("profiles", "rename", "7788143738", "Nobody").code == 66)
+        #expect(try await archived().count == 1)
     }
 }
 

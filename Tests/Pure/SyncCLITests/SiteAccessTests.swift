@@ -10,7 +10,7 @@ import Testing
 
     private func access(key: UInt8 = 1, password: String? = nil, base: String? = nil) -> SiteAccess {
         SiteAccess(
-            key: [UInt8](repeating: key, count: 32), hosts: SiteHosts(isLoopback: true, machine: "box", base: nil),
+            key: [UInt8](repeating: key, count: 32), hosts: SiteHosts(isLoopback: true, machines: ["box"], base: nil),
             password: password, base: base.flatMap { URL(string: $0) }, time: clock.source)
     }
 
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `beyond this machine its name counts, and that of the proxy`() {
-        let hosts = SiteHosts(isLoopback: false, machine: "Box", base: "photos.example.net")
+        let hosts = SiteHosts(isLoopback: false, machines: ["Family PC", "Box"], base: "photos.example.net")
         for name in ["box", "box.local:8420", "photos.example.net"] { #expect(hosts.contains(name)) }
         #expect(!hosts.contains("box.example.net"))
     }

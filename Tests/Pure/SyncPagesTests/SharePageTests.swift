@@ -22,6 +22,27 @@ import Testing
         #expect(markup.all("script").map(\.attributes) == [[:]])
     }
 
+    @Test func `who shows a picture beside a link is told one, and friends when links end before the share`() throws {
+        var page = SharePage.sample()
+        let plain = PageMarkup(try page.html())
+        let images = { (markup: PageMarkup) in
+            markup.all("meta").filter { $0.attributes["property"] == "og:image" }.compactMap {
+                $0.attributes["content"]
+            }
+        }
+        #expect(images(plain).isEmpty && !plain.text.contains("The links on this page work until"))
+        page.previewLink = "https://photos.example.net/s/1/thumbnails/0.jpg?a=b&c=d"
+        page.linksEndAt = page.expiresAt?.addingTimeInterval(-3_600)
+        let markup = PageMarkup(try page.html())
+        #expect(images(markup) == [page.previewLink])
+        #expect(markup.text.contains("The links on this page work until"))
+        #expect(markup.unbalanced.isEmpty)
+        page.linksEndAt = page.expiresAt
+        #expect(try !PageMarkup(page.html()).text.contains("The links on this page work until"))
+        page.previewLink = "javascript:alert(1)"
+        #expect(throws: PageError.self) { try page.html() }
+    }
+
     @Test(arguments: [0, 1, 50, 500])
     func `every photo is a link that needs no script, around a picture with a text and a size`(count: Int) throws {
         let page = SharePage.sample(photos: count)
@@ -74,6 +95,33 @@ import Testing
         let manifest = markup.all("link").first { $0.attributes["rel"] == "alternate" }
         #expect(manifest?.attributes["href"] == page.manifestLink)
         #expect(manifest?.attributes["type"] == "application/vnd.sync-agent.share+json")
+    }
+
+    @Test func `a page on a disk has no end, no manifest and no line for a mirror, and its pictures may be files`()
+        throws
+    {
+        let page = SharePage.sample().with {
+            $0.expiresAt = nil
+            $0.manifestLink = nil
+            $0.mirrorReference = nil
+        }
+        let text = try page.html()
+        for word in [
+            "data-ends", "rel=\"alternate\"", "sync-agent mirror", "This share", "id=\"copy\"", "id=\"fetch\"",
+        ] {
+            #expect(!text.contains(word), "\(word)")
+        }
+        #expect(text.contains("img-src &#39;self&#39; file:; media-src &#39;self&#39; file:;"))
+        #expect(text.contains("connect-src &#39;none&#39;"))
+        #expect(text.contains("href=\"x_0.jpg\"") && text.contains("shared by <bdi>Ana</bdi>"))
+        // And one in a store has all of them.
+        let shared = try SharePage.sample().html()
+        for word in [
+            "data-ends", "rel=\"alternate\"", "sync-agent mirror", "This share ends", "id=\"copy\"", "id=\"fetch\"",
+        ] {
+            #expect(shared.contains(word), "\(word)")
+        }
+        #expect(!shared.contains("file:"))
     }
 
     @Test func `links to two origins are refused, for the policy would block one of them`() {

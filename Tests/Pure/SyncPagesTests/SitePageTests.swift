@@ -56,9 +56,11 @@ import Testing
             .shareForm(
                 .init(
                     vacation: "1", photos: [.init(id: "a", name: name, isChosen: true)], sharedBy: name, days: 30,
-                    isFull: true, remarks: [name], others: [.init(name, "/shares/s")], updates: true,
+                    isFull: true, remarks: [name], others: [.init(name, "/shares/s")],
+                    update: .init(share: "s", text: name),
                     price: .init(dollars: "0.1", text: name))),
-            .text(.init([name, name], button: .init(name, "/doctor"), remark: name)), .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
+            .text(.init([name, name], button: .init(name, "/doctor"), remark: name)),
+            .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
         ]
         return try [stream([item(name)])]
             + places.map {

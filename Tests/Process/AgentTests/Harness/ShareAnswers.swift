@@ -79,6 +79,7 @@ struct SharedManifest: Decodable, Sendable {
         var size: Int
         var sha256: String
         var takenAt: String?
+        var name: String?
     }
 
     var locationName: String

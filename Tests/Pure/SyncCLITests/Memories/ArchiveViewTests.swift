@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncLedger
 import Testing
 
 @testable import SyncCLI
@@ -26,10 +27,17 @@ import Testing
     @Test func `a line tells date, profile, size, class and badge, within 80 columns`() throws {
         let page = ArchivePage(photos: [try memory(), try memory("e2", class: .deepArchive)], next: nil)
         let lines = lines(page, names: ["0f3a9c21-6c0e": "Grandma"])
-        #expect(lines[1] == "2025-10-20 08:15  Grandma              313 KiB  STANDARD")
-        #expect(lines[2] == "2025-10-20 08:15  Grandma              313 KiB  DEEP_ARCHIVE  archived")
+        #expect(lines[2] == "2025-10-20 08:15  Grandma              313 KiB  STANDARD")
+        #expect(lines[3] == "  e1                                    taskResponse    Pills")
+        #expect(lines[4] == "2025-10-20 08:15  Grandma              313 KiB  DEEP_ARCHIVE  archived")
         #expect(lines.last == "2 photos")
         #expect(lines.allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func `an event's id is whole however long it is, and a title is as long as there is room`() throws {
+        let id = String(repeating: "0123456789", count: 6)
+        let lines = lines(ArchivePage(photos: [try memory(id)], next: nil))
+        #expect(lines[3] == "  \(id)  taskResponse    Pills")
     }
 
     @Test func `the way to the next page is a line to copy`() throws {
@@ -46,7 +54,11 @@ import Testing
 
     @Test func `JSON has every field that people build on`() throws {
         let page = ArchivePage(photos: [try memory(class: .deepArchive)], next: try memory().key)
-        let text = try JSONOutput.text(ArchiveReport(page))
+        var notes = ProfileNotes()
+        notes.names = ["ruth": "Grandma"]
+        notes.merges = ["0f3a9c21-6c0e": "ruth"]
+        let book = ProfileBook([], notes: notes, phones: NoPhones(), region: nil, pseudonyms: Pseudonyms(key: [1]))
+        let text = try JSONOutput.text(ArchiveReport(page, book))
         let expected = """
             {
               "next" : "gallery-archive/ana/0f3a9c21-6c0e/2025/10/e1.jpg",
@@ -59,7 +71,8 @@ import Testing
                   "eventType" : "taskResponse",
                   "height" : null,
                   "key" : "gallery-archive/ana/0f3a9c21-6c0e/2025/10/e1.jpg",
-                  "profile" : "0f3a9c21-6c0e",
+                  "profile" : "ruth",
+                  "profileName" : "Grandma",
                   "size" : 320000,
                   "storageClass" : "DEEP_ARCHIVE",
                   "title" : "Pills",
@@ -72,5 +85,11 @@ import Testing
             }
             """
         #expect(text == expected)
+    }
+
+    private struct NoPhones: PhoneNumbers {
+        func parse(_ text: String, region: String?) throws(InvalidPhoneNumber) -> PhoneNumber {
+            throw InvalidPhoneNumber(text, reason: "none")
+        }
     }
 }

@@ -35,6 +35,29 @@ import Testing
         #expect(try JSONOutput.text(report).contains(#""createdAt" : "2026-01-01T00:00:00Z""#))
     }
 
+    @Test func `merged profiles stand below the one that has all of theirs, with their numbers`() throws {
+        let ledger = try Ledger.inMemory()
+        let id = "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"
+        _ = try ledger.addProfile(
+            uuid: id, phone: PhoneNumber(e164: "+17788143739"), name: nil, at: Date(timeIntervalSince1970: 0))
+        try ledger.renameProfile("ruth", to: "Ruth")
+        try ledger.mergeProfile(id, into: "ruth")
+        try ledger.mergeProfile("u-17", into: "ruth")
+        let report = ProfileListReport(
+            ProfileBook(
+                try ledger.profiles(), notes: try ledger.profileNotes(), phones: PlusNumbers(), region: nil,
+                pseudonyms: Pseudonyms(key: [1])),
+            uses: [
+                ProfileUse(profile: "+17788143739", uuid: nil, events: 2),
+                ProfileUse(profile: "ruth", uuid: nil, events: 1),
+            ])
+        let lines = report.lines(on: .standardOutput([:]))
+        #expect(lines[1].hasPrefix("ruth  ") && lines[1].hasSuffix("  3  Ruth"))
+        #expect(lines[2].contains("+17788143739") && lines[2].hasSuffix("was \(id)"))
+        #expect(lines[3].hasSuffix("was u-17"))
+        #expect(report.profiles.isEmpty)
+    }
+
     @Test func `events of a profile that may be a number without its country are counted, and told`() throws {
         let ledger = try Ledger.inMemory()
         let report = ProfileListReport(
@@ -55,7 +78,8 @@ import Testing
 
     @Test(arguments: [
         ["add"], ["add", "+1", "--id", "no-uuid"], ["add", "+1", "--name", ""], ["add", "+1", "--name", "a\nb"],
-        ["migrate", "now"],
+        ["migrate", "now"], ["rename", "grandma"], ["rename", "grandma", ""], ["rename", "grandma", "a\nb"],
+        ["merge", "grandma"], ["remove"],
     ])
     func `what makes no sense is refused`(words: [String]) {
         #expect(throws: (any Error).self) { try SyncAgentCommand.parseAsRoot(["profiles"] + words) }

@@ -45,7 +45,8 @@ struct CatalogCodingTests {
                 .restore(
                     CatalogRestore(
                         restore: 7, requestedAt: 1, by: "ana", tier: "bulk", rush: false, days: 30, items: [item])),
-                .profile("6f1c2d3e-1111-4222-8333-444455556666"), .end(11),
+                .profile(CatalogProfile(profile: "6f1c2d3e-1111-4222-8333-444455556666")),
+                .profile(CatalogProfile(profile: "grandma", name: "Oma", into: "u-17", number: false)), .end(12),
             ]
         }
     }
@@ -56,6 +57,12 @@ struct CatalogCodingTests {
             #expect(data.last == UInt8(ascii: "\n") && data.count { $0 == UInt8(ascii: "\n") } == 1)
             #expect(try coding().line(data.dropLast()) == line)
         }
+    }
+
+    @Test func `a profile of which no more is known than its id is written as versions before names wrote it`() throws {
+        let id = "6f1c2d3e-1111-4222-8333-444455556666"
+        let line = CatalogLine.profile(CatalogProfile(profile: id))
+        #expect(String(decoding: try coding().data(line), as: UTF8.self) == "{\"profile\":\"\(id)\"}\n")
     }
 
     @Test func `what follows from the MD5 is not written, and a line of a photo is short`() throws {

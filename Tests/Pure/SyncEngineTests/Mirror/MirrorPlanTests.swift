@@ -48,6 +48,26 @@ import Testing
         #expect(try step(other, standing) == .download("001_2024-06-15_Paris_abababab.jpg", overwrites: false))
     }
 
+    @Test func `By a name that the share tells, nothing is replaced that was not put there`() throws {
+        let text = Self.text.replacing("\"size\":9", with: "\"size\":9,\"name\":\"IMG_1.HEIC\"")
+        let share = try ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)
+        let photo = share.photos[0]
+        let plan = MirrorPlan(names: MirrorName(share), originals: OriginalNames(share), isForced: true)
+        #expect(plan.step(for: photo, noted: nil, standing: .missing) == .download("IMG_1.jpg", overwrites: false))
+        let ours: (name: FilePath.Component, sha256: String) = ("IMG_1.jpg", Self.sha256)
+        #expect(plan.step(for: photo, noted: ours, standing: .changed) == .download("IMG_1.jpg", overwrites: true))
+        let other: (name: FilePath.Component, sha256: String) = ("IMG_1.jpg", String(repeating: "cd", count: 32))
+        #expect(
+            plan.step(for: photo, noted: other, standing: .same)
+                == .download("IMG_1_001_abababab.jpg", overwrites: false))
+        // And without the wish for names it stays what it is.
+        let plain = MirrorPlan(names: MirrorName(share), isForced: false)
+        #expect(plain.step(for: photo, noted: ours, standing: .same) == .alreadyThere("IMG_1.jpg"))
+        #expect(
+            plain.step(for: photo, noted: nil, standing: .missing)
+                == .download("001_2024-06-15_Paris.jpg", overwrites: false))
+    }
+
     @Test(arguments: ["notes.txt", "002_old.jpg", "001_old.txt", "0001_old.jpg", ".bashrc"])
     func `A note of a name that this photo never had is none`(name: String) throws {
         let name = try #require(FilePath.Component(name))

@@ -120,4 +120,75 @@ import Testing
         #expect(try world.ledger.event("e1")?.profileUUID == "uuid-1")
         #expect(try world.ledger.profileUses().map(\.uuid) == ["uuid-1"])
     }
+
+    @Test func `names and merges go into the catalogue, numbers do not, and another ledger knows them by it`() throws {
+        let id = "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"
+        let phone = PhoneNumber(e164: "+17788143739")
+        _ = try world.ledger.addProfile(uuid: id, phone: phone, name: "Oma", at: world.now)
+        try world.ledger.renameProfile(id, to: "Grandma")
+        try world.ledger.renameProfile("u-17", to: "call 415 555 5516")
+        try world.ledger.mergeProfile("grandma", into: id)
+        let profiles = try world.ledger.catalogState().compactMap { line in
+            if case .profile(let profile) = line { profile } else { CatalogProfile?.none }
+        }
+        #expect(
+            profiles == [
+                CatalogProfile(profile: id, name: "Grandma"),
+                CatalogProfile(profile: "grandma", into: id, number: false),
+                CatalogProfile(profile: "u-17", number: false),
+            ])
+        let other = try World().ledger
+        var state = CatalogState()
+        for profile in profiles {
+            let isTaken = state.take(.profile(profile))
+            #expect(isTaken)
+        }
+        try other.noteCatalog(state, in: [:], at: world.now)
+        #expect(try other.profilesWithoutNumber() == [id])
+        #expect(try other.profileNotes().names == [id.inBytes: "Grandma"])
+        #expect(try other.mergedProfile("grandma") == id)
+        // Its number brings the profile back with its name.
+        let profile = try other.addProfile(uuid: id, phone: phone, name: nil, at: world.now)
+        #expect(profile.name == "Grandma")
+        #expect(try other.profilesWithoutNumber() == [])
+    }
+
+    @Test
+    func `what another machine's catalogue tells of profiles asks for no number, and changes nothing that is known`()
+        throws
+    {
+        let id = "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"
+        try world.ledger.renameProfile("grandma", to: "Oma")
+        try world.ledger.mergeProfile("a", into: "b")
+        try world.ledger.noteOthersProfiles([
+            CatalogProfile(profile: id), CatalogProfile(profile: "grandma", name: "Ruth", into: id),
+            CatalogProfile(profile: "b", into: "a"), CatalogProfile(profile: "a", into: "c"),
+            CatalogProfile(profile: "../x", name: "x", into: "y"), CatalogProfile(profile: "x", into: ".."),
+        ])
+        #expect(try world.ledger.profilesWithoutNumber() == [])
+        let notes = try world.ledger.profileNotes()
+        #expect(notes.names == ["grandma": "Oma"])
+        #expect(notes.merges == ["a": "b", "grandma": id])
+    }
+
+    @Test func `a profile goes with what was merged into it, and never while anything is its`() throws {
+        let id = "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"
+        let phone = PhoneNumber(e164: "+17788143739")
+        let profile = try world.ledger.addProfile(uuid: id, phone: phone, name: "Oma", at: world.now)
+        try world.ledger.mergeProfile("grandma", into: id)
+        let event = try note("e1")
+        #expect(try !world.ledger.removeProfiles(["p1"]))
+        _ = try world.ledger.mapProfile("p1", to: profile)
+        #expect(try !world.ledger.removeProfiles([id, "grandma"]))
+        try clean("e1")
+        try world.ledger.signOff(event, user: "ana", profile: id, object: nil, at: world.now)
+        #expect(try world.ledger.removeEvent(event))
+        #expect(try !world.ledger.removeProfiles([id]))
+        #expect(try world.ledger.signedOff(under: [id, "grandma"]) == 1)
+        // What was signed off without a photo goes along with a merge.
+        try world.ledger.mergeProfile(id, into: "ruth")
+        #expect(try world.ledger.signedOff(under: ["ruth"]) == 1)
+        #expect(try world.ledger.removeProfiles([id, "grandma"]))
+        #expect(try world.ledger.profiles() == [] && world.ledger.profileNotes().merges.isEmpty)
+    }
 }

@@ -36,6 +36,28 @@ import Testing
         #expect(try shelf.ledger.check() == [])
     }
 
+    @Test func `that names are told is known, changed, and in the catalogue`() throws {
+        let shelf = try ShareShelf()
+        let id = try shelf.add("ab")
+        #expect(try !shelf.share(id).tellsNames)
+        for tells in [true, true, false] {
+            try shelf.publish(id)
+            let isNew = try shelf.share(id).tellsNames != tells
+            #expect(try shelf.ledger.reviseShare(id, shelf.draft("ab", tellsNames: tells), by: shelf.me) == isNew)
+            #expect(try shelf.share(id).tellsNames == tells)
+            let line = try #require(
+                try shelf.ledger.catalogState().compactMap { line in
+                    if case .share(let share) = line { share } else { CatalogShare?.none }
+                }.first)
+            #expect(line.names == (tells ? true : nil))
+            let other = try Ledger.inMemory()
+            var state = CatalogState()
+            state.shares = [line]
+            try other.noteCatalog(state, in: [:], at: shelf.now)
+            #expect(try other.share(id)?.tellsNames == tells)
+        }
+    }
+
     @Test func `a capture time that is known better is a change, and a lost offset is none`() throws {
         let shelf = try ShareShelf()
         let id = try shelf.add("ab")

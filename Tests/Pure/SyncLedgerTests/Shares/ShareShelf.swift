@@ -20,12 +20,13 @@ final class ShareShelf {
     /// - Parameter photos: a letter for each photo, in order.
     func draft(
         _ photos: String, selection: PhotoSelection? = nil, quality: ShareQuality = .reduced,
-        location: String = "Paris", expiresIn seconds: TimeInterval = 1_000
+        location: String = "Paris", tellsNames: Bool = false, expiresIn seconds: TimeInterval = 1_000
     ) throws -> ShareDraft {
         guard let start = CalendarDay("2024-06-15"), let end = CalendarDay("2024-06-22") else { throw NoDay() }
         return ShareDraft(
             folder: Self.folder, selection: selection, quality: quality, location: location, startDate: start,
             endDate: end, sharedBy: "Ana", expiresAt: Date(timeIntervalSince1970: 1_000_000 + seconds),
+            tellsNames: tellsNames,
             photos: try photos.map { letter in
                 ShareDraft.Photo(
                     md5: try Self.md5(letter), path: Self.folder.appending("\(letter).jpg"),

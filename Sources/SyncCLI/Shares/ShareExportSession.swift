@@ -1,0 +1,140 @@
+import FoundationEssentials
+import Glibc
+import Logging
+import SyncArchive
+import SyncConfig
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncPhotos
+import SyncSystem
+import SyncWatch
+import SystemPackage
+
+/// Makes the page of a vacation as a folder or a ZIP file. The ledger is a copy that nobody keeps, and the store is opened only
+/// for photos that are not on the disk.
+struct ShareExportSession {
+    /// Of the workspace that ends with the command.
+    let workspace: Workspace
+    let finder: VacationFinder
+    let ledger: LedgerQueue
+
+    /// - Parameter look: with its copy of the ledger.
+    init(_ workspace: Workspace, look: Workspace) async throws {
+        self.workspace = workspace
+        ledger = try await look.ledger
+        finder = VacationFinder(
+            ledger: ledger, pool: look.threads.disk, places: workspace.installation.restorePlaces,
+            scanner: FileTreeScanner())
+    }
+
+    /// - Throws: ``CommandFailure``, ``ShareError``, ``DownloadError``, ``ZipError``, ``LedgerError``.
+    func run(_ order: ShareOrder, to destination: FilePath) async throws -> Answer {
+        guard let name = destination.lastComponent, name.kind == .regular else {
+            throw CommandFailure(.usage, "--export takes the name of a new folder, or of a file that ends in .zip")
+        }
+        try workspace.console.announce(destination, workspace.installation)
+        let isArchive = name.extension?.lowercased() == "zip"
+        try requireFree(destination, isArchive: isArchive)
+        let content = try await planner().content(of: order)
+        guard !content.items.isEmpty else {
+            throw ShareError.nothing(
+                content.skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
+        }
+        let sharer = try await ledger { try $0.sharer() }
+        let wanted = ShareExport.Order(
+            items: content.items, of: order.vacation, sharedBy: order.sharedBy ?? sharer ?? order.vacation.sharedBy,
+            quality: order.quality, tellsNames: order.tellsNames ?? false)
+        let progress = ProgressLine(workspace.console.errors, time: workspace.time)
+        defer { progress.finish() }
+        let archive = isArchive ? try ZipFile(at: destination) : nil
+        // Until it is finished, nothing has its name.
+        defer { archive?.cancel() }
+        let summary = try await export().run(wanted, to: destination, into: archive) {
+            progress.count($0, of: wanted.items.count, "photo")
+        }
+        return Answer(
+            ShareExportReport(summary, wanted, to: destination, isArchive: isArchive, content.skipped, content.notes))
+    }
+
+    /// Before anything is made.
+    private func requireFree(_ destination: FilePath, isArchive: Bool) throws {
+        guard let status = try? FileStatus(at: destination) else { return }
+        if !isArchive, status.kind == .folder, (try? Folder.names(in: destination))?.isEmpty ?? false { return }
+        throw CommandFailure(.failed, "\(destination.text.escapingControls) is there already; name another")
+    }
+
+    private func planner() -> SharePlanner {
+        let (settings, time) = (workspace.settings, workspace.time)
+        return SharePlanner(
+            store: nil, ledger: ledger, reducer: PhotoFileReducer(pictures: workspace.pictures),
+            maker: workspace.copyMaker, pool: workspace.threads.photos,
+            lease: ShareLease(
+                ledger: ledger,
+                owner: ClaimOwner(OwnerLock(at: workspace.installation.claimsLockFile, pid: getpid())), time: time),
+            // Nothing is sent: what limits it is what pages are made for.
+            maximumPhotos: ShareManifestRules.maximumPhotos, expireDays: settings.share.expireDays, time: time)
+    }
+
+    private func export() -> ShareExport {
+        ShareExport(
+            reducer: PhotoFileReducer(pictures: workspace.pictures),
+            maker: workspace.copyMaker,
+            policy: workspace.settings.photos.reduce, pool: workspace.threads.photos, time: workspace.time,
+            stored: { [workspace] in try await workspace.store(.reads) })
+    }
+}
+
+/// `share --export --json`.
+struct ShareExportReport: Report {
+    /// The folder, or the ZIP file.
+    var destination: String
+    /// What browsers open; `null` for a ZIP file.
+    @Nullable var page: String?
+    var location: String
+    var startDate: CalendarDay
+    var endDate: CalendarDay
+    var photoCount: Int
+    var filmCount: Int
+    /// Of the copies.
+    var bytes: Int64
+    var skipped: [ShareReport.Skipped]
+    var notes: [String]
+    private let hasFailures: Bool
+
+    private enum CodingKeys: CodingKey {
+        case destination, page, location, startDate, endDate, photoCount, filmCount, bytes, skipped, notes
+    }
+
+    init(
+        _ summary: ShareExport.Summary, _ order: ShareExport.Order, to destination: FilePath, isArchive: Bool,
+        _ skipped: [ShareProposal.Skipped], _ notes: [String]
+    ) {
+        self.destination = destination.text
+        page = isArchive ? nil : destination.appending(ShareExport.page).text
+        (location, startDate, endDate) = (order.location, order.startDate, order.endDate)
+        (photoCount, filmCount, bytes) = (summary.photos, summary.films, summary.bytes)
+        self.skipped =
+            skipped.map { ShareReport.Skipped(path: $0.photo.path.text, reason: $0.reason) }
+            + summary.failures.map { ShareReport.Skipped(path: $0.path.text, reason: $0.reason) }
+        self.notes = notes
+        hasFailures = !summary.failures.isEmpty
+    }
+
+    var status: ExitStatus { hasFailures ? .partlyDone : .done }
+
+    func lines(on terminal: Terminal) -> [String] {
+        var lines = skipped.flatMap { skipped in
+            ["left out  \(skipped.path.escapingControls)"]
+                + terminal.wrapped(skipped.reason.escapingControls, indent: 10)
+        }
+        lines += notes.flatMap { terminal.wrapped($0.escapingControls) }
+        let films = filmCount > 0 ? ", \(Quantities.counted(filmCount, "film"))" : ""
+        lines.append(
+            "\(Quantities.counted(photoCount, "photo"))\(films), \(Quantities.bytes(bytes)), in \(destination.escapingControls)"
+        )
+        if let page { lines.append("Open it in a browser: \(page.escapingControls)") }
+        return lines
+    }
+}

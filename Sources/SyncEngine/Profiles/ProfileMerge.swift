@@ -1,0 +1,112 @@
+package import SyncCore
+package import SyncLedger
+
+/// Makes all of one profile another one's: its number and its events at once, archived photos one after the other, as
+/// ``ArchivedPhotoMover`` moves them.
+///
+/// It may be stopped at any point and run again: once the merge is noted it stands, and `profiles migrate` goes on with it, too.
+package struct ProfileMerge: Sendable {
+    package struct Summary: Hashable, Sendable {
+        package internal(set) var events = 0
+        /// Archived photos that have got a key of the other profile.
+        package internal(set) var moved = 0
+        /// They are the other profile's all the same; their keys are not.
+        package internal(set) var left: [ProfileMigration.Left] = []
+    }
+
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let book: ProfileBook
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - store: with retries.
+    ///   - book: as it is before the merge.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        self.book = book
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - profile: as it stands in keys, of which nothing was merged elsewhere than here.
+    ///   - other: as it stands in keys after all merges.
+    ///   - isDryRun: finds out what would be done, and changes nothing.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    package func run(
+        _ profile: String, into other: String, isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }
+    ) async throws -> Summary {
+        let held = try await ProfileHoldings.of(profile, book, ledger: ledger, store: store, keys: keys)
+        var result = Summary(events: held.events)
+        result.left = held.problems.map { ProfileMigration.Left(key: $0.key, reason: $0.reason) }
+        var notes = book.notes
+        notes.merges[profile.inBytes] = other
+        if !isDryRun {
+            if book.current(profile).inBytes != other.inBytes {
+                try await ledger { try $0.mergeProfile(profile, into: other) }
+            }
+            if let record = book.profiles.first(where: { $0.uuid.inBytes == other.inBytes }) {
+                for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
+            }
+        }
+        let mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, book: book.with(notes), time: time)
+        for (index, place) in held.photos.enumerated() {
+            switch try await mover.move(place, to: other, isDryRun: isDryRun) {
+            case .moved: result.moved += 1
+            case .left(let reason): result.left.append(ProfileMigration.Left(key: place.key, reason: reason))
+            }
+            progress(index + 1, held.photos.count)
+        }
+        return result
+    }
+}
+
+/// What stands under a profile, and under those that were merged into it.
+package struct ProfileHoldings: Sendable {
+    package private(set) var events = 0
+    /// As its events give it.
+    package private(set) var spellings: [String] = []
+    /// Events that were signed off.
+    package private(set) var records = 0
+    package private(set) var photos: [ArchivedPhotoPlace] = []
+    package private(set) var problems: [ObjectProblem] = []
+
+    package var isEmpty: Bool { events == 0 && records == 0 && photos.isEmpty && problems.isEmpty }
+
+    /// - Parameter profile: as it stands in keys.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    package static func of(
+        _ profile: String, _ book: ProfileBook, ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout
+    ) async throws -> ProfileHoldings {
+        let names = book.keyNames(since: profile)
+        let group = Set(names.map(\.inBytes))
+        func isIn(_ text: String) -> Bool {
+            book.givenKeyName(text).map { group.contains($0.inBytes) } ?? false
+        }
+        var held = ProfileHoldings()
+        for use in try await ledger({ try $0.profileUses() }) {
+            guard isIn(use.profile) || use.uuid.map({ group.contains($0.inBytes) }) ?? false else { continue }
+            held.events += use.events
+            held.spellings.append(use.profile)
+        }
+        held.records = try await ledger { try $0.signedOff(under: names) }
+        // Keys of one profile come one after the other.
+        var last: (profile: String, isIn: Bool)?
+        func isHeld(_ place: ArchivedPhotoPlace) -> Bool {
+            if let last, last.profile.inBytes == place.profile.inBytes { return last.isIn }
+            let answer = isIn(place.profile)
+            last = (place.profile, answer)
+            return answer
+        }
+        for try await page in store.listing(prefix: keys.galleryArchive) {
+            held.photos += page.objects.compactMap { ArchivedPhotoPlace($0.key, of: keys) }.filter(isHeld)
+            held.problems += page.problems.filter { ArchivedPhotoPlace($0.key, of: keys).map(isHeld) ?? false }
+        }
+        return held
+    }
+}

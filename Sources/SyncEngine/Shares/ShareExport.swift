@@ -1,0 +1,340 @@
+import FoundationEssentials
+package import SyncCore
+import SyncLedger
+import SyncPages
+package import SyncSystem
+package import SystemPackage
+
+/// Makes the page of a vacation as files that need neither a server nor a store: a folder, or a ZIP file.
+///
+/// Promises:
+/// - What is in it is what others would see of a share: copies that tell nothing, small pictures, and the page.
+/// - The destination gets its name when all of it is there and on the disk. Until then, and after any failure, nothing has the
+///   name. What a killed process leaves is a hidden folder beside it, which the next export to that place clears.
+/// - Nothing is replaced but an empty folder.
+package struct ShareExport: Sendable {
+    package struct Failure: Hashable, Sendable {
+        package let path: FilePath
+        package let reason: String
+    }
+
+    package struct Summary: Hashable, Sendable {
+        package internal(set) var photos = 0
+        package internal(set) var films = 0
+        /// Of the copies.
+        package internal(set) var bytes: Int64 = 0
+        package internal(set) var failures: [Failure] = []
+    }
+
+    /// What is exported, and what is said of it.
+    package struct Order: Sendable {
+        package var items: [ShareProposal.Item]
+        package var location: String
+        package var startDate: CalendarDay
+        package var endDate: CalendarDay
+        package var sharedBy: String?
+        package var quality: ShareQuality
+        /// Whether the copies are called as the files are.
+        package var tellsNames: Bool
+
+        package init(
+            items: [ShareProposal.Item], of vacation: Vacation, sharedBy: String?, quality: ShareQuality,
+            tellsNames: Bool
+        ) {
+            self.items = items
+            (location, startDate, endDate) = (vacation.location, vacation.startDate, vacation.endDate)
+            self.sharedBy = sharedBy
+            self.quality = quality
+            self.tellsNames = tellsNames
+        }
+    }
+
+    package static let page = "index.html"
+    private static let photoFolder = "photos"
+    private static let thumbnailFolder = "thumbnails"
+    private static let atOnce = 3
+    /// Of a place or a name.
+    private static let mostCharacters = 100
+
+    private let work: SharedCopyWork
+    private let policy: ReducePolicy
+    private let stored: @Sendable () async throws -> any ObjectSource
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - stored: opens the store, which is asked for nothing but photos that are not on the disk.
+    ///   - pool: a thread for each copy that is made at once.
+    package init(
+        reducer: any PhotoReducer, maker: any SharedCopyMaker, policy: ReducePolicy, pool: BlockingPool,
+        time: TimeSource, stored: @escaping @Sendable () async throws -> any ObjectSource
+    ) {
+        work = SharedCopyWork(reducer: reducer, maker: maker)
+        self.policy = policy
+        self.stored = stored
+        self.pool = pool
+        self.time = time
+    }
+
+    /// - Parameters:
+    ///   - destination: absolute.
+    ///   - archive: of that name; `nil` for a folder.
+    ///   - progress: how many photos were looked at by now, on any thread.
+    /// - Throws: ``ShareError/nothing(_:)``, ``DownloadError``, ``ZipError``, `CancellationError`.
+    package func run(
+        _ order: Order, to destination: FilePath, into archive: (any ZipWriter)? = nil,
+        progress: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws -> Summary {
+        do {
+            let folder = try await pool.run { try ExportFolder(for: destination) }
+            do {
+                let summary = try await run(order, in: folder, destination, archive, progress)
+                await pool.finish { folder.remove() }
+                return summary
+            } catch {
+                await pool.finish { folder.remove() }
+                throw error
+            }
+        } catch let error as Errno {
+            throw DownloadError(error, destination)
+        }
+    }
+
+    private func run(
+        _ order: Order, in folder: ExportFolder, _ destination: FilePath, _ archive: (any ZipWriter)?,
+        _ progress: @escaping @Sendable (Int) -> Void
+    ) async throws -> Summary {
+        let done = Mutex(0)
+        let outcomes = try await Array(order.items.enumerated()).concurrently(Self.atOnce) { number, item in
+            let outcome = try await export(item, as: number, order.quality, in: folder)
+            progress(
+                done.withLock {
+                    $0 += 1
+                    return $0
+                })
+            return outcome
+        }
+        var (entries, summary) = ([Entry](), Summary())
+        for outcome in outcomes {
+            switch outcome {
+            case .success(let entry): entries.append(entry)
+            case .failure(let failure): summary.failures.append(failure)
+            }
+        }
+        guard !entries.isEmpty else {
+            throw ShareError.nothing(summary.failures.map { "\($0.path.string.escapingControls): \($0.reason)" })
+        }
+        let files = try Self.arrange(&entries, order)
+        summary.photos = entries.count { $0.copy.film == nil }
+        summary.films = entries.count - summary.photos
+        summary.bytes = entries.reduce(0) { $0 + $1.copy.size }
+        let (text, names) = (files.page, files.names)
+        try await pool.run { [entries, time] in
+            try folder.write(text, to: Self.page)
+            if let archive {
+                try Self.pack(folder, entries, names, into: archive, now: time.now())
+            } else {
+                try Self.name(folder, entries, names)
+                try folder.place()
+            }
+        }
+        return summary
+    }
+
+    // MARK: Copies
+
+    /// A copy in the hidden folder, under its number, with a small picture of it.
+    private struct Entry: Sendable {
+        let number: Int
+        let photo: VacationPhoto
+        let copy: SharePhoto.Copy
+        let takenAt: CaptureTime?
+
+        var file: String { "\(number)" }
+        var thumbnail: String { "\(number).small" }
+    }
+
+    private enum Outcome: Sendable {
+        case success(Entry)
+        case failure(Failure)
+    }
+
+    /// - Throws: `Errno` about the destination; `CancellationError`.
+    private func export(
+        _ item: ShareProposal.Item, as number: Int, _ quality: ShareQuality, in folder: ExportFolder
+    ) async throws -> Outcome {
+        let photo = item.photo
+        do {
+            let copies = try await copies(of: item, quality)
+            guard let width = copies.photo.copy.width, let height = copies.photo.copy.height else {
+                return .failure(Failure(path: photo.path, reason: "its width and height cannot be read"))
+            }
+            let made = copies.photo.copy
+            let entry = Entry(
+                number: number, photo: photo,
+                copy: SharePhoto.Copy(
+                    sha256: made.digest.sha256, size: copies.photo.body.size, width: width, height: height,
+                    film: FilmType(contentType: made.type.name), duration: made.duration,
+                    hasThumbnail: copies.thumbnail != nil),
+                takenAt: made.takenAt ?? photo.takenAt)
+            try await pool.run {
+                try folder.write(copies.photo.body, to: entry.file)
+                if let thumbnail = copies.thumbnail { try folder.write(thumbnail.body, to: entry.thumbnail) }
+            }
+            return .success(entry)
+        } catch let error as PhotoError {
+            return .failure(Failure(path: photo.path, reason: "\(error)"))
+        } catch let error as StoreError where error.code == .archived {
+            return .failure(
+                Failure(
+                    path: photo.path, reason: "it is only in the archive: bring it back first with sync-agent restore"))
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as Errno {
+            throw error
+        } catch {
+            return .failure(Failure(path: photo.path, reason: "\(error)"))
+        }
+    }
+
+    private func copies(of item: ShareProposal.Item, _ quality: ShareQuality) async throws -> SharedCopyWork.Copies {
+        let (photo, md5) = (item.photo, item.md5)
+        let size: SharedSize = quality == .full ? .full(policy.limits) : .reduced(policy)
+        if photo.state.isOnDisk {
+            return try await pool.run { [work] in
+                try work.copies(of: photo.path, md5: md5, stored: photo.object?.sha256, size)
+            }
+        }
+        guard let object = photo.object else { throw PhotoError(.missing, "it is gone, and nothing is stored of it") }
+        let reader = ObjectReader(try await stored(), limit: SharePhotoSender.mostBytes, time: time)
+        let bytes = try await reader.read(object.key)
+        return try await pool.run { [work] in
+            guard let film = FilmType(contentType: object.contentType) else {
+                return try work.copies(of: .bytes(bytes), size)
+            }
+            return try work.filmCopies(of: bytes, as: film)
+        }
+    }
+
+    // MARK: The page
+
+    /// Puts the entries in their order: photos, then films, each as vacations are ordered.
+    /// - Returns: the page, and the names of the copies.
+    private static func arrange(_ entries: inout [Entry], _ order: Order) throws -> (page: String, names: [String]) {
+        let offsets = CaptureOffsets(entries.compactMap(\.takenAt))
+        func place(_ entry: Entry) -> VacationOrder {
+            VacationOrder(takenAt: entry.takenAt, name: entry.photo.name, offsets: offsets)
+        }
+        let sorted = entries.sorted { place($0) < place($1) }
+        entries = sorted.filter { $0.copy.film == nil } + sorted.filter { $0.copy.film != nil }
+        let checked = try checked(entries, order)
+        let (numbers, originals) = (MirrorName(checked), OriginalNames(checked))
+        let names = checked.photos.map { (originals.name(of: $0) ?? numbers.name(of: $0)).string }
+        return (try page(of: checked, entries, names).html(), names)
+    }
+
+    /// Held against the rules of manifests: what they make of a place and of names is harmless on a disk, too.
+    private static func checked(_ entries: [Entry], _ order: Order) throws -> CheckedShare {
+        func line(_ text: String) -> String { String(ShareManifestRules.plain(text).prefix(mostCharacters)) }
+        func name(_ photo: VacationPhoto) -> String? {
+            order.tellsNames && photo.path.isText ? photo.path.lastComponent?.string : nil
+        }
+        var generator = SystemRandomNumberGenerator()
+        let (now, numbered) = (Date(timeIntervalSince1970: 1_000_000_000), Array(entries.enumerated()))
+        let manifest = ShareManifest(
+            shareId: ShareID(using: &generator), locationName: line(order.location), startDate: order.startDate,
+            endDate: order.endDate, sharedBy: order.sharedBy.map(line), expiresAt: now, updatedAt: now,
+            photos: numbered.filter { $0.element.copy.film == nil }.map { index, entry in
+                ShareManifest.Photo(
+                    orderIndex: index, width: entry.copy.width, height: entry.copy.height, size: entry.copy.size,
+                    sha256: "\(entry.copy.sha256)", takenAt: entry.takenAt, name: name(entry.photo))
+            },
+            films: numbered.compactMap { index, entry in
+                entry.copy.film.map { type in
+                    ShareManifest.Film(
+                        orderIndex: index, mediaType: type, width: entry.copy.width, height: entry.copy.height,
+                        durationSeconds: entry.copy.duration.map { $0 / .seconds(1) }, size: entry.copy.size,
+                        sha256: "\(entry.copy.sha256)", takenAt: entry.takenAt, hasPoster: entry.copy.hasThumbnail,
+                        name: name(entry.photo))
+                }
+            })
+        return try ShareManifestRules(asked: nil).check(try manifest.encoded(), foundAt: nil)
+    }
+
+    private static func page(of checked: CheckedShare, _ entries: [Entry], _ names: [String]) -> SharePage {
+        let manifest = checked.manifest
+        func link(_ index: Int) -> String { "\(photoFolder)/\(names[index].asURLSegment)" }
+        return SharePage(
+            location: manifest.locationName, startDate: manifest.startDate, endDate: manifest.endDate,
+            sharedBy: manifest.sharedBy,
+            photos: manifest.photos.map { photo in
+                SharePage.Photo(
+                    orderIndex: photo.orderIndex, link: link(photo.orderIndex),
+                    thumbnailLink: thumbnailName(photo.orderIndex), width: photo.width, height: photo.height,
+                    size: photo.size, takenAt: photo.takenAt, downloadName: names[photo.orderIndex])
+            },
+            films: (manifest.films ?? []).map { film in
+                SharePage.Film(
+                    orderIndex: film.orderIndex, link: link(film.orderIndex),
+                    posterLink: film.hasPoster ? thumbnailName(film.orderIndex) : nil, width: film.width,
+                    height: film.height, duration: film.durationSeconds.map { .seconds($0) }, size: film.size,
+                    takenAt: film.takenAt, downloadName: names[film.orderIndex])
+            })
+    }
+
+    private static func thumbnailName(_ index: Int) -> String { "\(thumbnailFolder)/\(index).jpg" }
+
+    // MARK: Files
+
+    /// Where each file of the hidden folder belongs, the page left out.
+    private static func places(_ entries: [Entry], _ names: [String]) -> [(file: String, place: String, entry: Entry)] {
+        entries.enumerated().flatMap { index, entry in
+            [(entry.file, "\(photoFolder)/\(names[index])", entry)]
+                + (entry.copy.hasThumbnail ? [(entry.thumbnail, thumbnailName(index), entry)] : [])
+        }
+    }
+
+    private static func name(_ folder: ExportFolder, _ entries: [Entry], _ names: [String]) throws {
+        for name in [photoFolder, thumbnailFolder] {
+            try folder.path.appending(name).makeFolder([
+                .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
+            ])
+        }
+        for (file, place, _) in places(entries, names) {
+            try folder.path.appending(file).rename(to: folder.path.pushing(FilePath(place)))
+        }
+    }
+
+    /// All in one folder, so that unpacking makes one.
+    private static func pack(
+        _ folder: ExportFolder, _ entries: [Entry], _ names: [String], into archive: any ZipWriter, now: Date
+    ) throws {
+        let top = folder.stem
+        func add(_ file: String, _ place: String, _ modified: Date) throws {
+            let source = folder.path.appending(file)
+            let size = try FileStatus(at: source).stamp.size
+            try archive.add(ZipEntry(name: "\(top)/\(place)", size: size, modified: modified), from: source)
+        }
+        try add(page, page, now)
+        let offsets = CaptureOffsets(entries.compactMap(\.takenAt))
+        for (file, place, entry) in places(entries, names) {
+            try add(file, place, entry.takenAt.map { offsets.instant(of: $0, zone: .current) } ?? now)
+        }
+        try archive.finish()
+    }
+}
+
+extension String {
+    /// As a segment of a link (RFC 3986, 2.3): what is not unreserved is percent-encoded.
+    fileprivate var asURLSegment: String {
+        utf8.reduce(into: "") { text, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += "%" + [byte].hexadecimal.uppercased()
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import SyncCore
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// `share --export`: the page of a vacation on a disk.
+@Suite(.serialized) struct ShareExportTests {
+    private struct Exported: Decodable {
+        struct Skipped: Decodable {
+            var path: String
+            var reason: String
+        }
+
+        var destination: String
+        var page: String?
+        var photoCount: Int
+        var filmCount: Int
+        var bytes: Int
+        var skipped: [Skipped]
+        var notes: [String]
+    }
+
+    private func export(_ home: AgentHome, _ words: String..., code: Int32 = 0) async throws -> Exported {
+        let finished = try await home.start(["share", "--json"] + words).finished()
+        guard finished.code == code else { throw UnexpectedEnd(finished: finished) }
+        return try JSONDecoder().decode(Exported.self, from: Data(finished.output))
+    }
+
+    private func destination(_ home: AgentHome, _ name: String) throws -> FilePath {
+        try home.tree.makeFolder("usb").appending(name)
+    }
+
+    /// Where a page leads: all values of `href`, `src` and `poster`.
+    private func links(_ page: String) -> [String] {
+        page.matches(of: #/(?:href|src|poster)="([^"]*)"/#).map { String($0.output.1) }
+    }
+
+    @Test func `a folder has the page, photos, small pictures and nothing else, and needs no store`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        try FileManager.default.removeItem(atPath: home.store.root.string)
+        let place = try destination(home, "Paris")
+        let made = try await export(home, AgentHome.trip, "--export", place.string, "--from", "Ana")
+        #expect((made.photoCount, made.filmCount, made.skipped.count) == (3, 0, 0))
+        #expect(made.page == place.appending("index.html").string)
+        let files = try home.tree.files(below: "usb").sorted()
+        let photos = (1...3).map { "Paris/photos/00\($0)_2024-06-15_Paris_France.jpg" }
+        #expect(files == ["Paris/index.html"] + photos + (0..<3).map { "Paris/thumbnails/\($0).jpg" })
+        let page = String(decoding: try home.tree.read("usb/Paris/index.html"), as: UTF8.self)
+        let links = links(page).filter { !$0.hasPrefix("#") }
+        #expect(links.count >= 6)
+        for link in links {
+            #expect(!link.contains(":") && !link.hasPrefix("/"), "\(link)")
+            #expect(files.contains("Paris/" + (link.removingPercentEncoding ?? link)), "\(link)")
+        }
+        #expect(page.contains("shared by <bdi>Ana</bdi>") && !page.contains("sync-agent mirror"))
+        #expect(!page.contains("This share ends") && !page.contains("vacation.json"))
+        #expect(made.bytes == (try photos.reduce(0) { try $0 + home.tree.read("usb/\($1)").count }))
+        // Nothing was made or noted elsewhere.
+        #expect(!FileManager.default.fileExists(atPath: home.store.root.string))
+        #expect(try await home.shares().isEmpty)
+        let again = try await home.run("share", AgentHome.trip, "--export", place.string)
+        #expect(again.code == 1 && again.complaint.contains("is there already"))
+    }
+
+    @Test func `what was never looked at is in it as it is, by the names of the files when that is said`() async throws
+    {
+        let home = try AgentHome()
+        try home.vacations.pushing(FilePath("Rome/b.JPG")).create(SamplePhoto.taken(0))
+        try home.vacations.pushing(FilePath("Rome/sub/a.jpg")).create(SamplePhoto.taken(1))
+        try home.vacations.pushing(FilePath("Rome/broken.jpg")).create(Array("no picture".utf8))
+        let place = try destination(home, "rome é")
+        try FileManager.default.createDirectory(atPath: place.string, withIntermediateDirectories: false)
+        let made = try await export(home, "Rome", "--export", place.string, "--original-names")
+        #expect(
+            made.photoCount == 2
+                && made.skipped.map(\.path) == [home.vacations.pushing(FilePath("Rome/broken.jpg")).string])
+        let files = try home.tree.files(below: "usb").sorted()
+        #expect(files.filter { $0.contains("/photos/") } == ["rome é/photos/a.jpg", "rome é/photos/b.JPG"])
+        #expect(try await home.photos(at: home.vacations).isEmpty)
+    }
+
+    @Test func `a ZIP file has the same in one folder`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 2)
+        let place = try destination(home, "trip.ZIP")
+        let made = try await export(home, AgentHome.trip, "--export", place.string)
+        #expect(made.photoCount == 2 && made.page == nil)
+        #expect(try home.tree.files(below: "usb") == ["trip.ZIP"])
+        let script = """
+            import sys, zipfile
+            z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None
+            print("\\n".join(sorted(z.namelist())))
+            """
+        let python = try await ChildProcess(
+            "/usr/bin/python3", ["-c", script, place.string], environment: ["PATH": "/usr/bin:/bin"]
+        ).finished()
+        #expect(
+            python.text == """
+                trip/index.html
+                trip/photos/001_2024-06-15_Paris_France.jpg
+                trip/photos/002_2024-06-15_Paris_France.jpg
+                trip/thumbnails/0.jpg
+                trip/thumbnails/1.jpg
+
+                """, "\(python.complaint)")
+        #expect(try await home.run("share", AgentHome.trip, "--export", place.string).code == 1)
+    }
+
+    @Test func `photos that only the store has come from there, and what cannot be had is named`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 3)
+        let object = try #require(try await home.photo(home.photo(1))?.key)
+        try FileManager.default.removeItem(atPath: home.vacations.appending(AgentHome.trip).string)
+        try home.vacations.appending("other.jpg").create(SamplePhoto.unique(9))
+        try FileManager.default.removeItem(atPath: home.store.root.pushing(FilePath("objects/\(object)")).string)
+        let place = try destination(home, "Paris")
+        let made = try await export(home, AgentHome.trip, "--export", place.string, code: 3)
+        #expect((made.photoCount, made.skipped.count) == (2, 1))
+        #expect(try home.tree.files(below: "usb/Paris/photos").count == 2)
+    }
+
+    @Test func `nothing is left of an export that came to nothing, and no link is made beside it`() async throws {
+        let home = try AgentHome()
+        try home.vacations.pushing(FilePath("Rome/broken.jpg")).create(Array("no picture".utf8))
+        let place = try destination(home, "Rome")
+        // What a killed one has left is cleared by the next.
+        try home.tree.write("half", to: "usb/.Rome.sync-agent-export/0")
+        #expect(try await home.run("share", "Rome", "--export", place.string).code == 1)
+        try home.vacations.pushing(FilePath("Rome/a.jpg")).create(SamplePhoto.taken(0))
+        #expect(try await export(home, "Rome", "--export", place.string).photoCount == 1)
+        #expect(try !home.tree.files(below: "usb").contains { $0.contains("sync-agent") || $0.contains("half") })
+        for words in [["--to", "+4915123456789", "--via", "sms"], ["--expires", "3d"], ["--dry-run"]] {
+            let refused = try await home.start(["share", "Rome", "--export", "\(place)2"] + words).finished()
+            #expect(refused.code == 64, "\(words)")
+        }
+        let state = home.tree.path("state/sync-agent/x").string
+        #expect(try await home.run("share", "Rome", "--export", state).code == 64)
+        #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix("Rome/") })
+    }
+
+    @Test func `films are in it without their places, and behind the photos`() async throws {
+        let home = try AgentHome()
+        let film = try SamplePhoto.fixture("films/place.mp4")
+        let secret = Array("34.6937".utf8)
+        #expect(film.firstRange(of: secret) != nil)
+        try home.vacations.pushing(FilePath("Osaka/1.mp4")).create(film)
+        try home.vacations.pushing(FilePath("Osaka/2.jpg")).create(SamplePhoto.taken(0))
+        let made = try await export(home, "Osaka", "--export", destination(home, "Osaka").string)
+        #expect((made.photoCount, made.filmCount) == (1, 1))
+        let files = try home.tree.files(below: "usb/Osaka/photos").sorted()
+        #expect(files.map { $0.prefix(4) + $0.suffix(4) } == ["001_.jpg", "002_.mp4"])
+        let bytes = try home.tree.read("usb/Osaka/photos/\(try #require(files.last))")
+        #expect(bytes.count == film.count && bytes.firstRange(of: secret) == nil)
+        let page = String(decoding: try home.tree.read("usb/Osaka/index.html"), as: UTF8.self)
+        #expect(page.contains("<video ") && page.contains("src=\"photos/002_"))
+    }
+
+    @Test(.enabled(if: !Tool.exiftool.isMissing, "needs exiftool (Debian: libimage-exiftool-perl)"))
+    func `no copy tells where it was taken`() async throws {
+        let home = try AgentHome()
+        let fixtures = FilePath(#filePath).removingLastComponent().pushing("../../Disk/PhotoFixtures")
+        try home.vacations.pushing(FilePath("Rome/a.jpg")).create(fixtures.appending("camera-iphone.jpg").bytes)
+        let place = try destination(home, "Rome")
+        for quality in ["reduced", "full"] {
+            _ = try await export(home, "Rome", "--export", "\(place)-\(quality)", "--quality", quality)
+        }
+        let tags = try await Tool.run(
+            "/usr/bin/exiftool", ["-a", "-G1", "-s", "-r", "-q", home.tree.path("usb").string], home: home)
+        let text = String(decoding: tags, as: UTF8.self)
+        #expect(text.contains("DateTimeOriginal") && !text.contains("[GPS]") && !text.contains("Apple"))
+    }
+}
