@@ -102,9 +102,14 @@ int exif_orientation(const uint8_t *block, size_t count);
 
 // Colour.c
 
-/// Writes one row of YCbCr with halved chroma across, or two of them with halved chroma down, too: `rows` rows, each of
-/// all red, all green and all blue samples.
-bool write_as_ycbcr(Job *job, int32_t row, const uint8_t *rgb, int rows);
+typedef struct RGBRow {
+    const uint8_t *red;
+    const uint8_t *green;
+    const uint8_t *blue;
+} RGBRow;
+
+/// Writes one row of YCbCr with halved chroma across, or two of them with halved chroma down, too, of `rows` rows.
+bool write_as_ycbcr(Job *job, int32_t row, const RGBRow *rgb, int rows);
 
 /// Levels from 16 to 235 become 0 to 255.
 void to_full_range(uint8_t *samples, size_t count);

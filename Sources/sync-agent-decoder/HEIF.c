@@ -137,93 +137,6 @@ static bool heif_fails(Job *job, struct heif_error error) {
     }
 }
 
-// MARK: Blocks and colour
-
-static bool write_metadata(Job *job, const struct heif_image_handle *handle) {
-    enum { MOST = 32 };
-    heif_item_id ids[MOST];
-    int count = heif_image_handle_get_list_of_metadata_block_IDs(handle, NULL, ids, MOST);
-    for (int index = 0; index < count; index += 1) {
-        const char *type = heif_image_handle_get_metadata_type(handle, ids[index]);
-        if (strcmp(type, "mime") == 0) {
-            const char *content = heif_image_handle_get_metadata_content_type(handle, ids[index]);
-            if (strcmp(content, "application/rdf+xml") == 0) job->reply.dropped |= CSYNC_DECODER_DROPPED_XMP;
-        }
-        size_t bytes = heif_image_handle_get_metadata_size(handle, ids[index]);
-        if (strcmp(type, "Exif") != 0 || job->reply.exif_bytes > 0 || bytes < 4 || bytes > LARGEST_BLOCK) continue;
-        uint8_t *block = take_memory(job, (int64_t)bytes);
-        if (block == NULL) return false;
-        bool is_written = true;
-        if (heif_image_handle_get_metadata(handle, ids[index], block).code == heif_error_Ok) {
-            // How many bytes come before the TIFF header (ISO 23008-12, A.2.1).
-            size_t skipped =
-                (size_t)block[0] << 24 | (size_t)block[1] << 16 | (size_t)block[2] << 8 | (size_t)block[3];
-            if (skipped <= bytes - 4) is_written = write_exif(job, block + 4 + skipped, bytes - 4 - skipped);
-        }
-        free(block);
-        if (!is_written) return false;
-    }
-    return true;
-}
-
-static void note_others(Job *job, struct heif_context *context, const struct heif_image_handle *handle) {
-    int pictures = heif_context_get_number_of_top_level_images(context);
-    if (pictures > 1) job->reply.pictures = (uint32_t)pictures;
-    if (heif_image_handle_get_number_of_depth_images(handle) > 0) job->reply.dropped |= CSYNC_DECODER_DROPPED_AUXILIARY;
-    enum { MOST = 16 };
-    heif_item_id ids[MOST];
-    int filter = LIBHEIF_AUX_IMAGE_FILTER_OMIT_ALPHA | LIBHEIF_AUX_IMAGE_FILTER_OMIT_DEPTH;
-    int count = heif_image_handle_get_list_of_auxiliary_image_IDs(handle, filter, ids, MOST);
-    for (int index = 0; index < count; index += 1) {
-        struct heif_image_handle *other;
-        if (heif_image_handle_get_auxiliary_image_handle(handle, ids[index], &other).code != heif_error_Ok) continue;
-        const char *type = NULL;
-        bool is_gain_map = heif_image_handle_get_auxiliary_type(other, &type).code == heif_error_Ok
-            && strstr(type, "hdrgainmap") != NULL;
-        job->reply.dropped |= is_gain_map ? CSYNC_DECODER_DROPPED_GAIN_MAP : CSYNC_DECODER_DROPPED_AUXILIARY;
-        heif_image_handle_free_auxiliary_types(other, &type);
-        heif_image_handle_release(other);
-    }
-}
-
-/// The nclx of the file, or of the coded picture; NULL without one. libheif hands over memory also when it fails.
-static struct heif_color_profile_nclx *numbered_colour(
-    const struct heif_image_handle *handle, const struct heif_image *image) {
-    struct heif_color_profile_nclx *colour = NULL;
-    if (heif_image_handle_get_nclx_color_profile(handle, &colour).code == heif_error_Ok) return colour;
-    heif_nclx_color_profile_free(colour);
-    colour = NULL;
-    if (heif_image_get_nclx_color_profile(image, &colour).code == heif_error_Ok) return colour;
-    heif_nclx_color_profile_free(colour);
-    return NULL;
-}
-
-/// The colour that nclx tells; `icc` of the file counts before it.
-static bool write_colour(
-    Job *job, const struct heif_image_handle *handle, const struct heif_color_profile_nclx *colour) {
-    if (colour != NULL) {
-        int transfer = (int)colour->transfer_characteristics;
-        if (transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_PQ
-            || transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_HLG) {
-            bool is_pq = transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_PQ;
-            return fail(
-                job, CSYNC_DECODER_UNSUPPORTED, "an HDR picture (%s), of which no SDR copy is made",
-                is_pq ? "PQ" : "HLG");
-        }
-    }
-    size_t count = heif_image_handle_get_raw_color_profile_size(handle);
-    if (count > 0 && count <= LARGEST_BLOCK) {
-        uint8_t *profile = take_memory(job, (int64_t)count);
-        if (profile == NULL) return false;
-        bool is_written = heif_image_handle_get_raw_color_profile(handle, profile).code != heif_error_Ok
-            || write_icc(job, profile, count);
-        free(profile);
-        return is_written;
-    }
-    if (colour == NULL) return true;
-    return write_profile_of(job, (int)colour->color_primaries, (int)colour->transfer_characteristics);
-}
-
 // MARK: Samples
 
 typedef struct Planes {
@@ -242,12 +155,19 @@ static unsigned sample_at(const Planes *planes, int plane, int x, int y) {
     return value >= most ? 255 : (value * 255 + most / 2) / most;
 }
 
-/// A row of 8 bits of each plane, one after the other, over white.
-static void take_row(const Planes *planes, int width, int y, uint8_t *rgb) {
+/// A row of 8 bits of each plane over white: as it lies, or else in `room`.
+static RGBRow take_row(const Planes *planes, int width, int y, uint8_t *room) {
+    const uint8_t *rows[3];
     for (int plane = 0; plane < 3; plane += 1) {
-        uint8_t *to = rgb + (size_t)plane * (size_t)width;
+        uint8_t *to = room + (size_t)plane * (size_t)width;
+        rows[plane] = to;
         if (planes->bits[plane] == 8) {
-            memcpy(to, planes->samples[plane] + (ptrdiff_t)y * planes->strides[plane], (size_t)width);
+            const uint8_t *from = planes->samples[plane] + (ptrdiff_t)y * planes->strides[plane];
+            if (planes->samples[3] == NULL) {
+                rows[plane] = from;
+                continue;
+            }
+            memcpy(to, from, (size_t)width);
         } else {
             for (int x = 0; x < width; x += 1) to[x] = (uint8_t)sample_at(planes, plane, x, y);
         }
@@ -259,6 +179,7 @@ static void take_row(const Planes *planes, int width, int y, uint8_t *rgb) {
             to[x] = (uint8_t)(sum > 255 ? 255 : sum);
         }
     }
+    return (RGBRow){rows[0], rows[1], rows[2]};
 }
 
 static bool write_planes(Job *job, const Planes *planes, int width, int height, bool is_limited) {
@@ -267,26 +188,27 @@ static bool write_planes(Job *job, const Planes *planes, int width, int height, 
     int down = coded_chroma == heif_chroma_420 ? 2 : 1;
     int colour = is_gray ? GRAY : across == 2 ? YCBCR : RGB;
     if (!begin_samples(job, width, height, colour, across, down)) return false;
-    uint8_t *rows = take_memory(job, (int64_t)width * 3 * down);
-    if (rows == NULL) return false;
+    uint8_t *room = take_memory(job, (int64_t)width * 3 * down);
+    if (room == NULL) return false;
     bool is_done = true;
     for (int y = 0; y < height && is_done; y += down) {
         int count = y + down > height ? height - y : down;
+        RGBRow rows[2];
         for (int row = 0; row < count; row += 1) {
-            take_row(planes, width, y + row, rows + (size_t)row * 3 * (size_t)width);
+            rows[row] = take_row(planes, width, y + row, room + (size_t)row * 3 * (size_t)width);
         }
         if (colour == YCBCR) {
             is_done = write_as_ycbcr(job, y, rows, count);
-        } else if (colour == GRAY) {
-            if (is_limited) to_full_range(rows, width);
-            is_done = write_row(job, 0, y, rows);
+        } else if (colour == GRAY && is_limited) {
+            memmove(room, rows[0].red, (size_t)width);
+            to_full_range(room, (size_t)width);
+            is_done = write_row(job, 0, y, room);
         } else {
-            for (int plane = 0; plane < 3 && is_done; plane += 1) {
-                is_done = write_row(job, plane, y, rows + (size_t)plane * (size_t)width);
-            }
+            is_done = write_row(job, 0, y, rows[0].red)
+                && (colour == GRAY || (write_row(job, 1, y, rows[0].green) && write_row(job, 2, y, rows[0].blue)));
         }
     }
-    free(rows);
+    free(room);
     return is_done;
 }
 

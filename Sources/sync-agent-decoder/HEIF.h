@@ -2,6 +2,8 @@
 #ifndef HEIF_H
 #define HEIF_H
 
+#include "Decoder.h"
+
 #include <libheif/heif.h>
 #include <libheif/heif_plugin.h>
 #include <stdbool.h>
@@ -38,6 +40,16 @@ extern const struct heif_decoder_plugin av1_decoder;
 /// What a request allows, before its picture is decoded: a coded picture may claim a size that its file does not.
 void limit_hevc(int64_t memory_bytes);
 void limit_av1(int64_t pixels);
+
+// HEIFBlocks.c
+
+bool write_metadata(Job *job, const struct heif_image_handle *handle);
+void note_others(Job *job, struct heif_context *context, const struct heif_image_handle *handle);
+/// The nclx of the file, or of the coded picture; NULL without one. libheif hands over memory also when it fails.
+struct heif_color_profile_nclx *numbered_colour(
+    const struct heif_image_handle *handle, const struct heif_image *image);
+/// The colour that nclx tells; `icc` of the file counts before it.
+bool write_colour(Job *job, const struct heif_image_handle *handle, const struct heif_color_profile_nclx *colour);
 
 /// Above libheif's own.
 enum { OUR_PRIORITY = 1000 };

@@ -6,6 +6,7 @@
 #include <libde265/de265.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A slice that ends too early leaves blocks as they were, and libde265 says nothing. All planes are stripes before that no
 // picture has, and where they are still there nothing has been decoded.
@@ -27,8 +28,13 @@ int posix_memalign(void **memory, size_t alignment, size_t count) {
     if (taken == NULL) return ENOMEM;
     *memory = taken;
     if (!is_decoding) return 0;
+    // As they stand from the first byte on, and then in whole.
     size_t first = (size_t)(uintptr_t)taken % sizeof stripes;
-    for (size_t at = 0; at < count; at += 1) taken[at] = stripes[(first + at) % sizeof stripes];
+    uint8_t whole[sizeof stripes];
+    for (size_t at = 0; at < sizeof whole; at += 1) whole[at] = stripes[(first + at) % sizeof stripes];
+    size_t at = 0;
+    for (; at + sizeof whole <= count; at += sizeof whole) memcpy(taken + at, whole, sizeof whole);
+    memcpy(taken + at, whole, count - at);
     return 0;
 }
 

@@ -48,7 +48,7 @@ struct ShareServices: Sendable {
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
-            maker: maker, pool: threads.photos, policy: settings.photos.reduce,
+            maker: maker, recompressor: workspace.recompressor, pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
                 store: store,
                 links: installation.shareLinks(store)),

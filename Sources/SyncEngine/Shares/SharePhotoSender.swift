@@ -21,6 +21,8 @@ struct SharePhotoSender: Sendable {
     let scanner: any TreeScanner
     let reducer: any PhotoReducer
     let maker: any SharedCopyMaker
+    /// Makes the file of an original that is stored as JPEG XL; `nil`: such a one counts as not kept.
+    let recompressor: (any OriginalRecompressor)?
     let pool: BlockingPool
     let policy: ReducePolicy
     let time: TimeSource
@@ -71,6 +73,9 @@ struct SharePhotoSender: Sendable {
         do {
             let reader = ObjectReader(store, limit: Self.mostBytes, time: time)
             guard let film = source.flatMap({ FilmType(contentType: $0.contentType) }) else {
+                if share.quality == .full, let copies = try await copies(ofOriginalOf: photo, key, reader, size) {
+                    return .made(copies)
+                }
                 let bytes = try await reader.read(key)
                 return .made(try await pool.run { [work] in try work.copies(of: .bytes(bytes), size) })
             }
@@ -90,6 +95,40 @@ struct SharePhotoSender: Sendable {
         } catch let error as PhotoError {
             return .unfit("\(error)", isFinal: error.isPermanent)
         }
+    }
+
+    /// - Returns: `nil` where no original is kept that can be read now, or of which more can be made than of the copy: of a
+    ///   raw file in memory it is not known that it is one.
+    private func copies(
+        ofOriginalOf photo: SharePhoto, _ key: ObjectKey, _ reader: ObjectReader, _ size: SharedSize
+    ) async throws -> Copies? {
+        guard let original = try await ledger({ try $0.original(of: key) }), original.isReadable(at: time.now()),
+            original.size <= Self.mostBytes, !MediaType.rawNames.contains(original.contentType)
+        else { return nil }
+        do {
+            let stored = try await reader.read(original.key)
+            return try await pool.run { [self] in
+                let bytes = original.encoding == .jxl ? try reconstructed(stored) : stored
+                guard let bytes, ContentDigest(of: bytes).md5 == photo.md5 else { return nil }
+                return try makeCopies(of: .bytes(bytes), size)
+            }
+        } catch let error as StoreError where error.code == .archived {
+            try await noteClass(of: original.key)
+        } catch let error as StoreError where error.code == .notFound || error.code == .badDigest {
+            try await ObjectAudit(store: store, ledger: ledger, time: time).recheck(original.key, after: error)
+        } catch let error as PhotoError where error.isPermanent {
+            // The copy was made of the same bytes when they were stored.
+        }
+        return nil
+    }
+
+    /// - Returns: `nil` where nothing is here that could make the JPEG again.
+    private func reconstructed(_ stored: [UInt8]) throws -> [UInt8]? {
+        guard let recompressor else { return nil }
+        let (input, output) = (try MemoryFile(named: "original"), try MemoryFile(named: "photo"))
+        try input.write(stored)
+        try recompressor.reconstruct(input.descriptor, size: Int64(stored.count), into: output.descriptor)
+        return try output.bytes(from: 0, Int(try output.size()))
     }
 
     /// What became of a file that was there; `nil` where that is not known: without its folder, a drive may be away.

@@ -26,18 +26,19 @@ package struct SharePublisher: Sendable {
     private let time: TimeSource
 
     /// - Parameters:
+    ///   - recompressor: makes the files of originals again, where there is one.
     ///   - pool: for reading photos and making copies.
     ///   - policy: how photos are reduced.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
-        maker: any SharedCopyMaker, pool: BlockingPool, policy: ReducePolicy, writer: SharePageWriter,
-        notes: ShareNotes, lease: ShareLease, time: TimeSource
+        maker: any SharedCopyMaker, recompressor: (any OriginalRecompressor)? = nil, pool: BlockingPool,
+        policy: ReducePolicy, writer: SharePageWriter, notes: ShareNotes, lease: ShareLease, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         sender = SharePhotoSender(
-            store: store, ledger: ledger, scanner: scanner, reducer: reducer, maker: maker, pool: pool, policy: policy,
-            time: time)
+            store: store, ledger: ledger, scanner: scanner, reducer: reducer, maker: maker,
+            recompressor: recompressor, pool: pool, policy: policy, time: time)
         self.writer = writer
         self.notes = notes
         self.lease = lease

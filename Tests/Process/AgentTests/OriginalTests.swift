@@ -57,6 +57,41 @@ import Testing
         try home.store.objects().filter { $0.key.hasPrefix("users/ana/originals/") }
     }
 
+    /// Pixels of the only photo that others see.
+    private func sharedWidth(_ home: AgentHome) async throws -> Int? {
+        let share = try await home.share("--quality", "full", AgentHome.trip)
+        let folder = "shares/\(try #require(share.shareId))/"
+        let manifest = try #require(
+            try home.store.objects().first { $0.key.hasPrefix(folder) && $0.key.hasSuffix(".json") })
+        let fields = try JSONSerialization.jsonObject(with: Data(home.store.bytes(of: manifest))) as? Fields
+        return (fields?["photos"] as? [Fields])?.first?["width"] as? Int
+    }
+
+    @Test(arguments: [(OriginalsPolicy.on, 200), (.jxl, 200), (.off, 100)])
+    func `in full quality, a photo that only the store has is shared as it was where its original is kept`(
+        policy: OriginalsPolicy, width: Int
+    ) async throws {
+        let home = try AgentHome(more: Self.lines(policy, archiving: false))
+        // An empty folder of vacations would pass for a drive that is not mounted.
+        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
+        try home.photo(0).create(SamplePhoto.taken(0))
+        _ = try await home.pass()
+        try remove(home.photo(0))
+        #expect(try await sharedWidth(home) == width)
+    }
+
+    @Test func `an original that the store has lost or damaged costs the share nothing but its size`() async throws {
+        let home = try AgentHome(more: Self.lines(.on, archiving: false))
+        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
+        try home.photo(0).create(SamplePhoto.taken(0))
+        _ = try await home.pass()
+        try remove(home.photo(0))
+        for original in try originals(home) {
+            try remove(home.store.root.appending("objects").pushing(FilePath(original.file)))
+        }
+        #expect(try await sharedWidth(home) == 100)
+    }
+
     @Test(arguments: [OriginalsPolicy.on, .jxl])
     func `what was reduced comes back byte for byte, after the disk is gone, too`(policy: OriginalsPolicy) async throws
     {
