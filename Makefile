@@ -84,7 +84,7 @@ bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its
 	@scripts/bench-codec
 	@scripts/bench-agent all
 
-install: ## binary, completions, man page, systemd unit; PREFIX=/usr/local
+install: ## binary, completions, man page, systemd unit, link handler; PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"
 
 clean: ## every build folder, and the demo's

@@ -1,15 +1,17 @@
 import ArgumentParser
 import SyncCore
 import SyncEngine
+import SystemPackage
 
 struct MirrorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mirror",
         abstract: "Keep a copy of a share in a folder.",
-        usage: "sync-agent mirror <share> <dest> [<options>]",
+        usage: "sync-agent mirror <share> [<dest>] [<options>]",
         discussion: """
             SHARE is an id, vacationphotos://share/ID, or the http(s) link of a share's page or manifest. A link is all \
-            that it takes: no configuration, no account. An id is looked up in the store of the configuration.
+            that it takes: no configuration, no account. An id is looked up in the store of the configuration. Without DEST, \
+            it comes into Pictures/Shares/ID in your home; make install lets desktops open vacationphotos:// links so.
 
             Run it again to go on where it was stopped, or to get what is new; what is there is not fetched twice. Photos \
             that you change or delete in DEST stay as you left them, unless --force says otherwise, and photos that leave \
@@ -26,9 +28,10 @@ struct MirrorCommand: AsyncParsableCommand {
     var reference: String
 
     @Argument(
-        help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dest"),
+        help: ArgumentHelp(
+            "The destination folder; it is created if missing (default: ~/Pictures/Shares/ID).", valueName: "dest"),
         completion: .directory)
-    var destination: PathArgument
+    var destination: PathArgument?
 
     @Flag(help: "Only the first three photos.")
     var preview = false
@@ -48,7 +51,7 @@ struct MirrorCommand: AsyncParsableCommand {
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
-        if destination.text.isEmpty { throw ValidationError("name the folder") }
+        if let destination, destination.text.isEmpty { throw ValidationError("name the folder") }
         if watch, preview { throw ValidationError("--preview fetches once; leave out --watch") }
         if !(1...86_400).contains(interval) { throw ValidationError("--interval takes 1 to 86400 seconds") }
     }
@@ -61,7 +64,7 @@ struct MirrorCommand: AsyncParsableCommand {
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
             let parts = try MirrorServices(
-                reference, to: destination.path,
+                reference, to: try destination?.path ?? Self.usualFolder(of: reference, console),
                 options: ShareMirror.Options(isPreview: preview, isForced: force, keepsNames: originalNames),
                 options.global)
             let status = try await closing(parts.close) {
@@ -69,5 +72,18 @@ struct MirrorCommand: AsyncParsableCommand {
             }
             return Answer(status)
         }
+    }
+
+    /// A link may be clicked by somebody who is not asked for a folder.
+    private static func usualFolder(of reference: ShareReference, _ console: Console) throws -> FilePath {
+        guard let id = reference.shareID else {
+            throw CommandFailure(.usage, "this link does not tell the id of the share: name the folder, too")
+        }
+        guard let home = console.environment["HOME"].map({ FilePath($0) }), home.isAbsolute else {
+            throw CommandFailure(.usage, "HOME is not set: name the folder, too")
+        }
+        let folder = home.appending("Pictures").appending("Shares").appending(id.description)
+        console.errors.writeLine("The photos come into \(folder.text.escapingControls)")
+        return folder
     }
 }

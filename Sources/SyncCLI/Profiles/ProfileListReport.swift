@@ -74,7 +74,7 @@ struct ProfileListReport: Report {
                 Named(
                     id: $0.string, name: book.notes.names[$0], events: counts[$0] ?? 0, merged: merged($0.string))
             }
-        names = book.notes.names
+        names = book.names
         (orphanedEvents, waitingEvents) = (0, 0)
         for use in uses where use.uuid == nil {
             switch book.owner(of: use.profile) {

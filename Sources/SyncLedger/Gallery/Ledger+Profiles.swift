@@ -54,11 +54,7 @@ extension Ledger {
     /// Ids that the store's catalogue has told, and of which nobody has given the number here: it is in no catalogue.
     package func profilesWithoutNumber() throws(LedgerError) -> [String] {
         try read("list profiles without a number") { db in
-            try db.texts(
-                """
-                SELECT uuid FROM profile_ids WHERE needs_number = 1
-                AND uuid NOT IN (SELECT profile FROM profile_merges) ORDER BY uuid
-                """)
+            try db.texts("SELECT uuid FROM profile_ids WHERE needs_number = 1 ORDER BY uuid")
         }
     }
 

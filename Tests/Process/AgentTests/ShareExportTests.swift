@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SyncCore
 import SyncTestSupport
 import SystemPackage
@@ -137,6 +138,25 @@ import Testing
         }
         let state = home.tree.path("state/sync-agent/x").string
         #expect(try await home.run("share", "Rome", "--export", state).code == 64)
+        #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix("Rome/") })
+    }
+
+    @Test func `an export that was killed has no name, and the next one is whole`() async throws {
+        let home = try AgentHome()
+        for number in 0..<40 {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.taken(number))
+        }
+        let place = try destination(home, "Rome")
+        let command = try home.start(["share", "Rome", "--export", place.string])
+        let hidden = home.tree.path("usb/.Rome.sync-agent-export")
+        _ = try await eventually("a copy in the hidden folder") {
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: hidden.string)) ?? []
+            return files.count > 3 || command.progress.value.isOver ? () : nil
+        }
+        command.send(SIGKILL)
+        #expect(try await command.finished().ending == .signal(SIGKILL), "it was over before")
+        #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix(".Rome.sync-agent-export/") })
+        #expect(try await export(home, "Rome", "--export", place.string).photoCount == 40)
         #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix("Rome/") })
     }
 

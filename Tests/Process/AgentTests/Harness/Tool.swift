@@ -8,6 +8,7 @@ enum Tool: String, Sendable {
     case chromium = "/usr/bin/chromium"
     case ffmpeg = "/usr/bin/ffmpeg"
     case strace = "/usr/bin/strace"
+    case desktopFileValidate = "/usr/bin/desktop-file-validate"
 
     /// Whether it can be left out: not in CI, and not where servers are required either.
     var isMissing: Bool {

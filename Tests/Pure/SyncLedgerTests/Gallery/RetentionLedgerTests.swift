@@ -171,6 +171,20 @@ import Testing
         #expect(notes.merges == ["a": "b", "grandma": id])
     }
 
+    @Test func `the number of a merged profile is asked for after a rebuild, too`() throws {
+        let (id, other) = ("0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d", "6f1c2d3e-1111-4222-8333-444455556666")
+        _ = try world.ledger.addProfile(uuid: id, phone: PhoneNumber(e164: "+17788143739"), name: nil, at: world.now)
+        _ = try world.ledger.addProfile(uuid: other, phone: PhoneNumber(e164: "+17788143738"), name: nil, at: world.now)
+        try world.ledger.mergeProfile(id, into: other)
+        var state = CatalogState()
+        for line in try world.ledger.catalogState() { _ = state.take(line) }
+        let rebuilt = try World().ledger
+        try rebuilt.noteCatalog(state, in: [:], at: world.now)
+        #expect(try rebuilt.profilesWithoutNumber() == [id, other])
+        _ = try rebuilt.addProfile(uuid: id, phone: PhoneNumber(e164: "+17788143739"), name: nil, at: world.now)
+        #expect(try rebuilt.mergedProfile(id) == other && rebuilt.profilesWithoutNumber() == [other])
+    }
+
     @Test func `a profile goes with what was merged into it, and never while anything is its`() throws {
         let id = "0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"
         let phone = PhoneNumber(e164: "+17788143739")
