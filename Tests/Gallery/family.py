@@ -177,7 +177,7 @@ class Visit:
             self.judge(label.split(".")[0].lower())
             person.back()
 
-        for label in ("p1.jpg", "taskResponse, ev-b"):
+        for label in ("p1.jpg", "taskResponse, ev-d"):
             path = person.browser.value(f"[...document.querySelectorAll('#stream a')].find(a => "
                                         f"a.getAttribute('aria-label').includes({label!r}))?.pathname")
             person.leads(lambda: person.point(f"document.querySelector(`#stream a[href='{path}']`)"), label)
