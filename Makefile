@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model mutate bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -77,6 +77,12 @@ model: ## random lives of a home against a plain model: files, faults, kills, cl
 	@scripts/setup test
 	@scripts/model
 	@SYNC_AGENT_LIVES=30 scripts/test --filter LifeTests
+
+gallery: ## the gallery used in a browser, over the embedded store and over moto, then clients that mean harm (8 min)
+	@scripts/build
+	@scripts/setup test
+	@SYNC_AGENT_BINARY=.build/release/sync-agent scripts/try-gallery
+	@SYNC_AGENT_BINARY=.build/release/sync-agent scripts/hostile-clients
 
 bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
 	@scripts/build
