@@ -101,7 +101,7 @@ struct SharePhotoSender: Sendable {
     ///   raw file in memory it is not known that it is one.
     private func copies(
         ofOriginalOf photo: SharePhoto, _ key: ObjectKey, _ reader: ObjectReader, _ size: SharedSize
-    ) async throws -> Copies? {
+    ) async throws -> SharedCopyWork.Copies? {
         guard let original = try await ledger({ try $0.original(of: key) }), original.isReadable(at: time.now()),
             original.size <= Self.mostBytes, !MediaType.rawNames.contains(original.contentType)
         else { return nil }
@@ -110,7 +110,7 @@ struct SharePhotoSender: Sendable {
             return try await pool.run { [self] in
                 let bytes = original.encoding == .jxl ? try reconstructed(stored) : stored
                 guard let bytes, ContentDigest(of: bytes).md5 == photo.md5 else { return nil }
-                return try makeCopies(of: .bytes(bytes), size)
+                return try work.copies(of: .bytes(bytes), size)
             }
         } catch let error as StoreError where error.code == .archived {
             try await noteClass(of: original.key)
