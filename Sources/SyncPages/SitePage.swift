@@ -56,6 +56,12 @@ package struct SitePage: Sendable {
     }
 
     /// What the pages are dressed in, and the script, as files of their own.
+    /// Of the browser's tab, and what stands for a picture that cannot be made (SVG).
+    package static let icon = """
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="3" y="6" width="26" height="20" rx="3" fill="none" \
+        stroke="#6f8f8c" stroke-width="2"/><circle cx="11" cy="13" r="2.5" fill="#6f8f8c"/><path d="M6 24l8-8 5 5 3-3 5 6z" \
+        fill="#6f8f8c"/></svg>
+        """
     package static var style: String { PageTemplate.site.style }
     package static var script: String { PageTemplate.site.script ?? "" }
     /// The header `Content-Security-Policy` of every page (CSP level 3).

@@ -157,13 +157,15 @@ extension GallerySite {
 
     func restores(_ session: String) async throws -> WebResponse {
         let now = workspace.time.now()
+        var isFree = false
+        if case .directory = workspace.settings.store { isFree = true }
         let jobs = try await ledger { ledger in
             _ = try ledger.expireRestores(at: now)
             return try ledger.restoreJobs(limit: 100).map { JobReport($0) }
         }
         let rows = jobs.map { job in
             var facts = ["\(Quantities.counted(job.items, "photo")), \(Quantities.bytes(job.bytes))"]
-            if let cost = job.costUSD { facts.append(Quantities.aboutDollars(cost)) }
+            if !isFree, let cost = job.costUSD { facts.append(Quantities.aboutDollars(cost)) }
             if let readyAt = job.readyAt, [.sending, .retrieving].contains(job.state) {
                 facts.append("available by \(Quantities.time(readyAt))")
             }

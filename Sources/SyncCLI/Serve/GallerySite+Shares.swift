@@ -218,7 +218,9 @@ extension GallerySite {
     private func price(of restore: RestoreProposal) -> SitePage.ShareForm.Price {
         let dollars = restore.estimate.totalUSD
         let photos = Quantities.counted(restore.candidates.count, "photo has", plural: "photos have")
-        let words = ["\(photos) to come back from the archive first: that costs \(Quantities.aboutDollars(dollars))."]
+        var price = Quantities.aboutDollars(dollars)
+        if case .directory = workspace.settings.store { price = "nothing" }
+        let words = ["\(photos) to come back from the archive first: that costs \(price)."]
         return .init(dollars: "\(dollars)", text: (words + remarks(on: restore)).joined(separator: " "))
     }
 

@@ -117,7 +117,8 @@ struct GallerySite: WebHandler {
         }
         return page(
             401, "Open the link again",
-            "This browser is not signed in. Run sync-agent serve, and open the address that it prints; it can be opened once."
+            "This browser is not signed in. Open the address that sync-agent serve prints, or that the agent keeps in "
+                + "gallery.url in its state folder; each can be opened once."
         )
     }
 
@@ -167,7 +168,14 @@ struct GallerySite: WebHandler {
     private func picture(_ id: String, _ size: PictureCache.Size) async throws -> WebResponse {
         guard let md5 = MD5Digest(hex: id) else { return missing() }
         if size == .picture, let film = try await film(md5) { return film }
-        guard let file = try await pictures.file(of: md5, size) else { return missing() }
+        guard let file = try await pictures.file(of: md5, size) else {
+            guard try await !items(md5).isEmpty else { return missing() }
+            // It is known, and cannot be shown now.
+            return WebResponse(
+                200,
+                headers: [.init("Content-Type", "image/svg+xml"), .init("Cache-Control", "no-store")]
+                    + Self.security, body: .bytes(Data(SitePage.icon.utf8)))
+        }
         return WebResponse(
             200,
             headers: [
@@ -238,6 +246,7 @@ struct GallerySite: WebHandler {
         let (type, text): (String, String)
         switch path {
         case ["assets", "site.css"]: (type, text) = ("text/css; charset=utf-8", SitePage.style)
+        case ["assets", "icon.svg"]: (type, text) = ("image/svg+xml", SitePage.icon)
         case ["assets", "site.js"]: (type, text) = ("text/javascript; charset=utf-8", SitePage.script)
         default: return missing()
         }
@@ -258,13 +267,16 @@ struct GallerySite: WebHandler {
         guard let file = try await sharedFiles.find(id, rest.isEmpty ? ["index.html"] : rest) else {
             return page(404, "Not found", "This share has ended, or has no such photo.")
         }
-        // The page has a policy of its own.
+        // Also for what somebody else has put there. A browser's own page around a picture has a style in it.
+        let policy =
+            file.type.hasPrefix("text/html")
+            ? SharePage.policy
+            : "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
         return WebResponse(
             200,
             headers: [
                 .init("Content-Type", file.type), .init("Referrer-Policy", "no-referrer"),
-                // Also for what somebody else has put there.
-                .init("Content-Security-Policy", "\(SharePage.policy); frame-ancestors 'none'"),
+                .init("Content-Security-Policy", "\(policy); frame-ancestors 'none'"),
                 .init("Cache-Control", "no-cache"), .init("X-Frame-Options", "DENY"),
             ], body: .file(file.path))
     }

@@ -39,7 +39,10 @@ struct PlaceNames: Sendable {
         var line = line
         for (written, name) in places {
             while !written.isEmpty, let range = line.firstRange(of: written) {
-                line.replaceSubrange(range, with: name)
+                // In a table, what stands behind it keeps its column.
+                let isColumn = line[range.upperBound...].hasPrefix("  ")
+                let gap = isColumn ? max(written.count - name.count, 0) : 0
+                line.replaceSubrange(range, with: name + String(repeating: " ", count: gap))
             }
         }
         return Self.withoutPaths(line)

@@ -168,9 +168,12 @@ final class SiteAccess: Sendable {
         HMACSHA256.code(of: "form|\(session)", key: key).hexadecimal
     }
 
-    /// Whether a browser says that a page from elsewhere sent it (Fetch Metadata).
+    /// Whether a browser says that a page from elsewhere sent it (Fetch Metadata; RFC 6454, 7).
     func isForeign(_ request: WebRequest) -> Bool {
-        request.header("sec-fetch-site").map { $0 != "same-origin" && $0 != "none" } ?? false
+        if let site = request.header("sec-fetch-site"), site != "same-origin", site != "none" { return true }
+        guard let origin = request.header("origin") else { return false }
+        // `null` stands for one that may not be told.
+        return !(origin.firstRange(of: "://").map { hosts.contains(String(origin[$0.upperBound...])) } ?? false)
     }
 
     /// Whether a form was on a page of this session: it has its token, and the browser names no other origin.
@@ -223,6 +226,10 @@ struct SiteHosts: Sendable {
     /// - Parameter header: `Host` (RFC 9110, 7.2): a name or address, and maybe a port.
     func contains(_ header: String) -> Bool {
         let name: Substring
+        let port = header.drop { $0 != (header.hasPrefix("[") ? "]" : ":") }.drop { $0 == "]" }
+        guard port.isEmpty || port.hasPrefix(":") && port.dropFirst().allSatisfy({ ("0"..."9").contains($0) }) else {
+            return false
+        }
         if header.hasPrefix("[") {
             name = header.prefix { $0 != "]" }.dropFirst()
             return !name.isEmpty && name.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }

@@ -138,8 +138,12 @@ extension Ledger {
             let items =
                 try db.timelineItems(LedgerQuery.timelineOfObject, [key.rawValue, key.rawValue])
                 + db.timelineItems(LedgerQuery.timelineOfMemory, [md5.blob])
+                + db.timelineItems(LedgerQuery.timelineOfProject, [key.rawValue, md5.blob])
                 + db.timelineItems(LedgerQuery.timelineOfWaiting, [key.rawValue, md5.blob])
-            return items.sorted { ($0.cursor.at, $0.cursor.rank) > ($1.cursor.at, $1.cursor.rank) }
+            var seen: Set<Int64> = []
+            return items.filter { seen.insert($0.cursor.rank).inserted }.sorted {
+                ($0.cursor.at, $0.cursor.rank) > ($1.cursor.at, $1.cursor.rank)
+            }
         }
     }
 
@@ -306,6 +310,14 @@ extension LedgerQuery {
         SELECT COALESCE(objects.taken_at, records.created_at) AS at, records.rowid << 2 | 2 AS rank
         FROM retention_records AS records CROSS JOIN objects ON objects.key = records.key
         WHERE objects.md5 = ? AND \(isNotBack) LIMIT 100
+        """
+    /// Images of projects have keys of their own, too. It walks over the folders of projects.
+    static let timelineOfProject = """
+        SELECT COALESCE(objects.taken_at, photos.modified / 1000000) AS at, photos.id << 2 AS rank
+        FROM folders CROSS JOIN directories ON directories.folder_id = folders.id
+        CROSS JOIN photos ON photos.directory_id = directories.id
+        CROSS JOIN objects ON objects.id = photos.object_id
+        WHERE folders.kind = 'projects' AND photos.state <> 'skipped' AND objects.key <> ? AND objects.md5 = ? LIMIT 100
         """
     /// What is stored under another key, or not yet.
     static let timelineOfWaiting = """

@@ -297,7 +297,6 @@ import Testing
         var gallery = try await self.gallery(home, ["serve"])
         try await gallery.signIn()
         let id = try Self.id(try await gallery.ask("/?state=missing").text, after: "href=\"/photo/")
-        #expect(try await gallery.ask("/photo/\(id)/picture").code == 404)
         let offer = try await gallery.ask("/restore?photo=\(id)").text
         let token = try Self.id(offer, after: "name=\"form\" value=\"")
         #expect(

@@ -15,6 +15,7 @@ import Testing
         ("s3://bucket/a/b and https://host/x", "s3://bucket/a/b and https://host/x"),
         ("open:/home/ben/a.jpg, [/mnt/x/b.jpg] “/mnt/c.jpg” file:///etc/d", "open:a.jpg, [b.jpg] “c.jpg” file:d"),
         ("\"/mnt/USB Disk/Ana/x.jpg\" is away", "\"x.jpg\" is away"),
+        ("~/Pictures  3 photos", "Pictures    3 photos"),
         ("at http://box:8420/s/1/ now", "at http://box:8420/s/1/ now"),
         ("Rome/2024/a.jpg, 12/24 h", "Rome/2024/a.jpg, 12/24 h"),
         ("3 / 4 or and/or", "3 / 4 or and/or"), ("", ""),

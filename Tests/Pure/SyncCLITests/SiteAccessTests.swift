@@ -111,6 +111,15 @@ import Testing
         #expect(!access().cookieHeader("s").value.contains("Secure"))
     }
 
+    @Test(arguments: [
+        ("http://127.0.0.1:8420", false), ("http://localhost:1", false), ("http://evil.example", true), ("null", true),
+        ("http://127.0.0.1.evil.example", true), ("", true),
+    ])
+    func `a form from another origin is foreign`(origin: String, isForeign: Bool) {
+        #expect(access().isForeign(WebRequest(.post, ["logout"], headers: [.init("origin", origin)])) == isForeign)
+        #expect(!access().isForeign(WebRequest(.post, ["logout"])))
+    }
+
     @Test func `a form counts with its session's token, from a page of ours`() throws {
         let access = access()
         let session = try #require(access.follow(access.newLinkToken()))
@@ -131,6 +140,7 @@ import Testing
         ("127.0.0.1:8420", true), ("localhost", true), ("LOCALHOST:1", true), ("[::1]:8420", true), ("10.1.2.3", true),
         ("evil.example", false), ("evil.example:8420", false), ("127.0.0.1.evil.example", false), ("", false),
         ("[evil]", false), ("1.2.3.400", false), ("box", false), ("localhost.evil", false),
+        ("localhost:80@evil", false), ("[::1]evil", false), ("[::1]:80x", false), ("localhost:", true),
     ])
     func `a name that others could turn round is not one of ours`(host: String, isOwn: Bool) {
         #expect(access().isOwnHost(request(host: host)) == isOwn)

@@ -109,6 +109,19 @@ import Testing
         #expect(try world.ledger.timeline(of: other, storedAs: KeyLayout(user: "ana").photo(PhotoID(other))).isEmpty)
     }
 
+    @Test func `an image of a project, which has a key of its own, is found by its bytes`() throws {
+        let world = try world(["/pictures/projects/p1.jpg"])
+        let claim = try #require(try world.storeAll().first)
+        let item = try #require(try world.ledger.timeline(TimelineFilter(), after: nil, limit: 9).first)
+        let md5 = try #require(item.md5)
+        #expect(md5 == (try World.digest(of: claim.stamp)).md5)
+        let other = try ObjectKey("users/ana/photos/elsewhere")
+        #expect(names(try world.ledger.timeline(of: md5, storedAs: other)) == ["p1.jpg"])
+        // Once, also where it has the key of a photo.
+        let key = try #require(item.object?.key)
+        #expect(names(try world.ledger.timeline(of: md5, storedAs: key)) == ["p1.jpg"])
+    }
+
     @Test func `the years are those of the photos`() throws {
         #expect(try world(["/pictures/gallery/a.jpg"]).ledger.timelineYears() == [1970])
         #expect(try World().ledger.timelineYears() == [])
