@@ -95,9 +95,9 @@ class Visit:
     """One walk through everything, by a browser with scripts or without."""
 
     def __init__(self, home, out, number, scripts, short=False):
-        """`short`: two looks at each page, no screenshot, and no bound in seconds for a photo to be shown."""
+        """`short`: fewer looks at each page, no screenshot, and no bound in seconds for a photo to be shown."""
         self.home, self.number, self.scripts, self.patient = home, number, scripts, not short
-        looks = [LOOKS[0], LOOKS[-1]] if short else LOOKS if scripts else LOOKS[:1]
+        looks = LOOKS[:1] if not scripts else [LOOKS[0], LOOKS[-1]] if short else LOOKS
         self.out, self.looks, self.times = out, looks, {}
         width, shots = 1440 if scripts else 390, None if short else out
         self.person = Person("family", shots, width, scripts)
