@@ -8,6 +8,8 @@
 enum { SUB_DIRECTORIES = 330, EXIF_DIRECTORY = 34665, GPS_DIRECTORY = 34853, INTEROPERABILITY_DIRECTORY = 40965 };
 enum { STRIP_OFFSETS = 273, STRIP_BYTES = 279, TILE_OFFSETS = 324, TILE_BYTES = 325 };
 enum { JPEG_OFFSET = 513, JPEG_BYTES = 514 };
+/// From here on they are of makers, and of what is beside the picture (TIFF 6.0, section 8).
+enum { PRIVATE_TAGS = 32768 };
 
 /// Of a file that has more, nothing is concluded.
 enum { MOST_DIRECTORIES = 4096, MOST_ENTRIES = 1 << 20 };
@@ -51,6 +53,10 @@ static bool reach(Parts *parts, uint64_t offset, uint64_t count) {
     return is_there;
 }
 
+static bool is_inside(const Parts *parts, uint64_t offset) {
+    return offset < (uint64_t)parts->job->request.file_bytes;
+}
+
 static bool read_value(Parts *parts, const Entry *entry, uint64_t index, uint64_t *value) {
     uint8_t bytes[8];
     if (index >= entry->count || entry->bytes > sizeof bytes) return false;
@@ -82,19 +88,23 @@ static void reach_samples(Parts *parts, const Entry *offsets, const Entry *sizes
     }
 }
 
+/// What the picture does not need may lead nowhere: some programs copy the place of a directory, or of a maker's values, and not what
+/// is there. It counts where it begins in the file, looks like a directory, and ends behind the file.
+///
 /// - Returns: where the next one is named; 0 where this one is not there.
-static uint64_t read_directory(Parts *parts, uint64_t offset) {
+static uint64_t read_directory(Parts *parts, uint64_t offset, bool is_page) {
     static const size_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
     size_t head = parts->is_wide ? 8 : 2;
     size_t step = parts->is_wide ? 20 : 12;
     size_t inline_bytes = parts->is_wide ? 8 : 4;
     uint8_t bytes[20];
     if (!reach(parts, offset, head) || read_picture(parts->job, bytes, head, (int64_t)offset) != head) {
-        parts->is_cut = true;
+        parts->is_cut |= is_page || is_inside(parts, offset);
         return 0;
     }
     uint64_t count = number(parts, bytes, head);
     if (count > UINT16_MAX) return 0;
+    unsigned last = 0;
     Entry found[6] = {{0}};
     static const unsigned tags[] = {STRIP_OFFSETS, STRIP_BYTES, TILE_OFFSETS, TILE_BYTES, JPEG_OFFSET, JPEG_BYTES};
     for (uint64_t index = 0; index < count && parts->entries < MOST_ENTRIES; index += 1) {
@@ -106,15 +116,19 @@ static uint64_t read_directory(Parts *parts, uint64_t offset) {
         parts->entries += 1;
         unsigned tag = (unsigned)number(parts, bytes, 2);
         unsigned type = (unsigned)number(parts, bytes + 2, 2);
+        bool is_known = type > 0 && type < sizeof sizes / sizeof *sizes && sizes[type] > 0;
+        // Tags ascend (TIFF 6.0, section 2). What else is found there is something else.
+        if (!is_page && (!is_known || (index > 0 && tag <= last))) return 0;
+        last = tag;
         Entry entry = {.count = number(parts, bytes + 4, inline_bytes), .at = at + (int64_t)(step - inline_bytes)};
-        if (type >= sizeof sizes / sizeof *sizes || sizes[type] == 0) continue;
+        if (!is_known) continue;
         entry.bytes = sizes[type];
         uint64_t all;
         if (__builtin_mul_overflow(entry.count, entry.bytes, &all)) all = UINT64_MAX;
         if (all > inline_bytes) {
             uint64_t values = number(parts, bytes + step - inline_bytes, inline_bytes);
             if (!reach(parts, values, all)) {
-                parts->is_cut = true;
+                parts->is_cut |= (is_page && tag < PRIVATE_TAGS) || is_inside(parts, values);
                 continue;
             }
             entry.at = (int64_t)values;
@@ -150,7 +164,7 @@ bool tiff_is_whole(Job *job) {
     add_directory(parts, number(parts, header + word, word), true);
     while (parts->next < parts->count && parts->entries < MOST_ENTRIES && !parts->is_cut) {
         bool is_page = parts->is_page[parts->next];
-        uint64_t link = read_directory(parts, parts->waiting[parts->next]);
+        uint64_t link = read_directory(parts, parts->waiting[parts->next], is_page);
         parts->next += 1;
         // Some programs write none behind the last one.
         if (link == 0 || !is_page || link >= (uint64_t)job->request.file_bytes) continue;

@@ -146,7 +146,7 @@ extension GallerySite {
     /// - Parameters:
     ///   - remark: why it is shown again.
     ///   - restore: what has to come back from the archive first.
-    ///   - updates: an open share changes by it.
+    ///   - change: what an open share would become.
     private func shareForm(
         _ vacation: Vacation, _ choice: ShareChoice, _ session: String, because remark: String? = nil,
         after restore: RestoreProposal? = nil, updating change: ShareProposal? = nil

@@ -118,15 +118,15 @@ struct GallerySite: WebHandler {
         return page(
             401, "Open the link again",
             "This browser is not signed in. Open the address that sync-agent serve prints, or that the agent keeps in "
-                + "gallery.url in its state folder; each can be opened once."
-        )
+                + "gallery.url in its state folder; each can be opened once.")
     }
 
     private func follow(_ token: String) -> WebResponse {
         guard let session = access.follow(token) else {
             return page(
                 401, "This link was used already",
-                "Each address that sync-agent serve prints opens once, within a day. Run it again for another one.")
+                "Each address opens once, within a day. sync-agent serve prints another one when it was opened, and the agent "
+                    + "keeps another one in gallery.url.")
         }
         // The step to the photos has to begin here: a browser that was led here from elsewhere would not send the cookie.
         var answer = page(

@@ -6,7 +6,7 @@ package struct OriginalName: Hashable, Sendable {
     /// Bytes of the stem: a number, a digest and an ending have room behind it, and the name of a part file around it.
     private static let longestStem = 180
     /// Characters that some disks refuse in names.
-    private static let replaced: Set<Character> = ["\\", ":", "*", "?", "\"", "<", ">", "|"]
+    private static let replaced: Set<Unicode.Scalar> = ["\\", ":", "*", "?", "\"", "<", ">", "|"]
 
     private var stem: String
     private let ending: String
@@ -15,8 +15,13 @@ package struct OriginalName: Hashable, Sendable {
     /// - Returns: `nil` where nothing harmless is left of it, or it is as ``MirrorName`` names others.
     package init?(_ text: String, film: FilmType?) {
         let line = ShareManifestRules.plain(text)
-        guard !line.contains("/"), let first = line.first, !".-~".contains(first) else { return nil }
-        let name = String(line.map { Self.replaced.contains($0) ? "_" : $0 })
+        // Scalar by scalar: with a mark behind it, a slash is another character, and still a slash.
+        guard !line.unicodeScalars.contains("/"), let first = line.unicodeScalars.first,
+            !".-~".unicodeScalars.contains(first)
+        else { return nil }
+        var scalars = String.UnicodeScalarView()
+        for scalar in line.unicodeScalars { scalars.append(Self.replaced.contains(scalar) ? "_" : scalar) }
+        let name = String(scalars)
         var stem = name[...]
         var ending = Self.endings(film)[0]
         if let dot = name.lastIndex(of: "."), Self.isEnding(name[dot...].dropFirst()) {
@@ -25,7 +30,7 @@ package struct OriginalName: Hashable, Sendable {
             if Self.endings(film).contains(own.lowercased()) { ending = own }
         }
         while stem.utf8.count > Self.longestStem || stem.last == " " || stem.last == "." { stem.removeLast() }
-        guard !stem.isEmpty, !Self.isNumbered(stem) else { return nil }
+        guard !stem.isEmpty, !Self.isNumbered(stem), FilePath.Component("\(stem).\(ending)") != nil else { return nil }
         self.stem = String(stem)
         self.ending = ending
     }

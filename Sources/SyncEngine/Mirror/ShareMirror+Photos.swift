@@ -268,17 +268,25 @@ struct MirrorPlan: Sendable {
     ) -> MirrorStep {
         // The state lies in a folder that may come from anywhere: it cannot make us write to files of other names.
         guard let noted, MirrorName.admits(noted.name, of: photo) else {
-            return download(photo)
+            // Under a name that the share does not tell any more, a photo is still that photo.
+            guard let noted, !isForced, noted.sha256 == photo.sha256.description,
+                OriginalName(noted.name.string, film: photo.film)?.text == noted.name.string
+            else { return download(photo) }
+            return kept(noted.name, standing)
         }
         guard noted.sha256 == photo.sha256.description else {
             // Another photo has this place now: it comes beside the first.
             return download(photo, isOther: true)
         }
+        if isForced, standing != .same { return .download(noted.name, overwrites: true) }
+        return kept(noted.name, standing)
+    }
+
+    private func kept(_ name: FilePath.Component, _ standing: MirrorStatus) -> MirrorStep {
         switch standing {
-        case .same: return .alreadyThere(noted.name)
-        case .missing, .changed:
-            if isForced { return .download(noted.name, overwrites: true) }
-            return .kept(noted.name, standing == .missing ? .deleted : .changed)
+        case .same: .alreadyThere(name)
+        case .missing: .kept(name, .deleted)
+        case .changed: .kept(name, .changed)
         }
     }
 

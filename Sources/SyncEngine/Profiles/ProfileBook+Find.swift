@@ -22,17 +22,25 @@ extension ProfileBook {
         let ids = Set((notes.ids + others.compactMap { givenKeyName($0) }).map(\.inBytes))
             .union(notes.merges.keys).union(notes.merges.values.map(\.inBytes))
         if let id = keyName(owner, of: text), ids.contains(id.inBytes) { return .one(id) }
-        let (all, names) = (named(text), names)
-        let exact = all.filter { names[$0.inBytes]?.inBytes == text.inBytes }
-        if exact.count == 1 { return .one(exact[0]) }
-        var found = Set(all.map(\.inBytes))
+        // A merge that did not get to its end goes on by the name with which it began.
+        let all = allNamed(text)
+        let exact = Set(all.filter { $0.name.inBytes == text.inBytes }.map(\.id.inBytes))
+        if let one = one(of: exact) { return .one(one) }
+        var found = Set(all.map(\.id.inBytes))
         found.formUnion(ids.filter { $0.string.lowercased() == text.lowercased() })
+        if let one = one(of: found) { return .one(one) }
         switch (found.count, owner) {
-        case (1, _): return found.first.map { .one($0.string) } ?? .none
         case (0, .orphan(let number)): return .orphan(number)
         case (0, .unread): return .unread
         case (0, _): return .none
         default: return .several(found.sorted().map(\.string))
         }
+    }
+
+    /// The only one, or the one that all of them are by now.
+    private func one(of ids: Set<ByteString>) -> String? {
+        if ids.count == 1 { return ids.first?.string }
+        let ends = Set(ids.map { current($0.string).inBytes })
+        return ends.count == 1 ? ends.first?.string : nil
     }
 }

@@ -122,12 +122,15 @@ package struct ProfileBook: Sendable {
 
     /// Ids of profiles with a name, in upper and lower case alike, merged ones left out.
     func named(_ text: String) -> [String] {
+        allNamed(text).filter { notes.merges[$0.id.inBytes] == nil }.map(\.id)
+    }
+
+    /// The same with merged ones.
+    func allNamed(_ text: String) -> [(id: String, name: String)] {
         let all =
-            profiles.compactMap { profile in profile.name.map { (profile.uuid, $0) } }
-            + notes.names.map { ($0.key.string, $0.value) }.sorted { $0.0.inBytes < $1.0.inBytes }
-        return all.filter { id, name in
-            name.lowercased() == text.lowercased() && notes.merges[id.inBytes] == nil
-        }.map(\.0)
+            profiles.compactMap { profile in profile.name.map { (id: profile.uuid, name: $0) } }
+            + notes.names.map { (id: $0.key.string, name: $0.value) }.sorted { $0.id.inBytes < $1.id.inBytes }
+        return all.filter { $0.name.lowercased() == text.lowercased() }
     }
 
     /// Whether a profile is known by this id or number.

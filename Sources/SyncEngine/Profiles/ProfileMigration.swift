@@ -224,6 +224,8 @@ struct ArchivedPhotoMover: Sendable {
             isStored = try await put(body, at: key, attributes)
         }
         guard isStored else { return .left("another photo is stored as \(key)") }
+        // What is there already is no copy of itself.
+        guard key != place.key else { return .left("it has this profile's name already") }
         let record = ObjectRecord(
             key: key, size: body.size, md5: old.photoMD5, sha256: body.digest.sha256, contentType: type,
             width: old.width, height: old.height, storedAt: time.now())

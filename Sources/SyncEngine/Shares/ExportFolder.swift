@@ -91,13 +91,15 @@ final class ExportFolder: Sendable {
     }
 
     private func copy(_ source: FilePath, _ stamp: FileStamp, _ body: ObjectBody, to file: FilePath) throws {
-        let input = try FileDescriptor.opened(source, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
+        let input = try ofSource {
+            try FileDescriptor.opened(source, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
+        }
         defer { try? input.close() }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4_096)
         defer { buffer.deallocate() }
         try NewFile.make([UInt8](), at: file, permissions: .readableFile) { output in
             var offset: Int64 = 0
-            while case let count = try input.read(into: buffer), count > 0 {
+            while case let count = try ofSource({ try input.read(into: buffer) }), count > 0 {
                 let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
                 body.patches.apply(to: piece, at: offset)
                 try output.writeAll(UnsafeRawBufferPointer(piece))
@@ -107,6 +109,15 @@ final class ExportFolder: Sendable {
                 throw PhotoError(.changed, "the file has changed")
             }
         }
+    }
+}
+
+/// What is wrong with the file that is copied is no fault of the place that it is copied to.
+private func ofSource<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+        return try body()
+    } catch let error as Errno {
+        throw PhotoError(error == .noSuchFileOrDirectory ? .missing : .unreadable, "\(error)")
     }
 }
 

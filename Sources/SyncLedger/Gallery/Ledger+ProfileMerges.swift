@@ -128,7 +128,11 @@ extension Database {
                     """, [id, name, needsNumber])
                 try run("UPDATE profiles SET name = ? WHERE uuid = ? AND name IS NULL", [name, id])
             }
-            if let into = profile.into, isID(into) { _ = try noteMerge(of: id, into: into) }
+            if let into = profile.into, isID(into) {
+                // As ours are in keys.
+                let other = UUID(uuidString: into) == nil ? into : into.lowercased()
+                _ = try noteMerge(of: id, into: other)
+            }
         }
     }
 }

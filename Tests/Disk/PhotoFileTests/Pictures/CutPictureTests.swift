@@ -63,4 +63,17 @@ import Testing
         #expect(try reducer.copy(of: strangeBMP, named: "a.bmp", policy: ReducePolicy()).content == .unchanged)
         for length in [60, 100, 153] { #expect(error(strangeBMP.prefix(length), named: "a.bmp")?.code == .truncated) }
     }
+
+    /// Programs copy the place of a directory from another file, and not the directory.
+    @Test(arguments: [0x00FF_FFFF, 300]) func `a TIFF file whose directory of EXIF lies nowhere is whole`(place: Int)
+        throws
+    {
+        var bytes = try Fixture.bytes("kinds/turned.tif")
+        let entry: [UInt8] = [0x69, 0x87, 4, 0, 1, 0, 0, 0]
+        let value = try #require(bytes.firstRange(of: entry)?.upperBound)
+        bytes.replaceSubrange(value..<value + 4, with: place.littleEndianBytes)
+        let copy = try Workbench(pictures: Decoder.workers).copy(
+            of: bytes, named: "turned.tif", policy: ReducePolicy(maximumDimension: 50))
+        #expect(copy.type == .jpeg)
+    }
 }

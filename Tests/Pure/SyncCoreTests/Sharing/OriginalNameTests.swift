@@ -20,6 +20,9 @@ import Testing
             (".jpg", nil),
             (".sync-agent-mirror.json", nil), (".bashrc", nil), ("-rf.jpg", nil), ("~root.jpg", nil),
             ("\u{200B}.jpg", nil),
+            // With a mark behind it, it is another character, and the same byte.
+            ("a/\u{301}b.jpg", nil), (".\u{301}x.jpg", nil), ("-\u{301}x.jpg", nil),
+            ("12:\u{301}30.jpg", "12_\u{301}30.jpg"),
             ("001_2024-06-15_Paris.jpg", nil), ("0012_2024-06-15.jpg", nil), ("...jpg", nil),
             ("001_2024-13-45.jpg", "001_2024-13-45.jpg"), ("12_2024-06-15.jpg", "12_2024-06-15.jpg"),
         ] as [(String, String?)])

@@ -68,6 +68,17 @@ import Testing
                 == .download("001_2024-06-15_Paris.jpg", overwrites: false))
     }
 
+    @Test func `When a share tells no names any more, what is there keeps its own, and what was deleted stays so`()
+        throws
+    {
+        #expect(try step(Self.sha256, .same, name: "IMG_1.jpg") == .alreadyThere("IMG_1.jpg"))
+        #expect(try step(Self.sha256, .missing, name: "IMG_1.jpg") == .kept("IMG_1.jpg", .deleted))
+        #expect(try step(Self.sha256, .changed, name: "IMG_1.jpg") == .kept("IMG_1.jpg", .changed))
+        #expect(
+            try step(Self.sha256, .changed, isForced: true, name: "IMG_1.jpg")
+                == .download("001_2024-06-15_Paris.jpg", overwrites: true))
+    }
+
     @Test(arguments: ["notes.txt", "002_old.jpg", "001_old.txt", "0001_old.jpg", ".bashrc"])
     func `A note of a name that this photo never had is none`(name: String) throws {
         let name = try #require(FilePath.Component(name))
