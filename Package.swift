@@ -182,7 +182,8 @@ let package = Package(
             [
                 "SyncCore", "SyncDigest", "SyncSystem", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3",
                 "SyncLedger",
-                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncArchive", "SyncQR", "SyncEngine", systemPackage,
+                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncArchive", "SyncQR", "SyncEngine",
+                systemPackage,
                 logging, serviceLifecycle,
                 unixSignals, argumentParser,
             ]

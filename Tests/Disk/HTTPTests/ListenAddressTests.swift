@@ -38,7 +38,9 @@ import Testing
         ("0.0.0.0:1", "box.example.net", "box.example.net:1"), ("192.168.1.5:8420", "box", "192.168.1.5:8420"),
         ("[fd00::1]:8420", "box", "[fd00::1]:8420"),
     ])
-    func `others reach it by its address, else by the machine's name`(listen: String, machine: String, told: String) throws {
+    func `others reach it by its address, else by the machine's name`(listen: String, machine: String, told: String)
+        throws
+    {
         #expect(try ListenAddress(listen).reached(by: machine) == told)
     }
 }
