@@ -42,6 +42,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
             InitCommand.self, RunCommand.self, SyncCommand.self, StatusCommand.self, RetryCommand.self,
             VerifyCommand.self, RebuildCommand.self, MoveStoreCommand.self, ForgetCommand.self,
             RestoreCommand.self, RestoresCommand.self, MirrorCommand.self, ShareCommand.self, SharesCommand.self,
+            GuestsCommand.self,
             ServeCommand.self,
             ProjectsCommand.self,
             ArchiveCommand.self,

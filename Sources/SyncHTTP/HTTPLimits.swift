@@ -6,12 +6,16 @@ package struct HTTPLimits: Sendable {
     package var headerLines = 64
     /// Bytes of the target; beyond: 414.
     package var target = 8 << 10
-    /// Bytes of a body; beyond: 413.
+    /// Bytes of a body; beyond, and beyond what the handler takes there: 413.
     package var body = 64 << 10
+    /// Bytes of all larger bodies that are held at one time; beyond: 503.
+    package var largeBodies = 72 << 20
     /// From the first byte of a header to its end; then 408.
     package var headerTime = Duration.seconds(10)
     /// From the end of the header to that of the body; then 408.
     package var bodyTime = Duration.seconds(30)
+    /// The same of a larger one.
+    package var largeBodyTime = Duration.seconds(300)
     /// Between two requests, and before the first.
     package var idleTime = Duration.seconds(60)
     /// How long nothing of an answer may leave; seen before twice that time is over.

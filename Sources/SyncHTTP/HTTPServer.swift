@@ -46,7 +46,8 @@ package struct HTTPServer: Sendable {
         let listener: any Channel
         do {
             open = try await loop.submit { [limits] in
-                NIOLoopBound(OpenConnections(limit: limits.connections), eventLoop: loop)
+                NIOLoopBound(
+                    OpenConnections(limit: limits.connections, bodyLimit: limits.largeBodies), eventLoop: loop)
             }.get()
             // `localhost` is the address of old: whoever means the other one writes it.
             let host = address.host == "localhost" ? "127.0.0.1" : address.host
@@ -81,13 +82,13 @@ package struct HTTPServer: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16 << 10))
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .childChannelInitializer { [limits] channel in
+            .childChannelInitializer { [limits, handler] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let watch = ConnectionWatch(limits, open.value)
                     guard open.value.add(watch) else {
                         return try channel.pipeline.syncOperations.addHandler(NoRoom())
                     }
-                    arrivals.yield(try HTTPConnection(channel, watch, limits))
+                    arrivals.yield(try HTTPConnection(channel, watch, limits, handler))
                 }
             }
     }

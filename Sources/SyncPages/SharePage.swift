@@ -87,6 +87,8 @@ package struct SharePage: Hashable, Sendable {
     package var manifestLink: String?
     /// What `sync-agent mirror` takes for this share: an id or a link; `nil` where there is nothing to mirror.
     package var mirrorReference: String?
+    /// `nil` where nobody may add photos.
+    package var guests: Guests?
 
     package init(
         location: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?, expiresAt: Date? = nil,

@@ -94,11 +94,14 @@ extension SitePage {
         package var reach: String
         package var canBeEnded: Bool
         package var progress: (done: Int, total: Int)?
+        /// `nil` where no photo of a guest waits.
+        package var guests: Guests?
 
         package init(
             id: String, state: String, facts: [Fact], link: String?, code: Code?, reach: String, canBeEnded: Bool,
-            progress: (done: Int, total: Int)?
+            progress: (done: Int, total: Int)?, guests: Guests? = nil
         ) {
+            self.guests = guests
             self.id = id
             self.state = state
             self.facts = facts
@@ -107,6 +110,28 @@ extension SitePage {
             self.reach = reach
             self.canBeEnded = canBeEnded
             self.progress = progress
+        }
+    }
+
+    /// Photos that guests have added to a share, and that nobody else sees.
+    package struct Guests: Sendable {
+        package struct Photo: Sendable {
+            package var number: Int
+            /// Its size, and when it came.
+            package var facts: String
+
+            package init(number: Int, facts: String) {
+                self.number = number
+                self.facts = facts
+            }
+        }
+
+        package var photos: [Photo]
+        package var canDecide: Bool
+
+        package init(photos: [Photo], canDecide: Bool) {
+            self.photos = photos
+            self.canDecide = canDecide
         }
     }
 
@@ -158,10 +183,14 @@ extension SitePage {
         /// The one that changes by this order.
         package var update: Update?
         package var price: Price?
+        /// Whether guests could reach its page.
+        package var canTakeGuests: Bool
+        package var takesGuests: Bool
 
         package init(
             vacation: String, photos: [Photo], sharedBy: String, days: Int, isFull: Bool, remarks: [String],
-            others: [Listing.Link], update: Update?, price: Price?
+            others: [Listing.Link], update: Update?, price: Price?, canTakeGuests: Bool = false,
+            takesGuests: Bool = false
         ) {
             self.vacation = vacation
             self.photos = photos
@@ -172,6 +201,8 @@ extension SitePage {
             self.others = others
             self.update = update
             self.price = price
+            self.canTakeGuests = canTakeGuests
+            self.takesGuests = takesGuests
         }
     }
 

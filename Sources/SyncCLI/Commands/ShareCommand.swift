@@ -24,7 +24,8 @@ struct ShareCommand: WorkspaceCommand {
             Photos that are only in the archive are restored first (restore.tier, restore.max_cost_usd); a running agent, \
             or the next sync, publishes the share when they are there.
 
-            With --export nothing is published: the same page, with the same copies, becomes a folder, or a file that ends             in .zip, which opens in a browser without a server and needs no store for what is on the disk.
+            With --export nothing is published: the same page, with the same copies, becomes a folder, or a file that ends \
+            in .zip, which opens in a browser without a server and needs no store for what is on the disk.
 
             EXAMPLES
               sync-agent share Paris_France_2024-06-15_2024-06-22
@@ -51,6 +52,9 @@ struct ShareCommand: WorkspaceCommand {
         inversion: .prefixedNo,
         help: "Tell the names of the files, without folders, for mirror --original-names (default: no).")
     var originalNames: Bool?
+
+    @Flag(inversion: .prefixedNo, help: "Let whoever has the link add photos, which you accept or refuse.")
+    var guests: Bool?
 
     @Option(help: ArgumentHelp("30d, 12h or a last day, 2026-12-31 (default: share.expire_days).", valueName: "end"))
     var expires: ShareExpiry?
@@ -84,6 +88,7 @@ struct ShareCommand: WorkspaceCommand {
             if to != nil || expires != nil {
                 throw ValidationError("--export makes no link: leave out --to, --via and --expires")
             }
+            if guests != nil { throw ValidationError("an exported page takes no photos: leave out --guests") }
             if dryRun { throw ValidationError("--export and --dry-run exclude each other") }
         }
         if let from, ShareManifestRules.plain(from).isEmpty { throw ValidationError("--from takes a name") }
@@ -109,6 +114,8 @@ struct ShareCommand: WorkspaceCommand {
         order.expiresAt = end
         order.sharedBy = from
         order.tellsNames = originalNames
+        order.takesGuests = guests
+        try parts.requireGuestsCanCome(order)
         if dryRun { return try await show(order, parts, workspace) }
         let (sharer, isNew) = try await usualSharer(order.vacation, parts.ledger, workspace.console.errors)
         order.usualSharer = sharer

@@ -76,7 +76,7 @@ extension ExitStatus {
 extension ShareError {
     fileprivate var exitStatus: ExitStatus {
         switch self {
-        case .tooMany, .tooLarge, .noSuchNumber, .endsTooLate: .usage
+        case .tooMany, .tooLarge, .noSuchNumber, .endsTooLate, .noGuests: .usage
         case .inOtherHands: .locked
         case .nothing, .over, .takenOver, .unseen, .sharedHere: .failed
         }

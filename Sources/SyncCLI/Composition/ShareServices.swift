@@ -8,6 +8,7 @@ import SyncLedger
 import SyncPhotos
 import SyncSystem
 import SyncWatch
+import SystemPackage
 
 /// The parts of shares, put together from the configuration: for the agent, and for the commands.
 struct ShareServices: Sendable {
@@ -23,6 +24,7 @@ struct ShareServices: Sendable {
     let otherEnder: OtherShareRemover
     let takeOver: ShareTakeOver
     let service: ShareService
+    let links: ShareLinks
 
     var ledger: LedgerQueue { restores.ledger }
 
@@ -46,16 +48,18 @@ struct ShareServices: Sendable {
         desk = SharePlanner(
             store: store, ledger: ledger, reducer: reducer, maker: maker, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
+        links = installation.shareLinks(store)
+        let guests = GuestIntake(
+            store: store, ledger: ledger, box: installation.guestBox, reducer: reducer, maker: maker,
+            pool: threads.photos, disk: threads.disk, time: time, logger: installation.logger)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
             maker: maker, recompressor: workspace.recompressor, pool: threads.photos, policy: settings.photos.reduce,
-            writer: SharePageWriter(
-                store: store,
-                links: installation.shareLinks(store)),
+            writer: SharePageWriter(store: store, links: links),
             notes: notes, lease: lease, time: time)
-        ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease)
+        ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
         service = ShareService(
-            publisher: publisher, ender: ender, notes: notes, others: otherEnder, ledger: ledger,
+            publisher: publisher, ender: ender, notes: notes, others: otherEnder, guests: guests, ledger: ledger,
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: Notifiers(
                 settings.notify, environment: installation.environment, pool: threads.notices, time: time,
@@ -64,9 +68,25 @@ struct ShareServices: Sendable {
     }
 }
 
+extension ShareServices {
+    /// - Throws: ``ShareError/noGuests(_:)`` where guests are asked for and could not reach the page.
+    func requireGuestsCanCome(_ order: ShareOrder) throws {
+        if order.takesGuests == true, let reason = links.noGuests { throw ShareError.noGuests(reason) }
+    }
+}
+
+extension Workspace {
+    func guestDesk(_ ledger: LedgerQueue) -> GuestDesk {
+        GuestDesk(ledger: ledger, box: installation.guestBox, disk: threads.disk, time: time)
+    }
+}
+
 extension Installation {
     /// Whether an agent, or a pass, is at work at this moment.
     func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
+
+    /// Where photos of guests wait.
+    var guestBox: GuestIntake.Box { GuestIntake.Box(location.stateFolder.appending("guests")) }
 
     /// Under which addresses shares of a store are seen.
     func shareLinks(_ store: any ObjectStore) -> ShareLinks {

@@ -44,6 +44,9 @@ extension GallerySite {
         ]
         if let name = share.sharedBy { facts.append(.init("From", name.escapingControls)) }
         if share.state.isOpen { facts.append(.init("Until", Quantities.time(share.expiresAt))) }
+        if share.state.isOpen, share.takesGuests {
+            facts.append(.init("Guests", "may add photos: nobody sees them before you keep them"))
+        }
         if let problem = share.problem { facts.append(.init("Why not yet", places.removed(from: problem))) }
         let total = photos.count
         let sent = photos.count { $0.copy != nil || $0.isFinal }
@@ -55,7 +58,8 @@ extension GallerySite {
             id: "\(share.id)", state: share.state.words, facts: facts, link: link,
             code: code.map { .init(side: $0.side, path: $0.path) }, reach: audience?.words ?? "",
             canBeEnded: !isReadOnly && share.state.isOpen,
-            progress: share.state == .preparing && total > 0 ? (sent, total) : nil)
+            progress: share.state == .preparing && total > 0 ? (sent, total) : nil,
+            guests: try await guestForm(of: id))
         return page(
             share.location.escapingControls, .shares, session, .share(content),
             goesOn: share.state == .preparing || share.state.isEnding)
@@ -111,6 +115,7 @@ extension GallerySite {
         var price: Double?
         /// The open share of which it was told that it changes by this.
         var update: String?
+        var takesGuests = false
 
         init() {}
 
@@ -121,6 +126,7 @@ extension GallerySite {
             days = form["days"].flatMap { Int($0) }
             price = form["price"].flatMap { Double($0) }
             update = form["update"]
+            takesGuests = form["guests"] == "yes"
         }
     }
 
@@ -197,7 +203,8 @@ extension GallerySite {
                 .init(
                     "\(Quantities.counted($0.photoCount, "photo")) until \(Quantities.time($0.expiresAt))",
                     "/shares/\($0.id)")
-            }, update: change.flatMap(update), price: restore.map(price))
+            }, update: change.flatMap(update), price: restore.map(price), canTakeGuests: parts.links.noGuests == nil,
+            takesGuests: choice.takesGuests)
         return page("Share \(vacation.details.location.escapingControls)", .vacations, session, .shareForm(content))
     }
 
@@ -249,6 +256,8 @@ extension GallerySite {
         var order = ShareOrder(
             vacation: vacation, quality: choice.quality, sharedBy: choice.sharedBy == "" ? nil : choice.sharedBy)
         order.isAnonymous = choice.sharedBy == ""
+        order.takesGuests = choice.takesGuests
+        try parts.requireGuestsCanCome(order)
         order.expiresAt = workspace.time.now().addingTimeInterval(Double(days) * 86_400)
         guard let proposal = try await proposal(order, sharing: chosen, parts) else {
             return try await again("The vacation has changed meanwhile: look at it again.")

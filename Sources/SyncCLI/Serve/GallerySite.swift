@@ -28,6 +28,8 @@ struct GallerySite: WebHandler {
     let isLocal: Bool
     /// The shares of an embedded store, which no other server shows; `nil` of another store.
     let sharedFiles: SharedFiles?
+    /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other.
+    let guestPages = GuestPages()
 
     private var time: TimeSource { workspace.time }
 
@@ -70,6 +72,8 @@ struct GallerySite: WebHandler {
             return WebResponse(200, headers: [Self.plain], body: .bytes(Data("ok\n".utf8)))
         case (.get, "metrics") where path.count == 1 && isLocal: return try await metrics()
         case (.get, "s"), (.head, "s"): return try await sharedFile(request)
+        case (.post, "s") where !isReadOnly && path.count == 3 && path[2] == ShareKeys.guestName:
+            return try await guestPhoto(request)
         case (.get, "assets"), (.head, "assets"): return asset(path)
         case (.post, "login") where path.count == 1: return signIn(request)
         default: break
@@ -103,6 +107,7 @@ struct GallerySite: WebHandler {
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
         case ("shares", 2): return try await share(path[1], request, session)
+        case ("shares", 4) where path[2] == ShareKeys.guestName: return try await guestThumbnail(path[1], path[3])
         case ("metrics", 1): return try await metrics()
         case ("status", 1): return try await status(session)
         default: return page(404, "Not found", "There is nothing under this address.", session: session)
@@ -185,7 +190,7 @@ struct GallerySite: WebHandler {
             body: .file(file))
     }
 
-    private func missing() -> WebResponse {
+    func missing() -> WebResponse {
         WebResponse(404, headers: [Self.plain] + Self.security, body: .bytes(Data("no picture\n".utf8)))
     }
 
@@ -267,6 +272,7 @@ struct GallerySite: WebHandler {
         guard let file = try await sharedFiles.find(id, rest.isEmpty ? ["index.html"] : rest) else {
             return page(404, "Not found", "This share has ended, or has no such photo.")
         }
+        if rest.isEmpty, !isReadOnly { guestPages.note(id, try await sharedFiles.takesGuests(id)) }
         // Also for what somebody else has put there. A browser's own page around a picture has a style in it.
         let policy =
             file.type.hasPrefix("text/html")
@@ -350,6 +356,7 @@ struct GallerySite: WebHandler {
         case ("restores", 1): return try await orderRestore(form, session)
         case ("vacations", 3) where path[2] == "share": return try await orderShare(path[1], form, session)
         case ("shares", 2): return try await revoke(path[1], session)
+        case ("shares", 3) where path[2] == ShareKeys.guestName: return try await decideGuests(path[1], form, session)
         case ("doctor", 1): return try await doctor(session)
         default: return page(404, "Not found", "There is nothing under this address.", session: session)
         }

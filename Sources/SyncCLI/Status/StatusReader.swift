@@ -64,6 +64,7 @@ struct StatusReader {
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
+        report.guests = StatusReport.Guests(waiting: try ledger.waitingGuestPhotos().count)
         report.retention = StatusReport.Retention(
             try installation.retentionOutlook.standing(ledger, at: installation.time.now()))
         return Status(

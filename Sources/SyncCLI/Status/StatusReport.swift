@@ -178,6 +178,11 @@ struct StatusReport: Encodable {
         @Nullable var nextRunAt: Date?
     }
 
+    /// Photos that guests have added to shares.
+    struct Guests: Encodable {
+        var waiting = 0
+    }
+
     struct Unsynced: Encodable {
         var path: String
         var since: Date
@@ -198,6 +203,7 @@ struct StatusReport: Encodable {
     var verification: Verification
     var catalog: Catalog
     var originals = Originals()
+    var guests = Guests()
     var retention = Retention()
     /// What is damaged of machines that are silent, as far as this one has found it.
     var elsewhere: [Elsewhere]

@@ -165,7 +165,7 @@ struct StatusView {
             lines += terminal.wrapped(
                 "\(files) known by size and time alone, since a rebuild; each day's verification reads some of them")
         }
-        return lines + restoreLines
+        return lines + restoreLines + guestLines
     }
 
     private var originalLines: [String] {
@@ -186,6 +186,13 @@ struct StatusView {
         if tier.tooSmall > 0 { parts.append("\(Quantities.count(tier.tooSmall)) stay, too small to be archived") }
         if parts.isEmpty { return [] }
         return terminal.wrapped(parts.joined(separator: ", "), indent: 4, .dim)
+    }
+
+    private var guestLines: [String] {
+        let waiting = report.guests.waiting
+        if waiting == 0 { return [] }
+        let photos = Quantities.counted(waiting, "photo from guests waits", plural: "photos from guests wait")
+        return terminal.wrapped("\(photos) for you (sync-agent guests)")
     }
 
     private var restoreLines: [String] {

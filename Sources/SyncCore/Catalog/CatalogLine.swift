@@ -244,6 +244,8 @@ package struct CatalogShare: Hashable, Sendable, Codable {
     package var endedBy: String?
     /// Whether others are told the names of the files; `nil` for no.
     package var names: Bool?
+    /// Whether others may add photos; `nil` for no.
+    package var guests: Bool?
     package var photos: [Photo]
 
     /// The same share where its folder is on another machine.

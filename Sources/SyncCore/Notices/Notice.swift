@@ -13,6 +13,8 @@ package struct Notice: Hashable, Sendable, Codable {
         case shareLive
         /// A share ends soon, or has ended.
         case shareEnds
+        /// Guests have sent photos to a share, which wait for its owner's word.
+        case guestPhotos
         // Of the rest, each is told when it begins, and when it is over.
         /// Photos cannot be stored as they are.
         case photoFailed

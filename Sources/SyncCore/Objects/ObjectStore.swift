@@ -56,6 +56,12 @@ package protocol ObjectStore: ReadableStore {
     /// - Parameter duration: how long it should last; the link's own end says how long it does.
     func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink
 
+    /// Forms by which anyone can put one object under each of some keys, and read none, until they end.
+    /// - Parameters:
+    ///   - keys: siblings: they differ in their last segment only.
+    ///   - duration: as for links.
+    func uploadForm(for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration) async throws -> UploadForm
+
     /// Takes back what interrupted puts have left behind in the store. Cheap when there is nothing.
     func tidy() async throws
 
@@ -100,6 +106,12 @@ extension ObjectStore {
 
     package func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
         throw lacks("link", "links", key)
+    }
+
+    package func uploadForm(
+        for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration
+    ) async throws -> UploadForm {
+        throw lacks("form", "forms", keys.first)
     }
 
     package func tidy() async throws {}

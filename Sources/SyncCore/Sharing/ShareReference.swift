@@ -111,11 +111,22 @@ package struct ShareKeys: Hashable, Sendable {
         [photo(orderIndex), thumbnail(orderIndex)] + FilmType.allCases.map { copy(orderIndex, film: $0) }
     }
 
+    /// Where guests put photos, and nothing that is shared: no page shows what is there.
+    package var guestFolder: String { folder + Self.guestName + "/" }
+    /// - Parameter slot: from 0.
+    package func guest(_ slot: Int) -> ObjectKey { key("\(Self.guestName)/\(slot)") }
+    /// The place of a guest's photo; `nil` for every other key.
+    package func guestSlot(of key: ObjectKey) -> Int? {
+        guard key.rawValue.hasPrefix(guestFolder), let slot = Int(key.lastSegment), guest(slot) == key else { return nil }
+        return slot
+    }
+
     /// Names below ``folder``, as the page and the manifest's readers put them together.
     package static func photoName(_ id: ShareID, _ orderIndex: Int) -> String { copyName(id, orderIndex, film: nil) }
     package static func copyName(_ id: ShareID, _ orderIndex: Int, film: FilmType?) -> String {
         "\(id)_\(orderIndex).\(film?.ending ?? "jpg")"
     }
+    package static let guestName = "guests"
     package static func thumbnailName(_ orderIndex: Int) -> String { "thumbnails/\(orderIndex).jpg" }
 
     private func key(_ name: String) -> ObjectKey {

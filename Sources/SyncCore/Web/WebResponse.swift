@@ -27,4 +27,12 @@ package struct WebResponse: Sendable {
 package protocol WebHandler: Sendable {
     /// Never fails: what goes wrong is an answer, too. Cancelled when the connection is gone.
     func answer(_ request: WebRequest) async -> WebResponse
+
+    /// Bytes that a POST to this path may have, where that is more than usual. Asked on the server's one event loop: it may
+    /// not wait for anything.
+    func mostBytes(inBodyTo path: [String]) -> Int
+}
+
+extension WebHandler {
+    package func mostBytes(inBodyTo path: [String]) -> Int { 0 }
 }

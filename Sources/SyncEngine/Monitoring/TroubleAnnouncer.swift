@@ -200,7 +200,7 @@ package struct TroubleAnnouncer: Sendable {
                 share?.state == .live
                 ? ("\(name) lasts longer", "It ends at \(share?.expiresAt.formatted(.iso8601) ?? "").")
                 : ("\(name) has ended", "Nobody can see its photos any more.")
-        case .restoreReady, .restoreFailed, .restoreExpiring, .shareLive:
+        case .restoreReady, .restoreFailed, .restoreExpiring, .shareLive, .guestPhotos:
             (title, message) = ("It is over", "")
         }
         return Notice(standing.kind, title: title, message: message, facts: facts, at: now)

@@ -15,6 +15,8 @@ package struct ShareOrder: Sendable {
     package var isAnonymous = false
     /// Whether others are told the names of the files; `nil`: as an open share does that is taken up again, else not.
     package var tellsNames: Bool?
+    /// Whether others may add photos; `nil`: as with ``tellsNames``.
+    package var takesGuests: Bool?
     /// `nil`: as long as an open share lasts that is taken up again, else as long as shares last.
     package var expiresAt: Date?
 
@@ -116,6 +118,8 @@ package enum ShareError: Error, Hashable, Sendable {
     case unseen(ShareID)
     /// The bucket removes it earlier.
     case endsTooLate(days: Int, rule: Int)
+    /// Nobody could send anything to the page of a share.
+    case noGuests(ShareLinks.NoGuests)
 }
 
 extension ShareError {
@@ -161,6 +165,7 @@ extension ShareError: CustomStringConvertible {
         case .unseen(let id):
             "share \(id) has no manifest in the store, so that nobody sees it. On its own machine, share the vacation again to "
                 + "bring it back; or revoke it, and share the vacation from here"
+        case .noGuests(let reason): "guests cannot add photos to this share: \(reason)"
         case .endsTooLate(let days, let rule):
             "a rule of the bucket removes shares after \(rule.counted("day")), and this one is to last \(days). Choose a shorter "
                 + "--expires; or run sync-agent lifecycle apply, with share.expire_days raised where it is less"

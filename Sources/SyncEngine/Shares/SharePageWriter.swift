@@ -46,7 +46,10 @@ package struct SharePageWriter: Sendable {
         case .gallery, .byID:
             let link = links.unsigned(share.id)
             var content = Self.page(of: checked, share, reference: link)
-            if case .gallery = links.kind { content.previewLink = Self.preview(of: content).map { link + $0 } }
+            if case .gallery = links.kind {
+                content.previewLink = Self.preview(of: content).map { link + $0 }
+                if share.takesGuests { content.guests = .gallery(ShareKeys.guestName) }
+            }
             let objects = try await put(page: content, manifest, share)
             return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .signed:
@@ -88,14 +91,22 @@ package struct SharePageWriter: Sendable {
             if film.hasPoster { page.films[index].posterLink = url(keys.thumbnail(film.orderIndex)) }
         }
         page.previewLink = Self.preview(of: page)
-        page.linksEndAt = signed.values.map(\.endsAt).min()
+        var ends = signed.values.map(\.endsAt)
+        if share.takesGuests {
+            let form = try await store.uploadForm(
+                for: (0..<GuestRules.mostPhotos).map(keys.guest), GuestRules.upload,
+                lasting: .seconds(max(share.expiresAt.timeIntervalSince(links.now), 1)))
+            page.guests = .store(form)
+            ends.append(min(form.endsAt, share.expiresAt))
+        }
+        page.linksEndAt = ends.min()
         let objects = try await put(page: page, manifest, share)
         guard let link = try await links.signed([keys.page], until: share.expiresAt)[keys.page] else {
             preconditionFailure("a link for each key")
         }
         return Written(
             link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit, isEndKnown: link.isEndKnown),
-            linksEndAt: signed.values.map(\.endsAt).min(), objects: objects)
+            linksEndAt: ends.min(), objects: objects)
     }
 
     /// The first small picture that the page has.
@@ -183,9 +194,34 @@ package struct ShareLinks: Sendable {
     /// Seconds. A store signs whole seconds, from the last whole one on: so much may be missing at the end of a link.
     private static let slack: TimeInterval = 2
 
+    /// Why nobody could send anything to the page of a share, with what to do.
+    package enum NoGuests: Hashable, Sendable, CustomStringConvertible {
+        case open
+        case byID
+
+        package var description: String {
+            switch self {
+            case .open:
+                "share.public_base_url leads to pages that cannot take anything. Without it, pages have signed links, and take photos"
+            case .byID:
+                "nobody but this machine can open it. Let the gallery listen beyond it (serve.enabled, serve.listen, serve.base_url)"
+            }
+        }
+    }
+
     private let store: any ObjectStore
     package let kind: Kind
     private let time: TimeSource
+    fileprivate var now: Date { time.now() }
+
+    /// `nil` where guests can add photos.
+    package var noGuests: NoGuests? {
+        switch kind {
+        case .open: .open
+        case .byID: .byID
+        case .signed, .gallery: nil
+        }
+    }
 
     /// - Parameters:
     ///   - publicBaseURL: where everybody can read the store's objects; `nil` when nobody can.

@@ -58,6 +58,11 @@ package struct SharePlanner: Sendable {
         if order.tellsNames ?? existing?.tellsNames ?? false {
             notes.append("The names of the files are told (--original-names).")
         }
+        let takesGuests = order.takesGuests ?? existing?.takesGuests ?? false
+        if takesGuests {
+            notes.append(
+                "Whoever has the link may add photos, up to \(GuestRules.mostPhotos); you decide which of them are kept (--guests).")
+        }
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(choice.items.map(\.md5)), besides: folder)
         let draft = ShareDraft(
@@ -66,6 +71,7 @@ package struct SharePlanner: Sendable {
             sharedBy: order.isAnonymous
                 ? nil : (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line),
             expiresAt: expiresAt, tellsNames: order.tellsNames ?? existing?.tellsNames ?? false,
+            takesGuests: takesGuests,
             photos: choice.items.map {
                 ShareDraft.Photo(
                     md5: $0.md5, path: $0.photo.path, sourceKey: $0.photo.object?.key, takenAt: $0.photo.takenAt,
@@ -294,6 +300,7 @@ package struct SharePlanner: Sendable {
             && existing.location == draft.location && existing.startDate == draft.startDate
             && existing.endDate == draft.endDate && existing.sharedBy == draft.sharedBy
             && existing.expiresAt.isSameInLedger(as: draft.expiresAt) && existing.tellsNames == draft.tellsNames
+            && existing.takesGuests == draft.takesGuests
         if isSame { return .none }
         let (before, after) = (Set(shared.map(\.md5)), Set(draft.photos.map(\.md5)))
         return .update(

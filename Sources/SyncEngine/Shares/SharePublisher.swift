@@ -112,7 +112,7 @@ package struct SharePublisher: Sendable {
         let known = Set(
             [keys.manifest, keys.page]
                 + photos.flatMap { $0.copy == nil ? keys.all($0.slot) : $0.objects(in: keys) })
-        let strays = listed.filter { !known.contains($0) }
+        let strays = listed.filter { !known.contains($0) && keys.guestSlot(of: $0) == nil }
         if strays.isEmpty { return }
         // Of whoever has taken it over since, nothing is known here.
         if let fate = try await notes.follow(share.id) { throw ShareError(fate, of: share.id) }

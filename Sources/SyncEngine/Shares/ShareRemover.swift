@@ -9,15 +9,20 @@ package struct ShareRemover: Sendable {
     private let ledger: LedgerQueue
     private let notes: ShareNotes
     private let lease: ShareLease
+    private let guests: GuestIntake?
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, notes: ShareNotes, lease: ShareLease) {
+    /// - Parameter guests: `nil` where no share takes any.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, notes: ShareNotes, lease: ShareLease, guests: GuestIntake? = nil
+    ) {
         self.store = store
         self.ledger = ledger
         self.notes = notes
         self.lease = lease
+        self.guests = guests
     }
 
-    /// Ends an open share, or goes on with one that ends.
+    /// Ends an open share, or goes on with one that ends. What guests have sent to it is kept on this machine.
     /// - Throws: ``StoreError`` when something of it is still in the store; ``ShareError/inOtherHands(_:)``: it ends as soon
     ///   as that process notices; ``LedgerError``, `CancellationError`.
     package func run(_ id: ShareID, _ end: ShareEnd) async throws {
@@ -26,7 +31,7 @@ package struct ShareRemover: Sendable {
             guard share.state.isEnding else { return }
             do {
                 try await remove(share)
-            } catch let error as StoreError {
+            } catch where !(error is CancellationError || error is LedgerError) {
                 try await lease.noteUnended(error, of: id)
                 throw error
             }
@@ -50,6 +55,8 @@ package struct ShareRemover: Sendable {
             refusal = error
         }
         for key in [share.keys.manifest, share.keys.page] { try await store.delete(key) }
+        // What nobody has looked at yet is not lost with it.
+        if share.takesGuests { _ = try await guests?.take(share.id) }
         try await ShareStorage(store: store).removeAll(share.keys)
         if refusal != nil { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
     }

@@ -22,10 +22,13 @@ package struct ShareService: Service {
     /// Seconds after its end in which a share is listed once more, and how often such are looked for.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
     private static let sweepEvery: TimeInterval = 60
+    /// Seconds between two looks for what guests have sent, where asking the store costs something.
+    private static let guestsEvery: TimeInterval = 60
 
     private let publisher: SharePublisher
     private let ender: ShareRemover
     private let elsewhere: SharesElsewhere
+    private let guests: GuestIntake?
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let pool: BlockingPool
@@ -37,16 +40,18 @@ package struct ShareService: Service {
     /// - Parameters:
     ///   - notes: what was taken back, or taken over, on other machines.
     ///   - others: for those of other machines that were taken back on this one.
+    ///   - guests: `nil` where no share takes any.
     ///   - pool: for looking at files, on a disk that may hang.
     package init(
         publisher: SharePublisher, ender: ShareRemover, notes: ShareNotes, others: OtherShareRemover,
-        ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
+        guests: GuestIntake? = nil, ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
         notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
         self.ender = ender
         elsewhere = SharesElsewhere(
             notes: notes, others: others, ledger: ledger, time: time, logger: logger)
+        self.guests = guests
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool
@@ -81,6 +86,8 @@ package struct ShareService: Service {
         var measured: Set<ShareID> = []
         var sweptAt: Date?
         var elsewhere = SharesElsewhere.Memory()
+        /// When it was looked for what guests have sent.
+        var askedForGuests: Date?
     }
 
     /// What did not work is left alone until something else is due, or something else is to be had.
@@ -129,6 +136,7 @@ package struct ShareService: Service {
         for (share, action) in due where action.isEnd { try await attempt(action, share, &rounds) }
         for (share, action) in due where !action.isEnd { try await attempt(action, share, &rounds) }
         try await sweep(&rounds)
+        try await receiveGuests(&rounds)
     }
 
     private func attempt(_ action: ShareSchedule.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
@@ -183,6 +191,36 @@ package struct ShareService: Service {
             }
         }
         rounds.sweptAt = now
+    }
+
+    private func receiveGuests(_ rounds: inout Rounds) async throws {
+        guard let guests else { return }
+        let now = time.now()
+        if let last = rounds.askedForGuests, !guests.isFree,
+            abs(now.timeIntervalSince(last)) < Self.guestsEvery
+        {
+            return
+        }
+        rounds.askedForGuests = now
+        for share in try await ledger({ try $0.unendedShares() }) where share.state == .live && share.takesGuests {
+            do {
+                let count = try await guests.take(share.id)
+                if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
+            } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
+                throw error
+            } catch where !(error is CancellationError || error is LedgerError) {
+                if rounds.told.insert("guests \(share.id) \(error)").inserted {
+                    logger.warning("what guests have sent to share \(share.id) cannot be kept now: \(error)")
+                }
+            }
+        }
+    }
+
+    private static func notice(of count: Int, sentTo share: ShareRecord, at now: Date) -> Notice {
+        Notice(
+            .guestPhotos, title: "\(count.counted("photo")) from guests of \(share.location)",
+            message: "Nobody sees \(count == 1 ? "it" : "them") before you say so: sync-agent guests shows what waits.",
+            facts: ["shareId": "\(share.id)", "photos": "\(count)"], at: now)
     }
 
     private func dueAction(for share: ShareRecord, at now: Date) -> ShareSchedule.Action? {

@@ -112,6 +112,12 @@ package struct RetryingStore: ObjectStore {
         try await retrying { try await base.link(to: key, lasting: duration) }
     }
 
+    package func uploadForm(
+        for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration
+    ) async throws -> UploadForm {
+        try await retrying { try await base.uploadForm(for: keys, rules, lasting: duration) }
+    }
+
     package func tidy() async throws {
         try await retrying { try await base.tidy() }
     }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import SyncCore
 
 /// A connection, whose requests are answered one after the other.
 struct HTTPConnection: Sendable {
@@ -7,7 +8,7 @@ struct HTTPConnection: Sendable {
     private let requests: AsyncStream<IncomingRequest>
 
     /// On the channel's event loop, before anything is read.
-    init(_ channel: any Channel, _ watch: ConnectionWatch, _ limits: HTTPLimits) throws {
+    init(_ channel: any Channel, _ watch: ConnectionWatch, _ limits: HTTPLimits, _ handler: any WebHandler) throws {
         self.channel = channel
         let (requests, continuation) = AsyncStream.makeStream(of: IncomingRequest.self)
         self.requests = requests
@@ -25,7 +26,7 @@ struct HTTPConnection: Sendable {
             withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: true,
             withEncoderConfiguration: encoding, withDecoderLimitConfiguration: decoding)
         try pipeline.addHandler(
-            RequestAssembler(limits, watch, peer: channel.remoteAddress?.ipAddress, continuation))
+            RequestAssembler(limits, handler, watch, peer: channel.remoteAddress?.ipAddress, continuation))
     }
 
     /// Answers until the connection is gone, which cancels what is being answered, or the task is cancelled.

@@ -5,9 +5,22 @@ final class OpenConnections {
     private let limit: Int
     private var open: [ObjectIdentifier: ConnectionWatch] = [:]
 
-    init(limit: Int) {
+    /// Bytes of large bodies that are held, and may be.
+    private var bodyBytes = 0
+    private let bodyLimit: Int
+
+    init(limit: Int, bodyLimit: Int) {
         self.limit = limit
+        self.bodyLimit = bodyLimit
     }
+
+    func reserve(_ bytes: Int) -> Bool {
+        guard bytes <= bodyLimit - bodyBytes else { return false }
+        bodyBytes += bytes
+        return true
+    }
+
+    func free(_ bytes: Int) { bodyBytes -= bytes }
 
     /// Makes room where there is none.
     /// - Returns: `false` when all connections are being answered.

@@ -31,6 +31,7 @@ final class RequestAssembler: ChannelDuplexHandler {
     private static let mostPending = 64
 
     private let limits: HTTPLimits
+    private let handler: any WebHandler
     private let watch: ConnectionWatch
     private let peer: String?
     private let requests: AsyncStream<IncomingRequest>.Continuation
@@ -38,6 +39,8 @@ final class RequestAssembler: ChannelDuplexHandler {
     private var head: HTTPRequestHead?
     private var target: RequestTarget?
     private var body = Data()
+    /// Bytes that the body may have.
+    private var bodyLimit = 0
     /// Nothing more is taken from this client.
     private var hasRefused = false
     /// A request was handed on, and its answer is not over.
@@ -47,10 +50,10 @@ final class RequestAssembler: ChannelDuplexHandler {
     private var wantsRead = false
 
     init(
-        _ limits: HTTPLimits, _ watch: ConnectionWatch, peer: String?,
+        _ limits: HTTPLimits, _ handler: any WebHandler, _ watch: ConnectionWatch, peer: String?,
         _ requests: AsyncStream<IncomingRequest>.Continuation
     ) {
-        (self.limits, self.watch, self.peer, self.requests) = (limits, watch, peer, requests)
+        (self.limits, self.handler, self.watch, self.peer, self.requests) = (limits, handler, watch, peer, requests)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -127,11 +130,20 @@ final class RequestAssembler: ChannelDuplexHandler {
         default: throw Refusal(status: 501)
         }
         body = Data()
+        bodyLimit = limits.body
+        if let length, length > limits.body {
+            guard head.method == .POST, length <= target.map({ handler.mostBytes(inBodyTo: $0.segments) }) ?? 0 else {
+                throw Refusal(status: 413)
+            }
+            guard watch.reserve(length) else { throw Refusal(status: 503) }
+            bodyLimit = length
+            body.reserveCapacity(length)
+        }
         if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
             let answer = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(wrapOutboundOut(.head(answer)), promise: nil)
         }
-        watch.headerIsRead()
+        watch.headerIsRead(bodyTime: bodyLimit > limits.body ? limits.largeBodyTime : limits.bodyTime)
     }
 
     /// - Returns: bytes, 0 when the body is in chunks; `nil` when the request tells none.
@@ -150,12 +162,12 @@ final class RequestAssembler: ChannelDuplexHandler {
             throw Refusal(status: 400)
         }
         // What does not fit into an Int is too long, too.
-        guard let length = Int(text), length <= limits.body else { throw Refusal(status: 413) }
+        guard let length = Int(text) else { throw Refusal(status: 413) }
         return length
     }
 
     private func append(_ piece: ByteBuffer) throws(Refusal) {
-        guard body.count + piece.readableBytes <= limits.body else { throw Refusal(status: 413) }
+        guard body.count + piece.readableBytes <= bodyLimit else { throw Refusal(status: 413) }
         body.append(contentsOf: piece.readableBytesView)
     }
 

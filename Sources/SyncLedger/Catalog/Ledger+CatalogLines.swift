@@ -200,7 +200,7 @@ extension Database {
             sql: """
                 SELECT number, id, folder, selection, quality, location, start_day, end_day, created_at, expires_at, state,
                     step, next_slot, shared_by, published_at, page_written_at, links_end_at, ended_at,
-                    ended_by, tells_names
+                    ended_by, tells_names, takes_guests
                 FROM shares ORDER BY number
                 """
         ).map { row in
@@ -215,6 +215,7 @@ extension Database {
             line.endedAt = row[17]
             line.endedBy = row[18]
             if row[19] == 1 as Int64 { line.names = true }
+            if row[20] == 1 as Int64 { line.guests = true }
             // Of what is over, nobody needs to know which photos it was.
             if line.endedAt == nil { line.photos = try catalogPhotos(ofShare: row[0]) }
             return line

@@ -221,14 +221,14 @@ extension Database {
             """
             INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
                 expires_at, state, step, next_slot, published_at, page_written_at, links_end_at, ended_at,
-                ended_by, tells_names, ownership)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
+                ended_by, tells_names, takes_guests, ownership)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
             """,
             [
                 share.share, Data(share.path.path.bytes), share.selection, share.quality, share.location, share.start,
                 share.end, share.sharedBy, share.createdAt, share.expiresAt, state, share.step, share.nextSlot,
                 share.publishedAt, share.pageWrittenAt, share.linksEndAt, share.endedAt, share.endedBy,
-                share.names == true,
+                share.names == true, share.guests == true,
             ])
         guard added > 0 else { return }
         let number = lastInsertedRowID

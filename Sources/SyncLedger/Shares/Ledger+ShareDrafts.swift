@@ -13,15 +13,15 @@ extension Ledger {
             let added = try db.run(
                 """
                 INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
-                    expires_at, claimed_by, claimed_until, tells_names)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    expires_at, claimed_by, claimed_until, tells_names, takes_guests)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (folder, selection, quality) WHERE state IN ('preparing', 'waiting', 'live') DO NOTHING
                 """,
                 [
                     id.description, draft.folder.blob, draft.selection?.description ?? "", draft.quality.rawValue,
                     draft.location, draft.startDate.description, draft.endDate.description, draft.sharedBy,
                     time.milliseconds, draft.expiresAt.milliseconds, owner,
-                    (time + Ledger.shareClaimSeconds).milliseconds, draft.tellsNames,
+                    (time + Ledger.shareClaimSeconds).milliseconds, draft.tellsNames, draft.takesGuests,
                 ])
             guard added > 0 else { return false }
             _ = try db.revise(db.lastInsertedRowID, draft.photos)
@@ -40,13 +40,14 @@ extension Ledger {
             let described = try db.run(
                 """
                 UPDATE shares SET location = ?1, start_day = ?2, end_day = ?3, shared_by = ?4, expires_at = ?5,
-                    tells_names = ?7
-                WHERE number = ?6 AND (location, start_day, end_day, expires_at, tells_names) <> (?1, ?2, ?3, ?5, ?7)
+                    tells_names = ?7, takes_guests = ?8
+                WHERE number = ?6
+                AND (location, start_day, end_day, expires_at, tells_names, takes_guests) <> (?1, ?2, ?3, ?5, ?7, ?8)
                 OR number = ?6 AND shared_by IS NOT ?4
                 """,
                 [
                     draft.location, draft.startDate.description, draft.endDate.description, draft.sharedBy,
-                    draft.expiresAt.milliseconds, number, draft.tellsNames,
+                    draft.expiresAt.milliseconds, number, draft.tellsNames, draft.takesGuests,
                 ])
             let revised = try db.revise(number, draft.photos)
             guard described > 0 || revised else { return false }

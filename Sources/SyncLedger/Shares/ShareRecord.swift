@@ -92,6 +92,8 @@ package struct ShareRecord: Hashable, Sendable {
     package let ownership: Int?
     /// Whether others are told the names of the files.
     package let tellsNames: Bool
+    /// Whether others may add photos, which wait for the owner's word.
+    package let takesGuests: Bool
 
     package var keys: ShareKeys { ShareKeys(id) }
 }
@@ -103,7 +105,7 @@ extension ShareRecord: FetchableRecord {
         recipient, link_end_is_known, \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND failure IS NULL), \
         (SELECT COUNT(*) FROM share_photos WHERE share = number AND position IS NOT NULL AND stored_at IS NOT NULL), \
-        ended_by, ownership, tells_names
+        ended_by, ownership, tells_names, takes_guests
         """
 
     init(row: Row) throws {
@@ -122,7 +124,8 @@ extension ShareRecord: FetchableRecord {
             restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
             publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
             endedAt: row.time(20), holder: row[21], recipient: row[22],
-            photoCount: row[24], storedCount: row[25], endedBy: row[26], ownership: row[27], tellsNames: row[28])
+            photoCount: row[24], storedCount: row[25], endedBy: row[26], ownership: row[27], tellsNames: row[28],
+            takesGuests: row[29])
     }
 }
 
@@ -166,14 +169,18 @@ package struct ShareDraft: Hashable, Sendable {
     package var expiresAt: Date
     /// Whether others are told the names of the files.
     package var tellsNames: Bool
+    /// Whether others may add photos.
+    package var takesGuests: Bool
     /// Each content once, in the order in which they are to be seen.
     package var photos: [Photo]
 
     package init(
         folder: FilePath, selection: PhotoSelection?, quality: ShareQuality, location: String, startDate: CalendarDay,
-        endDate: CalendarDay, sharedBy: String?, expiresAt: Date, tellsNames: Bool = false, photos: [Photo]
+        endDate: CalendarDay, sharedBy: String?, expiresAt: Date, tellsNames: Bool = false, takesGuests: Bool = false,
+        photos: [Photo]
     ) {
         self.tellsNames = tellsNames
+        self.takesGuests = takesGuests
         self.folder = folder
         self.selection = selection
         self.quality = quality

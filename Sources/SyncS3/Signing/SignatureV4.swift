@@ -65,6 +65,22 @@ package struct SignatureV4: Sendable {
         return url
     }
 
+    /// What a form sends beside its policy, which has to ask for the same (Amazon S3 API Reference, "Authenticating Requests:
+    /// Browser-Based Uploads Using POST").
+    package func formFields(at date: Date) -> [(name: String, value: String)] {
+        let time = SigningTime(date)
+        return [
+            ("x-amz-algorithm", Self.algorithm), ("x-amz-credential", "\(credentials.accessKeyID)/\(scope(at: time))"),
+            ("x-amz-date", time.timestamp),
+        ] + (credentials.sessionToken.map { [("x-amz-security-token", $0)] } ?? [])
+    }
+
+    /// - Parameter policy: in base64.
+    /// - Returns: 64 hexadecimal digits.
+    package func signature(ofPolicy policy: String, at date: Date) -> String {
+        HMACSHA256.code(of: policy, key: signingKey(at: SigningTime(date))).hexadecimal
+    }
+
     /// 64 hexadecimal digits.
     package func signature(of request: CanonicalRequest, at time: SigningTime) -> String {
         HMACSHA256.code(of: stringToSign(for: request, at: time), key: signingKey(at: time)).hexadecimal

@@ -12,6 +12,42 @@ extension S3Store {
         if reply.isArchived {
             throw client.error(.archived, context, "the object is archived; restore it first (sync-agent restore)")
         }
+        let pen = try await linkSigner(duration, context)
+        return StoreLink(
+            url: "\(pen.presigned(pen.requests.get(key, range: nil, checksum: false)))", endsAt: pen.endsAt,
+            limit: pen.life.limit, isEndKnown: pen.life.isEndKnown)
+    }
+
+    package func uploadForm(
+        for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration
+    ) async throws -> UploadForm {
+        guard let first = keys.first else { preconditionFailure("a form is for some keys") }
+        let context = client.context("form", first)
+        let pen = try await linkSigner(duration, context)
+        let prefix = client.prefix + first.rawValue.dropLast(first.lastSegment.count)
+        let policy = PostPolicy(
+            pen, bucket: client.knowledge.address.bucket, keyPrefix: prefix, rules, encryption: client.encryption)
+        var look: UploadForm.Frame?
+        let slots = keys.map { key in
+            precondition(key.rawValue.dropLast(key.lastSegment.count) == first.rawValue.dropLast(first.lastSegment.count))
+            let name = String(key.lastSegment)
+            // The signature is the last parameter, and all before it but the key is the same for all.
+            let url = "\(pen.presigned(pen.requests.head(key, checksum: false)))"
+            let (address, signature) = (url.dropLast(64), url.suffix(64))
+            let (place, query) = (address.prefix { $0 != "?" }, address.drop { $0 != "?" })
+            look = UploadForm.Frame(String(place.dropLast(name.utf8.count)), String(query))
+            return UploadForm.Slot(
+                name: name, signature: pen.signature(ofPolicy: policy.text(for: name)), lookSignature: String(signature)
+            )
+        }
+        guard let look else { preconditionFailure("a form is for some keys") }
+        return UploadForm(
+            url: "\(pen.requests.address.url())", keyPrefix: prefix, fields: policy.fields, policy: policy.frame,
+            look: look, slots: slots, endsAt: pen.endsAt)
+    }
+
+    /// - Throws: ``StoreError`` when there are no credentials that last.
+    private func linkSigner(_ duration: Duration, _ context: S3RequestContext) async throws -> LinkSigner {
         let credentials = try await client.credentials.current(for: context.operation)
         let knowledge = client.knowledge
         let date = client.now().addingTimeInterval(knowledge.clockOffset).wholeSeconds
@@ -20,12 +56,68 @@ extension S3Store {
             throw client.error(
                 .credentialsRejected, context, "the credentials are \(credentials.provenance(at: date)); get new ones")
         }
-        let url = SignatureV4(credentials: credentials, region: knowledge.address.region).presigned(
-            client.requests(knowledge.address).get(key, range: nil, checksum: false), expiresAfter: life.seconds,
-            at: date)
-        return StoreLink(
-            url: "\(url)", endsAt: date.addingTimeInterval(TimeInterval(life.reliedOn)), limit: life.limit,
-            isEndKnown: life.isEndKnown)
+        return LinkSigner(
+            signature: SignatureV4(credentials: credentials, region: knowledge.address.region), date: date, life: life,
+            requests: client.requests(knowledge.address))
+    }
+}
+
+/// Signs what others may ask of a store for a while.
+private struct LinkSigner {
+    let signature: SignatureV4
+    let date: Date
+    let life: LinkLife
+    let requests: S3Requests
+
+    var endsAt: Date { date.addingTimeInterval(TimeInterval(life.reliedOn)) }
+
+    func presigned(_ request: HTTPRequest) -> HTTPURL {
+        signature.presigned(request, expiresAfter: life.seconds, at: date)
+    }
+
+    func signature(ofPolicy text: String) -> String {
+        signature.signature(ofPolicy: Data(text.utf8).base64EncodedString(), at: date)
+    }
+}
+
+/// What a form may put, as S3 is told it (Amazon S3 API Reference, "POST Policy").
+private struct PostPolicy {
+    /// What the form sends and the policy asks for.
+    let fields: [UploadForm.Field]
+    let frame: UploadForm.Frame
+
+    init(
+        _ pen: LinkSigner, bucket: String, keyPrefix: String, _ rules: UploadRules, encryption: S3Encryption
+    ) {
+        let fields =
+            pen.signature.formFields(at: pen.date).map { UploadForm.Field($0.name, $0.value) }
+            + encryption.headers.fields.map { UploadForm.Field($0.name, $0.value) }
+        let end = pen.date.addingTimeInterval(TimeInterval(pen.life.seconds)).formatted(.iso8601)
+        let conditions =
+            [#"{"bucket":\#(Self.quoted(bucket))}"#]
+            + fields.map { "{\(Self.quoted($0.name)):\(Self.quoted($0.value))}" } + [
+                #"["content-length-range",1,\#(rules.mostBytes)]"#,
+                #"["starts-with","$Content-Type",\#(Self.quoted(rules.contentType))]"#,
+            ]
+        frame = UploadForm.Frame(
+            #"{"expiration":"\#(end)","conditions":[\#(conditions.joined(separator: ",")),{"key":"#
+                + Self.quoted(keyPrefix).dropLast(), #""}]}"#)
+        self.fields = fields
+    }
+
+    /// - Parameter name: the last segment, which has nothing that JSON escapes.
+    func text(for name: String) -> String { frame.before + name + frame.after }
+
+    /// In ASCII: whoever puts it together need not know of encodings.
+    private static func quoted(_ text: String) -> String {
+        let escaped = text.utf16.map { unit in
+            switch unit {
+            case 0x22, 0x5C: "\\" + String(UnicodeScalar(UInt8(unit)))
+            case 0x20...0x7E: String(UnicodeScalar(UInt8(unit)))
+            default: "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
+            }
+        }
+        return "\"\(escaped.joined())\""
     }
 }
 

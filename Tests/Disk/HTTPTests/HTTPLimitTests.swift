@@ -88,6 +88,41 @@ import Testing
         }
     }
 
+    /// Of a path whose handler takes more: at most so much in one body, and in all that are held at one time.
+    @Test func `A large body is taken where it may be, and not more of them than there is room for`() async throws {
+        var limits = HTTPLimits.short
+        limits.largeBodies = 300_000
+        let asked = Observed(0)
+        let gate = Gate()
+        try await TestedServer.run(limits: limits, mostBytes: { $0 == ["large"] ? 200_000 : 0 }) { request in
+            asked.change { $0 += 1 }
+            await gate.pass()
+            return WebResponse(200, body: .bytes(Data("\(request.body.count)".utf8)))
+        } _: { server in
+            func post(_ target: String, _ bytes: Int) async throws -> Visitor {
+                let visitor = try Visitor(port: server.port)
+                await visitor.send(
+                    "POST \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: \(bytes)\r\n\r\n"
+                        + String(repeating: "a", count: bytes))
+                return visitor
+            }
+            #expect(try await post("/other", 100_000).reply().status == 413)
+            #expect(try await post("/large", 200_001).reply().status == 413)
+            let first = try await post("/large", 200_000)
+            _ = try await asked.wait(for: "the first body") { $0 == 1 ? true : nil }
+            #expect(try await post("/large", 100_001).reply().status == 503)
+            let second = try await post("/large", 100_000)
+            _ = try await asked.wait(for: "the second body") { $0 == 2 ? true : nil }
+            gate.open()
+            #expect(await first.reply().text == "200000")
+            #expect(await second.reply().text == "100000")
+            // The room is free again, also after one who has gone.
+            let gone = try await post("/large", 200_000)
+            #expect(await gone.reply().text == "200000")
+            #expect(try await post("/large", 200_000).reply().text == "200000")
+        }
+    }
+
     @Test(arguments: [
         "/../a", "/a/..", "/a/../b", "/.", "/a/./b", "//", "//a", "/a//b", "/a//", "/%2e%2e/a", "/.%2E", "/a%00",
         "/a%0a", "/a%7f", "/a%2fb", "/a%5cb", "/a\\b", "/%", "/%2", "/%zz", "/%+1", "/%ff", "/%c0%af", "/%ed%a0%80",

@@ -15,6 +15,8 @@ struct ShareWorkshop: Sendable {
     let ledger: LedgerQueue
     let time: ManualTime
     var owner = "me"
+    /// `nil` where no share takes guests.
+    var guestBox: GuestIntake.Box?
 
     /// All other owners have ended.
     private var lease: ShareLease {
@@ -22,7 +24,17 @@ struct ShareWorkshop: Sendable {
             ledger: ledger, owner: ClaimOwner(name: owner, hasEnded: { [owner] in $0 != owner }), time: time.source)
     }
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
-    var ender: ShareRemover { ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease) }
+    var ender: ShareRemover {
+        ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
+    }
+    private var guests: GuestIntake? {
+        guestBox.map {
+            GuestIntake(
+                store: store, ledger: ledger, box: $0, reducer: PhotoFileReducer(), maker: SharedPhotoMaker(),
+                pool: BlockingPool(name: "pictures", threads: 1), disk: BlockingPool(name: "disk", threads: 1),
+                time: time.source, logger: logger)
+        }
+    }
     private var notes: ShareNotes {
         ShareNotes(store: store, ledger: ledger, keys: .ana, name: "laptop", time: time.source)
     }
@@ -32,13 +44,13 @@ struct ShareWorkshop: Sendable {
         ShareService(
             publisher: publisher, ender: ender, notes: notes,
             others: OtherShareRemover(store: store, ledger: ledger, notes: notes, time: time.source),
-            ledger: ledger, scanner: FileTreeScanner(),
+            guests: guests, ledger: ledger, scanner: FileTreeScanner(),
             pool: BlockingPool(name: "files", threads: 1), notifiers: Notifiers([], logger: logger),
             patience: LedgerPatience(ledger: ledger, time: time.source, logger: logger), time: time.source,
             logger: logger)
     }
 
-    private var publisher: SharePublisher {
+    var publisher: SharePublisher {
         SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
             maker: SharedPhotoMaker(), pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),

@@ -142,6 +142,8 @@ extension StoreOperation {
         case .lifecycle: _ = try await store.lifecycle()
         case .setLifecycle: try await store.setLifecycle(LifecycleConfiguration())
         case .link: _ = try await store.link(to: key, lasting: .seconds(60))
+        case .uploadForm:
+            _ = try await store.uploadForm(for: [key], GuestRules.upload, lasting: .seconds(60))
         case .tidy: try await store.tidy()
         case .takeBackUploads: try await store.takeBackUploads(below: "")
         }

@@ -75,7 +75,7 @@ extension AgentHome {
         return try tree.files(below: "home/Friends/\(folder)")
     }
 
-    private func answer<Answer: Decodable>(
+    func answer<Answer: Decodable>(
         _ arguments: [String], as type: Answer.Type = Answer.self, code: Int32 = 0, environment: [String: String] = [:]
     ) async throws -> Answer {
         let finished = try await start(arguments, environment: environment).finished()

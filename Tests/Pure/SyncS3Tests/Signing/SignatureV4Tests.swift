@@ -57,6 +57,31 @@ import Testing
                     + "&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request"))
     }
 
+    /// Amazon S3 API Reference, "Example: Browser-Based Upload using HTTP POST (Using AWS Signature Version 4)".
+    @Test func `The policy of the S3 documentation gets its published signature`() throws {
+        let lines = [
+            #"{ "expiration": "2015-12-30T12:00:00.000Z","#, #"  "conditions": ["#,
+            #"    {"bucket": "sigv4examplebucket"},"#, #"    ["starts-with", "$key", "user/user1/"],"#,
+            #"    {"acl": "public-read"},"#,
+            #"    {"success_action_redirect": "http://sigv4examplebucket.s3.amazonaws.com/successful_upload.html"},"#,
+            #"    ["starts-with", "$Content-Type", "image/"],"#, #"    {"x-amz-meta-uuid": "14365123651274"},"#,
+            #"    {"x-amz-server-side-encryption": "AES256"},"#, #"    ["starts-with", "$x-amz-meta-tag", ""],"#, "",
+            #"    {"x-amz-credential": "AKIAIOSFODNN7EXAMPLE/20151229/us-east-1/s3/aws4_request"},"#,
+            #"    {"x-amz-algorithm": "AWS4-HMAC-SHA256"},"#, #"    {"x-amz-date": "20151229T000000Z" }"#, "  ]", "}",
+        ]
+        let policy = Data(lines.joined(separator: "\r\n").utf8).base64EncodedString()
+        let signer = SignatureV4(credentials: Self.exampleKeys, region: "us-east-1")
+        // 2015-12-29T00:00:00Z
+        let date = Date(timeIntervalSince1970: 1_451_347_200)
+        #expect(
+            signer.signature(ofPolicy: policy, at: date)
+                == "8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e")
+        #expect(
+            signer.formFields(at: date).map(\.value) == [
+                "AWS4-HMAC-SHA256", "AKIAIOSFODNN7EXAMPLE/20151229/us-east-1/s3/aws4_request", "20151229T000000Z",
+            ])
+    }
+
     /// Expected values computed with botocore's S3SigV4Auth and S3SigV4QueryAuth.
     @Test func `Awkward keys, ports, session tokens and metadata are signed as botocore signs them`() throws {
         let keys = AWSCredentials(

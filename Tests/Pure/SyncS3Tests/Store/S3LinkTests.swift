@@ -57,6 +57,34 @@ import Testing
         #expect(link.limit == limit && link.isEndKnown)
     }
 
+    @Test func `A form is a policy for one key of one kind and size, and a look at it`() async throws {
+        let made = try ScriptedStore(
+            [], variables: ScriptedStore.keys.merging(["AWS_SESSION_TOKEN": "t"]) { $1 },
+            now: { ScriptedStore.start.addingTimeInterval(0.75) })
+        let form = try await made.store.uploadForm(
+            for: try ["a b/0", "a b/1"].map { try ObjectKey($0) },
+            UploadRules(mostBytes: 7, contentType: "image/"), lasting: .seconds(30 * 86_400))
+        #expect(form.url == "https://s3.us-east-1.amazonaws.com/b" && form.keyPrefix == "a b/")
+        #expect(
+            form.fields.map { "\($0.name)=\($0.value)" } == [
+                "x-amz-algorithm=AWS4-HMAC-SHA256", "x-amz-credential=AKID/20121221/us-east-1/s3/aws4_request",
+                "x-amz-date=20121221T000000Z", "x-amz-security-token=t",
+            ])
+        #expect(
+            form.policy.before + "0" + form.policy.after
+                == #"{"expiration":"2012-12-28T00:00:00Z","conditions":[{"bucket":"b"},"#
+                + #"{"x-amz-algorithm":"AWS4-HMAC-SHA256"},{"x-amz-credential":"AKID/20121221/us-east-1/s3/aws4_request"},"#
+                + #"{"x-amz-date":"20121221T000000Z"},{"x-amz-security-token":"t"},["content-length-range",1,7],"#
+                + #"["starts-with","$Content-Type","image/"],{"key":"a b/0"}]}"#)
+        #expect(form.look.before == "https://s3.us-east-1.amazonaws.com/b/a%20b/")
+        #expect(form.look.after.hasPrefix("?X-Amz-Algorithm=") && form.look.after.hasSuffix("&X-Amz-Signature="))
+        #expect(form.slots.map(\.name) == ["0", "1"])
+        #expect(Set(form.slots.flatMap { [$0.signature, $0.lookSignature] }).count == 4)
+        #expect(form.slots.allSatisfy { $0.signature.count == 64 && $0.lookSignature.count == 64 })
+        // Nobody knows when such a token ends.
+        #expect(form.endsAt == ScriptedStore.start.addingTimeInterval(3_600))
+    }
+
     /// Some tokens end after an hour, and nothing tells which.
     @Test(arguments: [(60, 60), (3_600, 3_600), (30 * 86_400, 3_600)])
     func `A link by a token that does not tell its end promises none`(wanted: Int, reliedOn: Int) async throws {

@@ -114,6 +114,14 @@ package final class FaultyStore: ObjectStore {
         try await run(.link, key.rawValue) { try await self.base.link(to: key, lasting: duration) }
     }
 
+    package func uploadForm(
+        for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration
+    ) async throws -> UploadForm {
+        try await run(.uploadForm, keys.first?.rawValue ?? "") {
+            try await self.base.uploadForm(for: keys, rules, lasting: duration)
+        }
+    }
+
     package func tidy() async throws {
         try await run(.tidy, "") { try await self.base.tidy() }
     }

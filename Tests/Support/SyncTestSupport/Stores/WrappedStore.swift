@@ -53,6 +53,12 @@ extension WrappedStore {
         try await base.link(to: key, lasting: duration)
     }
 
+    package func uploadForm(
+        for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration
+    ) async throws -> UploadForm {
+        try await base.uploadForm(for: keys, rules, lasting: duration)
+    }
+
     package func tidy() async throws { try await base.tidy() }
     package func takeBackUploads(below prefix: String) async throws { try await base.takeBackUploads(below: prefix) }
 }

@@ -1,0 +1,156 @@
+import ArgumentParser
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SystemPackage
+
+struct GuestsCommand: WorkspaceCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "guests",
+        abstract: "Show what guests have added to shares, and accept or refuse it.",
+        usage: "sync-agent guests [<share>] [<options>]",
+        discussion: """
+            Whoever has the link of a share that was made with --guests can add photos on its page. They are kept on this \
+            machine, also after the share has ended, and nobody sees them before they are accepted. What is accepted \
+            becomes a file of the vacation, and is stored as any other; share the vacation again to show it to all.
+
+            EXAMPLES
+              sync-agent guests                                what waits
+              sync-agent guests --refresh                      ask the store first
+              sync-agent guests 5f0c…  --accept                all that waits of one share
+              sync-agent guests 5f0c…  --refuse --photos 2,5-7
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A share, by its id or link.", valueName: "share"))
+    var share: String?
+
+    @Flag(help: "Put the photos into the folder of the vacation.")
+    var accept = false
+
+    @Flag(help: "Delete the photos.")
+    var refuse = false
+
+    @Option(help: ArgumentHelp("Only these, by number, such as 0,2-5.", valueName: "numbers"))
+    var photos: PhotoSelection?
+
+    @Option(help: ArgumentHelp("Accept into another folder.", valueName: "dir"), completion: .directory)
+    var into: PathArgument?
+
+    @Flag(help: "Ask the store now for what guests have sent.")
+    var refresh = false
+
+    @OptionGroup var options: AnswerOptions
+
+    func validate() throws {
+        if accept, refuse { throw ValidationError("--accept and --refuse exclude each other") }
+        if accept || refuse, share == nil { throw ValidationError("say of which share: sync-agent guests lists them") }
+        if photos != nil, !accept, !refuse { throw ValidationError("--photos goes with --accept or --refuse") }
+        if into != nil, !accept { throw ValidationError("--into goes with --accept") }
+    }
+
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        let id = try share.map(SharesCommand.id)
+        if refresh { try await ShareServices(workspace, RestoreServices(workspace, access: .writes)).service.round() }
+        let ledger = try await workspace.ledger
+        guard let id else {
+            return try await answer(try await ledger { try $0.waitingGuestPhotos() }, ledger)
+        }
+        let all = try await ledger { try $0.guestPhotos(of: id) }
+        guard accept || refuse else { return try await answer(all, ledger) }
+        let chosen = try chosen(of: all)
+        let desk = workspace.guestDesk(ledger)
+        if refuse {
+            try await desk.refuse(chosen)
+        } else {
+            let known = try await ledger { try $0.share(id) }
+            guard let folder = into?.path ?? known?.folder else {
+                throw CommandFailure(.usage, "nothing is known of the share any more: say --into which folder")
+            }
+            do {
+                _ = try await desk.accept(chosen, into: folder)
+            } catch let error as GuestDesk.Failure {
+                throw CommandFailure(.failed, "\(error)")
+            }
+        }
+        let slots = Set(chosen.map(\.slot))
+        return try await answer(try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger)
+    }
+
+    private func chosen(of all: [GuestPhoto]) throws -> [GuestPhoto] {
+        let waiting = all.filter { $0.state == .waiting }
+        guard let photos else {
+            if waiting.isEmpty { throw CommandFailure(.failed, "no photo of this share waits") }
+            return waiting
+        }
+        let wanted = waiting.filter { photos.contains($0.slot) }
+        if wanted.isEmpty {
+            throw CommandFailure(.usage, "none of these photos waits; sync-agent guests \(share ?? "") lists them")
+        }
+        return wanted
+    }
+
+    private func answer(_ photos: [GuestPhoto], _ ledger: LedgerQueue) async throws -> Answer {
+        let shares = try await ledger { ledger in
+            try Dictionary(uniqueKeysWithValues: Set(photos.map(\.share)).map { ($0, try ledger.share($0)) })
+        }
+        let report = GuestReport(photos: photos.map { .init($0, of: shares[$0.share] ?? nil) })
+        return Answer(report) { _ in report.lines }
+    }
+}
+
+/// `guests --json`: the fields are a contract (docs/commands.md).
+private struct GuestReport: Encodable {
+    struct Photo: Encodable {
+        var shareId: String
+        @Nullable var location: String?
+        /// Among those of its share, from 0.
+        var number: Int
+        /// `waiting`, `accepted`, `refused`.
+        var state: String
+        var bytes: Int64
+        var contentType: String
+        var receivedAt: Date
+        /// Of the accepted one.
+        @Nullable var path: String?
+        @Nullable var reason: String?
+
+        init(_ photo: GuestPhoto, of share: ShareRecord?) {
+            shareId = "\(photo.share)"
+            location = share?.location
+            number = photo.slot
+            state = photo.state.rawValue
+            bytes = photo.size
+            contentType = photo.contentType
+            receivedAt = photo.receivedAt
+            path = photo.path?.text
+            reason = photo.reason
+        }
+    }
+
+    var photos: [Photo]
+
+    var lines: [String] {
+        if photos.isEmpty { return ["No photo of a guest waits."] }
+        var lines: [String] = []
+        var last: String?
+        for photo in photos {
+            if photo.shareId != last {
+                lines.append("\(photo.location?.escapingControls ?? "A share that is over")  \(photo.shareId)")
+                last = photo.shareId
+            }
+            let fate = (photo.path ?? photo.reason).map { "  \($0.escapingControls)" } ?? ""
+            lines.append(
+                "  \(photo.number)  \(photo.state)  \(Quantities.bytes(photo.bytes))  "
+                    + "\(Quantities.time(photo.receivedAt))\(fate)")
+        }
+        if photos.contains(where: { $0.state == "accepted" }) {
+            lines.append("Share the vacation again to show what was accepted.")
+        } else if photos.contains(where: { $0.state == "waiting" }) {
+            lines.append("sync-agent guests SHARE --accept, or --refuse, decides on them.")
+        }
+        return lines
+    }
+}

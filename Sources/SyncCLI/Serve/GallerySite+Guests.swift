@@ -1,0 +1,94 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncPages
+import SyncSystem
+import SystemPackage
+
+/// Which shares take photos of guests, for the server's event loop, which waits for no ledger.
+final class GuestPages: Sendable {
+    private let shares = Mutex<Set<ShareID>>([])
+
+    func note(_ share: ShareID, _ takesGuests: Bool) {
+        shares.withLock { shares in
+            if takesGuests {
+                shares.insert(share)
+            } else {
+                shares.remove(share)
+            }
+        }
+    }
+
+    func contains(_ share: ShareID) -> Bool { shares.withLock { $0.contains(share) } }
+}
+
+extension GallerySite {
+    func mostBytes(inBodyTo path: [String]) -> Int {
+        guard path.count == 3, path[0] == "s", path[2] == ShareKeys.guestName, !isReadOnly,
+            let id = ShareID(path[1]), guestPages.contains(id)
+        else { return 0 }
+        return Int(GuestRules.mostBytes)
+    }
+
+    // MARK: What guests send
+
+    /// The body is a photo, and nothing else. A page from elsewhere cannot send one: browsers ask before (Fetch, 3.3).
+    func guestPhoto(_ request: WebRequest) async throws -> WebResponse {
+        func told(_ status: Int) -> WebResponse { WebResponse(status, headers: Self.security) }
+        guard let sharedFiles, let id = ShareID(request.segments[1]), !access.isForeign(request) else {
+            return told(404)
+        }
+        let type = String((request.header("content-type") ?? "").prefix { $0 != ";" })
+        do {
+            guard try await sharedFiles.add(Array(request.body), to: id, type: type) != nil else { return told(404) }
+            return told(201)
+        } catch let refusal as GuestRefusal {
+            return told(refusal == .full ? 409 : 415)
+        }
+    }
+
+    // MARK: What the owner decides
+
+    /// Those that wait, for the page of their share.
+    func guestForm(of share: ShareID) async throws -> SitePage.Guests? {
+        let waiting = try await ledger { try $0.guestPhotos(of: share) }.filter { $0.state == .waiting }
+        if waiting.isEmpty { return nil }
+        return SitePage.Guests(
+            photos: waiting.map { photo in
+                .init(
+                    number: photo.slot,
+                    facts: "\(Quantities.bytes(photo.size)), \(Quantities.time(photo.receivedAt))")
+            }, canDecide: !isReadOnly)
+    }
+
+    func guestThumbnail(_ share: String, _ number: String) async throws -> WebResponse {
+        guard let id = ShareID(share), let slot = Int(number),
+            let photo = try await ledger({ try $0.guestPhotos(of: id) }).first(where: { $0.slot == slot }),
+            photo.state == .waiting
+        else { return missing() }
+        return WebResponse(
+            200, headers: [.init("Content-Type", "image/jpeg"), .init("Cache-Control", "no-store")] + Self.security,
+            body: .file(workspace.guestDesk(ledger).box.thumbnail(of: photo)))
+    }
+
+    func decideGuests(_ share: String, _ form: WebForm, _ session: String) async throws -> WebResponse {
+        guard let id = ShareID(share), let record = try await ledger({ try $0.share(id) }) else {
+            return page(404, "Not found", "There is no such share on this machine.", session: session)
+        }
+        let chosen = Set(form.all("photo"))
+        let photos = try await ledger { try $0.guestPhotos(of: id) }.filter { chosen.contains("\($0.slot)") }
+        let desk = workspace.guestDesk(ledger)
+        switch form["do"] {
+        case "accept":
+            do {
+                _ = try await desk.accept(photos, into: record.folder)
+            } catch let error as GuestDesk.Failure {
+                throw CommandFailure(.failed, "\(error)")
+            }
+        case "refuse": try await desk.refuse(photos)
+        default: return page(400, "Not understood", "Say what is to become of the photos.", session: session)
+        }
+        return WebResponse(303, headers: [.init("Location", "/shares/\(id)")] + Self.security)
+    }
+}

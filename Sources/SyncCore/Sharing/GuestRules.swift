@@ -1,0 +1,8 @@
+/// What guests may add to a share.
+package enum GuestRules {
+    /// In the life of a share.
+    package static let mostPhotos = 100
+    /// Of one photo.
+    package static let mostBytes: Int64 = 32 << 20
+    package static let upload = UploadRules(mostBytes: mostBytes, contentType: "image/")
+}

@@ -1,0 +1,109 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+/// A photo that somebody who has the link has added to a share. Nobody but its owner sees it.
+package struct GuestPhoto: Hashable, Sendable {
+    package enum State: String, Hashable, Sendable {
+        /// It is kept on this machine, and the owner has not decided.
+        case waiting
+        /// It is a file of the vacation.
+        case accepted
+        case refused
+    }
+
+    package let share: ShareID
+    /// Among those of its share, from 0.
+    package let slot: Int
+    package let sha256: SHA256Digest
+    /// Bytes.
+    package let size: Int64
+    package let contentType: String
+    package let receivedAt: Date
+    package let state: State
+    /// Where the accepted one is, or was put.
+    package let path: FilePath?
+    /// Why nobody was asked whether to refuse it, in plain words.
+    package let reason: String?
+
+    package init(
+        share: ShareID, slot: Int, sha256: SHA256Digest, size: Int64, contentType: String, receivedAt: Date,
+        state: State = .waiting, path: FilePath? = nil, reason: String? = nil
+    ) {
+        self.share = share
+        self.slot = slot
+        self.sha256 = sha256
+        self.size = size
+        self.contentType = contentType
+        self.receivedAt = receivedAt
+        self.state = state
+        self.path = path
+        self.reason = reason
+    }
+}
+
+extension Ledger {
+    /// Those of one share, by their slots.
+    package func guestPhotos(of share: ShareID) throws(LedgerError) -> [GuestPhoto] {
+        try read("list the photos of guests") { db in
+            try db.rows(
+                "SELECT \(GuestPhoto.columns) FROM guest_photos WHERE share = ? ORDER BY slot", [share.description])
+        }
+    }
+
+    /// Those that nobody has decided on, of all shares, those of over ones too.
+    package func waitingGuestPhotos() throws(LedgerError) -> [GuestPhoto] {
+        try read("list the photos of guests") { db in
+            try db.rows(
+                "SELECT \(GuestPhoto.columns) FROM guest_photos WHERE state = 'waiting' ORDER BY share, slot", [])
+        }
+    }
+
+    /// Notes one that has come, once it is kept.
+    /// - Returns: `false` when its slot has one already: what is noted stays.
+    package func addGuestPhoto(_ photo: GuestPhoto) throws(LedgerError) -> Bool {
+        try write("note a guest's photo", isDurable: true) { db in
+            let isDecided = photo.state != .waiting
+            return try db.run(
+                """
+                INSERT INTO guest_photos (share, slot, sha256, size, content_type, received_at, state, decided_at, reason)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """,
+                [
+                    photo.share.description, photo.slot, photo.sha256.blob, photo.size, photo.contentType,
+                    photo.receivedAt.milliseconds, photo.state.rawValue,
+                    isDecided ? photo.receivedAt.milliseconds : nil, photo.reason,
+                ]) > 0
+        }
+    }
+
+    /// Notes what the owner has decided.
+    /// - Parameter path: where the accepted one is now.
+    /// - Returns: `false` when it was decided before.
+    package func decideGuestPhoto(
+        _ slot: Int, of share: ShareID, _ state: GuestPhoto.State, path: FilePath? = nil, at time: Date
+    ) throws(LedgerError) -> Bool {
+        try write("decide on a guest's photo", isDurable: true) { db in
+            try db.run(
+                """
+                UPDATE guest_photos SET state = ?, decided_at = ?, path = ?
+                WHERE share = ? AND slot = ? AND state = 'waiting'
+                """, [state.rawValue, time.milliseconds, path?.blob, share.description, slot]) > 0
+        }
+    }
+}
+
+extension GuestPhoto: FetchableRecord {
+    static let columns = "share, slot, sha256, size, content_type, received_at, state, path, reason"
+
+    init(row: Row) throws {
+        guard let share = ShareID(row[0] as String), let sha256 = SHA256Digest(blob: row[2]),
+            let state = State(rawValue: row[6])
+        else { throw UnknownName() }
+        self.init(
+            share: share, slot: row[1], sha256: sha256, size: row[3], contentType: row[4],
+            receivedAt: Date(milliseconds: row[5]), state: state, path: (row[7] as Data?).map { FilePath(blob: $0) },
+            reason: row[8])
+    }
+}
