@@ -11,14 +11,18 @@ struct PageTemplate: Sendable {
 
     static let share = PageTemplate(
         PackageResources.share_mustache,
-        style: PackageResources.page_css + PackageResources.share_css, script: PackageResources.share_js,
+        style: PackageResources.page_css + PackageResources.share_css, script: shareScript,
         policy: """
             default-src 'none'; img-src 'self'; media-src 'self'; \
-            style-src 'sha256-QoZpKBmacOkoKyAopHSfbCZysLexZvSAQZhEEXIzyzU='; \
-            script-src 'sha256-CPUiYfm+FKr9vk8pJLVEulN/umthnTEaBX8hLUlRjNE='; \
+            style-src 'sha256-P+s7DC3DXNXQL8UjcWycls8iwHUSsEJS2RipVa0dRT4='; \
+            script-src 'sha256-E1ZyelAhwbYQWeCaDTbiYqscBpo118Nl2evA2IUd/HI='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """
     )
+
+    private static let shareScript =
+        Array("\"use strict\";\nconst WORDS = ".utf8) + PackageResources.share_words_json + Array(";\n".utf8)
+        + PackageResources.share_language_js + PackageResources.share_js
 
     /// The same for a page that is opened from a disk. Nothing is fetched by its script there.
     var policyOnDisk: String {

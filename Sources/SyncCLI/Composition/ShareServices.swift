@@ -50,8 +50,7 @@ struct ShareServices: Sendable {
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
             maker: maker, recompressor: workspace.recompressor, pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(
-                store: store,
-                links: installation.shareLinks(store)),
+                store: store, links: installation.shareLinks(store), language: settings.share.language),
             notes: notes, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease)
         service = ShareService(

@@ -21,10 +21,12 @@ package struct SharePageWriter: Sendable {
     private let store: any ObjectStore
     private let storage: ShareStorage
     package let links: ShareLinks
+    private let language: PageLanguage
 
-    package init(store: any ObjectStore, links: ShareLinks) {
+    package init(store: any ObjectStore, links: ShareLinks, language: PageLanguage = .en) {
         self.store = store
         self.links = links
+        self.language = language
         storage = ShareStorage(store: store)
     }
 
@@ -106,10 +108,13 @@ package struct SharePageWriter: Sendable {
     private func put(
         page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord
     ) async throws -> [ShareObject] {
-        let page = try await storage.put(
+        var page = page
+        page.language = language
+        let written = try await storage.put(
             text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
         return [
-            page, try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest),
+            written,
+            try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest),
         ]
     }
 
