@@ -9,7 +9,7 @@ package struct HTTPLimits: Sendable {
     /// Bytes of a body; beyond, and beyond what the handler takes there: 413.
     package var body = 64 << 10
     /// Bytes of all larger bodies that are held at one time; beyond: 503.
-    package var largeBodies = 72 << 20
+    package var largeBodies = 40 << 20
     /// From the first byte of a header to its end; then 408.
     package var headerTime = Duration.seconds(10)
     /// From the end of the header to that of the body; then 408.

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import SyncCore
 
 /// Photos on paper: three in a row, each with what is known of it. One static HTML file without a script.
 package struct ContactSheet: Hashable, Sendable {
@@ -74,7 +75,7 @@ struct ContactSheetView: Sendable {
         let line = PageText.line(sheet.title)
         title = line.isEmpty ? "Photos" : line
         let bytes = sheet.photos.reduce(0) { $0 + max($1.size, 0) }
-        summary = "\(PageText.contents(photos: sheet.photos.count)), \(PageText.size(bytes))"
+        summary = "\(sheet.photos.count.counted("photo")), \(PageText.size(bytes))"
         var photos: [Photo] = []
         for (index, photo) in sheet.photos.enumerated() {
             let when = photo.takenAt.map { PageDates.moment($0) }

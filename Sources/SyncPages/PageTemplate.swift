@@ -11,14 +11,18 @@ struct PageTemplate: Sendable {
 
     static let share = PageTemplate(
         PackageResources.share_mustache,
-        style: PackageResources.page_css + PackageResources.share_css, script: PackageResources.share_js,
+        style: PackageResources.page_css + PackageResources.share_css, script: shareScript,
         policy: """
             default-src 'none'; img-src 'self'; media-src 'self'; \
-            style-src 'sha256-QoZpKBmacOkoKyAopHSfbCZysLexZvSAQZhEEXIzyzU='; \
-            script-src 'sha256-CPUiYfm+FKr9vk8pJLVEulN/umthnTEaBX8hLUlRjNE='; \
+            style-src 'sha256-jIA0lnTGO3krcB51J6g7Y4U/s1EzvQwhN+DzoGIj6qI='; \
+            script-src 'sha256-02lvEgFSmum690AiuTkAHXnErWP7281sxMP3vRsMsZM='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """
     )
+
+    private static let shareScript =
+        Array("\"use strict\";\nconst WORDS = ".utf8) + PackageResources.share_words_json + Array(";\n".utf8)
+        + PackageResources.share_language_js + PackageResources.share_js + PackageResources.share_guests_js
 
     /// The same for a page that is opened from a disk. Nothing is fetched by its script there.
     var policyOnDisk: String {

@@ -37,8 +37,10 @@ struct GuestForm: Encodable {
         case .store(let form):
             gallery = nil
             store = Store(
-                url: try PageLink(form.url).text, prefix: form.keyPrefix, fields: form.fields.map { [$0.name, $0.value] },
-                policy: [form.policy.before, form.policy.after], look: [form.look.before, form.look.after],
+                url: try PageLink(form.url).text, prefix: form.keyPrefix,
+                fields: form.fields.map { [$0.name, $0.value] },
+                policy: [form.policy.before, form.policy.after],
+                look: [form.look.before, form.look.after, form.lookEnd],
                 slots: form.slots.map { [$0.name, $0.signature, $0.lookSignature] })
         }
     }

@@ -89,6 +89,8 @@ package struct SharePage: Hashable, Sendable {
     package var mirrorReference: String?
     /// `nil` where nobody may add photos.
     package var guests: Guests?
+    /// Of the page without its script, and of what others show beside a link. The script takes the reader's.
+    package var language = PageLanguage.en
 
     package init(
         location: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?, expiresAt: Date? = nil,
@@ -122,7 +124,6 @@ struct ShareView: Sendable {
         let link: String
         let thumbnail: String
         let alt: String
-        let when: String?
         /// ISO 8601, for the times in an archive.
         let taken: String?
         let name: String
@@ -144,34 +145,74 @@ struct ShareView: Sendable {
         /// `0:12, 34 MB`
         let facts: String
         let when: String?
+        /// As that of a photo, for the script; so are the two below.
+        let taken: String?
+        let length: String?
+        let size: Int64
         let name: String
         let width: Int
         let height: Int
     }
 
+    /// A moment, in a sentence.
     struct End: Sendable {
-        let day: String
+        let iso: String
         let moment: String
-        let forScript: String
 
-        init(_ date: Date) {
-            day = PageDates.day(CalendarDay(date))
-            moment = PageDates.moment(date) + " UTC"
-            forScript = PageDates.machine(date)
+        init(_ date: Date, _ language: PageLanguage) {
+            moment = PageDates.moment(date, language) + " UTC"
+            iso = PageDates.machine(date)
         }
+    }
+
+    /// Where photos can be added.
+    struct Guests: Sendable {
+        let json: String
+        let person: Person?
+    }
+
+    /// Somebody, in a sentence.
+    struct Person: Sendable {
+        let before: String
+        let person: String
+        let after: String
+
+        init(_ name: String, _ sentence: PageWords.Around) {
+            (before, person, after) = (sentence.before, name, sentence.after)
+        }
+    }
+
+    /// What the button says that fetches all photos, and by which key.
+    struct Download: Sendable {
+        let key: String
+        let sentence: String
     }
 
     let policy: String
     let style: String
     let script: String
+    let language: String
+    let words: [String: String]
     let location: String
+    let isUnnamed: Bool
+    let title: String
+    let description: String
+    let from: String
+    let to: String
     let dates: String
     let count: String
-    let sharedBy: String?
+    /// Both `nil` where nobody is named.
+    let sharedBy: Person?
+    let newLinkBy: Person?
+    let guests: Guests?
     /// `nil` for files on a disk.
     let end: End?
+    let openUntil: PageWords.Around
+    let endsOn: PageWords.Around
+    let withoutScript: String
     /// `nil` where links end with the share.
     let linksEnd: End?
+    let linksEndWords: PageWords.Around
     let preview: String?
     let manifest: String?
     let mirrorLine: String?
@@ -179,7 +220,7 @@ struct ShareView: Sendable {
     let isOnDisk: Bool
     let archive: String
     /// `nil` when there is nothing to put into one archive, or too much for its 32-bit sizes.
-    let archiveSize: String?
+    let download: Download?
     /// Without one, browsers ask the origin for /favicon.ico, which a store refuses.
     let icon: String
     let isFew: Bool
@@ -196,13 +237,29 @@ struct ShareView: Sendable {
         isOnDisk = page.expiresAt == nil
         policy = isOnDisk ? template.policyOnDisk : template.policy
         (style, script) = (template.style, template.script ?? "")
+        let language = page.language
+        let words = try PageWords(language)
+        (self.language, self.words) = (language.tag, words.plain)
         let place = PageText.line(page.location)
-        location = place.isEmpty ? "Photos" : place
-        dates = PageDates.range(page.startDate, page.endDate)
-        count = PageText.contents(photos: page.photos.count, films: page.films.count)
-        sharedBy = page.sharedBy.map { PageText.line($0) }.flatMap { $0.isEmpty ? nil : $0 }
-        end = page.expiresAt.map(End.init)
-        linksEnd = page.linksEndAt.flatMap { $0 < page.expiresAt ?? .distantFuture ? End($0) : nil }
+        isUnnamed = place.isEmpty
+        location = isUnnamed ? words.text("photos") : place
+        (from, to) = ("\(page.startDate)", "\(page.endDate)")
+        dates = PageDates.range(page.startDate, page.endDate, language)
+        title = words.joined(location, dates)
+        count = Self.count(page, words)
+        let name = page.sharedBy.map { PageText.line($0) }.flatMap { $0.isEmpty ? nil : $0 }
+        sharedBy = name.map { Person($0, words.around("name", "sharedBy")) }
+        newLinkBy = name.map { Person($0, words.around("name", "newLinkBy")) }
+        guests = try page.guests.map { form throws(PageError) in
+            Guests(json: try GuestForm(form).json, person: name.map { Person($0, words.around("name", "guestsHowBy")) })
+        }
+        description = words.joined(count, name.map { words.text("sharedBy", ["name": $0]) })
+        end = page.expiresAt.map { End($0, language) }
+        (openUntil, endsOn) = (words.around("moment", "openUntil"), words.around("moment", "endsOn"))
+        withoutScript = words.text(
+            "withoutScript", ["day": page.expiresAt.map { PageDates.day(CalendarDay($0), language) } ?? ""])
+        linksEnd = page.linksEndAt.flatMap { $0 < page.expiresAt ?? .distantFuture ? End($0, language) : nil }
+        linksEndWords = words.around("moment", "linksEnd")
         preview = try page.previewLink.map { link throws(PageError) in try PageLink(link).text }
         archive = PageText.fileName("\(location)_\(page.startDate)_\(page.endDate)") + ".zip"
         mirrorLine = try Self.mirrorLine(page)
@@ -229,12 +286,12 @@ struct ShareView: Sendable {
             let name = unique(photo.downloadName, photo.orderIndex)
             photos.append(
                 Self.photo(
-                    photo, number: index + 1, of: page.photos.count, link: try checked(photo.link),
+                    photo, number: index + 1, of: page.photos.count, words, link: try checked(photo.link),
                     thumbnail: try checked(photo.thumbnailLink), name: name))
         }
         films = try page.films.enumerated().map { index, film throws(PageError) in
             Self.film(
-                film, number: index + 1, of: page.films.count, link: try checked(film.link),
+                film, number: index + 1, of: page.films.count, words, link: try checked(film.link),
                 poster: try film.posterLink.map(checked), name: unique(film.downloadName, film.orderIndex))
         }
         guard origins.count <= 1 else {
@@ -247,19 +304,31 @@ struct ShareView: Sendable {
         isFew = photos.count <= 6
         let bytes = photos.reduce(0) { $0 + $1.size }
         // On a disk they are all there.
-        archiveSize = isOnDisk || photos.isEmpty || bytes > Self.mostArchiveBytes ? nil : PageText.size(bytes)
+        let key = films.isEmpty ? "downloadAll" : "downloadPhotos"
+        download =
+            isOnDisk || photos.isEmpty || bytes > Self.mostArchiveBytes
+            ? nil : Download(key: key, sentence: words.text(key, ["size": PageText.size(bytes, language)]))
+    }
+
+    /// `3 photos`, `3 photos, 1 film`, `1 film`
+    private static func count(_ page: SharePage, _ words: PageWords) -> String {
+        let (photos, films) = (page.photos.count, page.films.count)
+        return words.joined(
+            photos == 0 && films > 0 ? nil : words.text("photoCount", count: photos),
+            films == 0 ? nil : words.text("filmCount", count: films))
     }
 
     private static func photo(
-        _ photo: SharePage.Photo, number: Int, of count: Int, link: String, thumbnail: String, name: String
+        _ photo: SharePage.Photo, number: Int, of count: Int, _ words: PageWords, link: String, thumbnail: String,
+        name: String
     ) -> Photo {
         let (width, height) = (max(photo.width, 1), max(photo.height, 1))
         let longest = max(width, height)
         let side = min(thumbnailSide, longest)
-        let when = photo.takenAt.map { PageDates.moment($0) }
+        let when = photo.takenAt.map { PageDates.moment($0, words.language) }
         return Photo(
             number: number, link: link, thumbnail: thumbnail,
-            alt: ["Photo \(number) of \(count)", when].compactMap(\.self).joined(separator: ", "), when: when,
+            alt: words.joined(words.text("photo", count: count, ["n": "\(number)"]), when),
             taken: photo.takenAt?.description, name: name, size: max(photo.size, 0), width: width,
             height: height, thumbnailWidth: scaled(width, side, longest),
             thumbnailHeight: scaled(height, side, longest),
@@ -268,14 +337,16 @@ struct ShareView: Sendable {
     }
 
     private static func film(
-        _ film: SharePage.Film, number: Int, of count: Int, link: String, poster: String?, name: String
+        _ film: SharePage.Film, number: Int, of count: Int, _ words: PageWords, link: String, poster: String?,
+        name: String
     ) -> Film {
-        let when = film.takenAt.map { PageDates.moment($0) }
+        let when = film.takenAt.map { PageDates.moment($0, words.language) }
         let length = film.duration?.clockText
         return Film(
             number: number, link: link, poster: poster,
-            label: ["Film \(number) of \(count)", when, length].compactMap(\.self).joined(separator: ", "),
-            facts: [length, PageText.size(max(film.size, 0))].compactMap(\.self).joined(separator: ", "), when: when,
+            label: words.joined(words.text("film", count: count, ["n": "\(number)"]), when, length),
+            facts: words.joined(length, PageText.size(max(film.size, 0), words.language)), when: when,
+            taken: film.takenAt?.description, length: length, size: max(film.size, 0),
             name: name, width: max(film.width, 1), height: max(film.height, 1))
     }
 

@@ -88,6 +88,10 @@ extension SitePage {
         package var facts: [Fact]
         /// Absolute, or beginning with a slash; `nil` while nobody can see it.
         package var link: String?
+        /// What opens a message with the link in it.
+        package var send: [Listing.Link]
+        /// When the link ends, and why then.
+        package var linkEnd: String?
         /// The same as a QR code; `nil` where no other machine can open it.
         package var code: Code?
         /// Who can open the link, in words.
@@ -98,9 +102,11 @@ extension SitePage {
         package var guests: Guests?
 
         package init(
-            id: String, state: String, facts: [Fact], link: String?, code: Code?, reach: String, canBeEnded: Bool,
-            progress: (done: Int, total: Int)?, guests: Guests? = nil
+            id: String, state: String, facts: [Fact], link: String?, send: [Listing.Link] = [], linkEnd: String? = nil,
+            code: Code?, reach: String, canBeEnded: Bool, progress: (done: Int, total: Int)?, guests: Guests? = nil
         ) {
+            self.send = send
+            self.linkEnd = linkEnd
             self.guests = guests
             self.id = id
             self.state = state

@@ -26,7 +26,8 @@ class Browser:
         self.process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}', "bash", "chromium", "--headless=new",
              "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-             "--no-first-run", "--disable-background-networking", f"--user-data-dir={profile}", "about:blank"],
+             "--no-first-run", "--disable-background-networking", "--lang=en-GB", "--accept-lang=en-GB",
+             f"--user-data-dir={profile}", "about:blank"],
             pass_fds=(theirs_in, theirs_out), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.close(theirs_in)

@@ -53,8 +53,8 @@ struct GuestsCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let id = try share.map(SharesCommand.id)
-        if refresh { try await ShareServices(workspace, RestoreServices(workspace, access: .writes)).service.round() }
         let ledger = try await workspace.ledger
+        if refresh { try await takeIn(ledger, workspace) }
         guard let id else {
             return try await answer(try await ledger { try $0.waitingGuestPhotos() }, ledger)
         }
@@ -70,13 +70,21 @@ struct GuestsCommand: WorkspaceCommand {
                 throw CommandFailure(.usage, "nothing is known of the share any more: say --into which folder")
             }
             do {
-                _ = try await desk.accept(chosen, into: folder)
+                _ = try await desk.accept(chosen, into: folder, isChosen: into != nil)
             } catch let error as GuestDesk.Failure {
                 throw CommandFailure(.failed, "\(error)")
             }
         }
         let slots = Set(chosen.map(\.slot))
-        return try await answer(try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger)
+        return try await answer(
+            try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger)
+    }
+
+    private func takeIn(_ ledger: LedgerQueue, _ workspace: Workspace) async throws {
+        let parts = try await ShareServices(workspace, RestoreServices(workspace, access: .writes))
+        for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
+            try await parts.guests.take(share.id)
+        }
     }
 
     private func chosen(of all: [GuestPhoto]) throws -> [GuestPhoto] {

@@ -79,7 +79,7 @@ struct AgentServices: Sendable {
                 pool: threads.disk, logger: logger),
             deletions: try await ForgetServices.deletions(workspace, store: retrying),
             jobs: UserJobs(
-                store: retrying, ledger: queue, keys: keys, others: shares.others,
+                store: retrying, ledger: queue, keys: keys, others: shares.others, guests: shares.guests,
                 objects: SilentObjects(
                     store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
                     spool: workspace.installation.rebuildSpool, pool: threads.disk, time: time),

@@ -25,6 +25,7 @@ struct ShareServices: Sendable {
     let takeOver: ShareTakeOver
     let service: ShareService
     let links: ShareLinks
+    let guests: GuestIntake
 
     var ledger: LedgerQueue { restores.ledger }
 
@@ -40,7 +41,6 @@ struct ShareServices: Sendable {
         takeOver = ShareTakeOver(ledger: ledger, notes: notes, watched: settings.watch)
         others = OtherShares(
             store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)
-        otherEnder = OtherShareRemover(store: store, ledger: ledger, notes: notes, time: time)
         self.restores = restores
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
@@ -49,13 +49,14 @@ struct ShareServices: Sendable {
             store: store, ledger: ledger, reducer: reducer, maker: maker, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         links = installation.shareLinks(store)
-        let guests = GuestIntake(
+        guests = GuestIntake(
             store: store, ledger: ledger, box: installation.guestBox, reducer: reducer, maker: maker,
             pool: threads.photos, disk: threads.disk, time: time, logger: installation.logger)
+        otherEnder = OtherShareRemover(store: store, ledger: ledger, notes: notes, guests: guests, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
             maker: maker, recompressor: workspace.recompressor, pool: threads.photos, policy: settings.photos.reduce,
-            writer: SharePageWriter(store: store, links: links),
+            writer: SharePageWriter(store: store, links: links, language: settings.share.language),
             notes: notes, lease: lease, time: time)
         ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
         service = ShareService(
@@ -86,7 +87,9 @@ extension Installation {
     func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
 
     /// Where photos of guests wait.
-    var guestBox: GuestIntake.Box { GuestIntake.Box(location.stateFolder.appending("guests")) }
+    var guestBox: GuestIntake.Box {
+        GuestIntake.Box(location.stateFolder.appending("guests")) { try? FileSystemFacts(at: $0).freeBytes }
+    }
 
     /// Under which addresses shares of a store are seen.
     func shareLinks(_ store: any ObjectStore) -> ShareLinks {

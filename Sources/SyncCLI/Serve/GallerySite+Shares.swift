@@ -6,23 +6,35 @@ import SyncEngine
 import SyncLedger
 import SyncPages
 import SyncQR
+import SystemPackage
 
 /// What others see: sharing a vacation by looking, and taking it back.
 extension GallerySite {
     // MARK: Shares
+
+    /// Photos that are named one by one.
+    private static let mostNamed = 20
 
     func shares(_ session: String) async throws -> WebResponse {
         let now = workspace.time.now()
         let records = try await ledger { ledger in
             let open = try ledger.unendedShares()
             let shown = Set(open.map(\.id))
-            return open + (try ledger.shares(limit: 100).filter { !shown.contains($0.id) })
+            let all = open + (try ledger.shares(limit: 100).filter { !shown.contains($0.id) })
+            return try all.map { share in
+                (
+                    share,
+                    cover: try share.state.isOver ? nil : ledger.sharePhotos(share.id).first { $0.copy != nil }?.md5
+                )
+            }
         }
-        let rows = records.map { share in
+        let rows = records.map { share, cover in
             var facts = ["\(share.startDate) to \(share.endDate)", Quantities.counted(share.photoCount, "photo")]
             if share.expiresAt > now, share.state.isOpen { facts.append("until \(Quantities.time(share.expiresAt))") }
+            if let name = share.sharedBy { facts.append("from \(name.escapingControls)") }
             return SitePage.Listing.Row(
-                title: share.location, state: share.state.words, facts: facts, link: "/shares/\(share.id)")
+                title: share.location, state: share.state.words, facts: facts, link: "/shares/\(share.id)",
+                picture: cover.map { "/thumbnail/\($0)" })
         }
         return page(
             "Shares", .shares, session,
@@ -47,6 +59,12 @@ extension GallerySite {
         if share.state.isOpen, share.takesGuests {
             facts.append(.init("Guests", "may add photos: nobody sees them before you keep them"))
         }
+        let failed = photos.filter { $0.position != nil }.compactMap { photo in
+            photo.failure.map {
+                "\(photo.path.lastComponent?.string.escapingControls ?? ""): \(places.removed(from: $0))"
+            }
+        }
+        if !failed.isEmpty { facts.append(.init("Left out", failed.prefix(Self.mostNamed).joined(separator: "; "))) }
         if let problem = share.problem { facts.append(.init("Why not yet", places.removed(from: problem))) }
         let total = photos.count
         let sent = photos.count { $0.copy != nil || $0.isFinal }
@@ -56,6 +74,8 @@ extension GallerySite {
         let code = audience?.isBeyond == true ? link.flatMap { QRCode($0) } : nil
         let content = SitePage.Share(
             id: "\(share.id)", state: share.state.words, facts: facts, link: link,
+            send: audience?.isBeyond == true ? link.map { send(share, $0) } ?? [] : [],
+            linkEnd: audience?.isBeyond == true ? share.link.map { ShareView.end(of: share, $0) } : nil,
             code: code.map { .init(side: $0.side, path: $0.path) }, reach: audience?.words ?? "",
             canBeEnded: !isReadOnly && share.state.isOpen,
             progress: share.state == .preparing && total > 0 ? (sent, total) : nil,
@@ -63,6 +83,15 @@ extension GallerySite {
         return page(
             share.location.escapingControls, .shares, session, .share(content),
             goesOn: share.state == .preparing || share.state.isEnding)
+    }
+
+    /// What a person sends the link with.
+    private func send(_ share: ShareRecord, _ link: String) -> [SitePage.Listing.Link] {
+        var known: [SitePage.Listing.Link] = []
+        if let recipient = share.recipient.flatMap({ ShareRecipient(note: $0) }), let message = ShareMessage(share) {
+            known.append(.init("\(recipient.channel.title) to \(recipient.person)", message.address))
+        }
+        return known + ShareMessage.addresses(share, link).map { .init($0.channel.title, $0.address) }
     }
 
     /// What a browser opens: under the address that this one has asked at, where there is no better one.
@@ -115,7 +144,8 @@ extension GallerySite {
         var price: Double?
         /// The open share of which it was told that it changes by this.
         var update: String?
-        var takesGuests = false
+        /// `nil` where nobody was asked yet.
+        var takesGuests: Bool?
 
         init() {}
 
@@ -204,7 +234,7 @@ extension GallerySite {
                     "\(Quantities.counted($0.photoCount, "photo")) until \(Quantities.time($0.expiresAt))",
                     "/shares/\($0.id)")
             }, update: change.flatMap(update), price: restore.map(price), canTakeGuests: parts.links.noGuests == nil,
-            takesGuests: choice.takesGuests)
+            takesGuests: choice.takesGuests ?? open.contains(where: \.takesGuests))
         return page("Share \(vacation.details.location.escapingControls)", .vacations, session, .shareForm(content))
     }
 

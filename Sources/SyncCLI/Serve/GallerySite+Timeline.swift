@@ -94,6 +94,17 @@ extension GallerySite {
         facts.append(.init("Stored copy", copy))
         facts.append(.init("Stored since", Quantities.day(object.storedAt)))
         facts.append(.init("Storage class", object.storageClass.rawValue))
+        let job = try await ledger { ledger in
+            guard object.restore == .inProgress, let item = try ledger.openRestoreItem(for: object.key) else {
+                return RestoreJobSummary?.none
+            }
+            return try ledger.restoreJob(item.job)
+        }
+        if case .restored(let until) = object.restore, let until {
+            facts.append(.init("Can be read until", Quantities.time(until)))
+        } else if let ready = job.flatMap({ $0.job.end(after: $0.job.estimatedHours) }) {
+            facts.append(.init("Back by", Quantities.time(ready)))
+        }
         if !object.dropped.isEmpty {
             facts.append(.init("Not in the copy", object.dropped.map(\.rawValue).joined(separator: ", ")))
         }

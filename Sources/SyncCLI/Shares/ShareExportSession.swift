@@ -45,7 +45,8 @@ struct ShareExportSession {
         let sharer = try await ledger { try $0.sharer() }
         let wanted = ShareExport.Order(
             items: content.items, of: order.vacation, sharedBy: order.sharedBy ?? sharer ?? order.vacation.sharedBy,
-            quality: order.quality, tellsNames: order.tellsNames ?? false)
+            quality: order.quality, tellsNames: order.tellsNames ?? false,
+            language: workspace.settings.share.language)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let archive = isArchive ? try ZipFile(at: destination) : nil

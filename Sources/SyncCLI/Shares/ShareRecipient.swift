@@ -5,6 +5,15 @@ import SyncLedger
 /// By what a link is sent.
 enum ShareChannel: String, ExpressibleByArgument, CaseIterable {
     case whatsapp, sms, email
+
+    /// On a button.
+    var title: String {
+        switch self {
+        case .whatsapp: "WhatsApp"
+        case .sms: "SMS"
+        case .email: "Mail"
+        }
+    }
 }
 
 /// Who gets a link, and by what.
@@ -64,7 +73,7 @@ enum ShareRecipient: Hashable, Sendable {
     }
 
     /// All but the unreserved characters of RFC 3986 as `%XX`.
-    private static func encoded(_ text: String) -> String {
+    fileprivate static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -88,21 +97,48 @@ struct ShareMessage {
         guard share.state == .live, let link = share.link,
             let recipient = share.recipient.flatMap({ ShareRecipient(note: $0) })
         else { return nil }
+        address = recipient.link(subject: Self.subject(share), text: Self.text(share, link.url))
+    }
+
+    /// Addresses that open the message in what a person sends with, who chooses to whom there: by what, and where.
+    /// - Parameter url: the link to tell.
+    static func addresses(_ share: ShareRecord, _ url: String) -> [(channel: ShareChannel, address: String)] {
+        let text = ShareRecipient.encoded(text(share, url))
+        return ShareChannel.allCases.map { channel in
+            switch channel {
+            case .whatsapp: (channel, "https://wa.me/?text=\(text)")
+            case .sms: (channel, "sms:?body=\(text)")
+            case .email: (channel, "mailto:?subject=\(ShareRecipient.encoded(subject(share)))&body=\(text)")
+            }
+        }
+    }
+
+    private static func subject(_ share: ShareRecord) -> String { "Photos of \(share.location)" }
+
+    private static func text(_ share: ShareRecord, _ url: String) -> String {
         let from = share.sharedBy.map { "\($0) shares" } ?? "Here are"
-        let end = link.isEndKnown ? " (until \(CalendarDay(link.endsAt)))" : ""
-        address = recipient.link(
-            subject: "Photos of \(share.location)",
-            text: "\(from) photos of \(share.location) with you: \(link.url)\(end)")
+        let end = share.link?.isEndKnown == true ? share.link.map { " (until \(CalendarDay($0.endsAt)))" } ?? "" : ""
+        return "\(from) photos of \(share.location) with you: \(url)\(end)"
     }
 }
 
 extension ShareRecipient {
     /// As the ledger keeps it until the share is over: a share may wait for hours before there is a link.
-    var note: String {
+    var note: String { "\(channel.rawValue):\(person)" }
+
+    var channel: ShareChannel {
         switch self {
-        case .whatsapp(let number): "\(ShareChannel.whatsapp.rawValue):\(number)"
-        case .sms(let number): "\(ShareChannel.sms.rawValue):\(number)"
-        case .email(let address): "\(ShareChannel.email.rawValue):\(address)"
+        case .whatsapp: .whatsapp
+        case .sms: .sms
+        case .email: .email
+        }
+    }
+
+    /// A number or an address.
+    var person: String {
+        switch self {
+        case .whatsapp(let number), .sms(let number): "\(number)"
+        case .email(let address): address
         }
     }
 

@@ -165,6 +165,10 @@ enum ConfigKeys {
         "The address at which everybody can read the objects below shares/, if they can, with store.prefix where one is "
             + "set; links then have no end of their own.")
 
+    static let shareLanguage = ConfigKey(
+        "share.language", .choice, default: PageLanguage.en,
+        "The language of a share's page where its script does not run, and of what messengers show beside a link. A browser "
+            + "shows the page in its reader's language, where that is one of these.")
     static let shareRegion = ConfigKey(
         "share.phone_region", ValueKind.phoneRegion.orNull(), default: nil, traits: KeyTraits(example: "DE"),
         "The country whose telephone numbers may be written without a country code, as two letters.")
@@ -239,7 +243,8 @@ enum ConfigKeys {
         keepTitles.description,
         restoreDays.description, restoreTier.description, restorePoll.description, maximumCost.description,
         prices.description,
-        sharePhotos.description, shareDays.description, shareBaseURL.description, shareRegion.description,
+        sharePhotos.description, shareDays.description, shareBaseURL.description, shareLanguage.description,
+        shareRegion.description,
         verifyPercent.description, verifyBudget.description,
         projectVersions.description,
         serveEnabled.description, serveListen.description, servePassword.description, serveBaseURL.description,

@@ -163,6 +163,8 @@ package struct ShareSettings: Hashable, Sendable {
     package var expireDays: Int
     /// Where everybody can read the shares; `nil` when links have to be signed.
     package var publicBaseURL: URL?
+    /// Of the page, until its script takes the reader's.
+    package var language: PageLanguage
     /// Two letters (ISO 3166-1): whose telephone numbers need no country code.
     package var phoneRegion: String?
 }
@@ -172,6 +174,7 @@ extension ShareSettings {
         maximumPhotos = reader.value(ConfigKeys.sharePhotos)
         expireDays = reader.value(ConfigKeys.shareDays)
         publicBaseURL = reader.value(ConfigKeys.shareBaseURL)
+        language = reader.value(ConfigKeys.shareLanguage)
         phoneRegion = reader.value(ConfigKeys.shareRegion)
     }
 }

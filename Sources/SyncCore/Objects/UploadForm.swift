@@ -59,20 +59,24 @@ package struct UploadForm: Hashable, Sendable {
     package var fields: [Field]
     /// JSON, in ASCII; with the last segment, and in base64, it is the field `policy`.
     package var policy: Frame
-    /// Where a HEAD asks for an object; the signature goes behind it.
+    /// Where a HEAD asks for an object: before and behind the last segment of its key, up to the signature.
     package var look: Frame
+    /// What follows the signature.
+    package var lookEnd: String
     package var slots: [Slot]
     /// As that of a ``StoreLink``.
     package var endsAt: Date
 
     package init(
-        url: String, keyPrefix: String, fields: [Field], policy: Frame, look: Frame, slots: [Slot], endsAt: Date
+        url: String, keyPrefix: String, fields: [Field], policy: Frame, look: Frame, lookEnd: String, slots: [Slot],
+        endsAt: Date
     ) {
         self.url = url
         self.keyPrefix = keyPrefix
         self.fields = fields
         self.policy = policy
         self.look = look
+        self.lookEnd = lookEnd
         self.slots = slots
         self.endsAt = endsAt
     }

@@ -12,6 +12,8 @@ struct ExpiredShares: Sendable {
     let store: any ObjectStore
     let keys: KeyLayout
     let others: OtherShares
+    /// For what guests have sent to them.
+    let guests: GuestIntake?
 
     /// Removes what has ended of machines that are silent.
     /// - Returns: what was removed, in plain words.
@@ -24,7 +26,7 @@ struct ExpiredShares: Sendable {
             let keys = ShareKeys(share.id)
             guard try await store.hasObjects(below: keys.folder) else { continue }
             for key in [keys.manifest, keys.page] { try await store.delete(key) }
-            try await ShareStorage(store: store).removeAll(keys)
+            try await ShareStorage(store: store).removeAll(keys, guests)
             done.append(
                 """
                 share \(share.id) of \(share.location.escapingControls) has ended, and was removed for the machine \

@@ -30,8 +30,8 @@ package struct UserJobs: Sendable {
     private let time: TimeSource
 
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, others: OtherShares, objects: SilentObjects,
-        time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, others: OtherShares, guests: GuestIntake? = nil,
+        objects: SilentObjects, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
@@ -39,7 +39,7 @@ package struct UserJobs: Sendable {
         self.objects = objects
         self.time = time
         machines = OtherMachines(store: store, keys: keys)
-        shares = ExpiredShares(store: store, keys: keys, others: others)
+        shares = ExpiredShares(store: store, keys: keys, others: others, guests: guests)
     }
 
     /// Asks for today's jobs, once a day, and does them when they are this machine's. Nothing is stored where there is neither

@@ -150,7 +150,7 @@ package struct TroubleAnnouncer: Sendable {
                 standing: StandingNotice(.shareEnds, about: "\(share.id)"),
                 title: "The share of \(share.location) ends soon",
                 message: "Its photos are removed at \(share.expiresAt.formatted(.iso8601)). sync-agent share with "
-                    + "--expire-days makes it last longer.",
+                    + "--expires makes it last longer.",
                 facts: ["shareId": "\(share.id)", "expiresAt": share.expiresAt.formatted(.iso8601)])
         }
     }

@@ -25,6 +25,6 @@ package struct OverShares: Sendable {
                 if let id = over[String(name)] { found.insert(id) }
             }
         }
-        for id in found { try await ShareStorage(store: store).removeAll(ShareKeys(id)) }
+        for id in found { try await ShareStorage(store: store).removeWhole(ShareKeys(id)) }
     }
 }

@@ -137,7 +137,7 @@ package struct StoreCopy: Sendable {
         for id in shares {
             let keys = ShareKeys(id)
             do {
-                try await ShareStorage(store: source).removeAll(keys)
+                try await ShareStorage(store: source).removeWhole(keys)
             } catch let error as StoreError {
                 problems.note(ObjectProblem(key: keys.manifest, error: error))
             }

@@ -12,30 +12,63 @@ package struct GuestIntake: Sendable {
     /// Where a guest's photo waits, and its small picture.
     package struct Box: Sendable {
         private let folder: FilePath
+        private let freeBytes: @Sendable (FilePath) -> Int64?
 
-        /// - Parameter folder: absolute; made when it is needed.
-        package init(_ folder: FilePath) {
+        /// - Parameters:
+        ///   - folder: absolute; made when it is needed.
+        ///   - freeBytes: on the disk of a path; blocks. `nil` where that cannot be told.
+        package init(_ folder: FilePath, freeBytes: @escaping @Sendable (FilePath) -> Int64?) {
             self.folder = folder
+            self.freeBytes = freeBytes
         }
 
         package func file(of photo: GuestPhoto) -> FilePath {
-            file(photo.share, photo.slot, MediaType.ending(ofContentType: photo.contentType))
+            place(of: photo.share).appending("\(photo.slot).\(MediaType.ending(ofContentType: photo.contentType))")
         }
 
-        package func thumbnail(of photo: GuestPhoto) -> FilePath { thumbnail(photo.share, photo.slot) }
-
-        fileprivate func file(_ share: ShareID, _ slot: Int, _ ending: String) -> FilePath {
-            place(of: share).appending("\(slot).\(ending)")
-        }
-
-        fileprivate func thumbnail(_ share: ShareID, _ slot: Int) -> FilePath {
-            place(of: share).appending("\(slot).thumbnail.jpg")
+        /// There is none of a photo that cannot be decoded here.
+        package func thumbnail(of photo: GuestPhoto) -> FilePath {
+            place(of: photo.share).appending("\(photo.slot).thumbnail.jpg")
         }
 
         fileprivate func place(of share: ShareID) -> FilePath { folder.appending("\(share)") }
+
+        /// While it is read.
+        fileprivate func draft(_ share: ShareID, _ slot: Int) -> FilePath { place(of: share).appending("\(slot).new") }
+
+        /// What is kept of a share, by its slots.
+        fileprivate func kept(_ share: ShareID) throws -> [(slot: Int, file: FilePath)] {
+            let place = place(of: share)
+            return try (Folder.names(in: place) ?? []).compactMap { name in
+                let parts = name.string.split(separator: ".")
+                guard parts.count == 2, parts[1] != "new", let slot = Int(parts[0]) else { return nil }
+                return (slot, place.appending(name))
+            }
+        }
+
+        /// One process at a time takes photos of a share in.
+        /// - Returns: what holds the lock; `nil` while another has it.
+        fileprivate func lock(_ share: ShareID) throws -> FileDescriptor? {
+            try Folder.make(place(of: share), permissions: .ownerReadWriteExecute)
+            let folder = try FileDescriptor.opened(place(of: share), .readOnly, [.directory, .noFollow, .closeOnExec])
+            if folder.tryLock() { return folder }
+            try folder.close()
+            return nil
+        }
+
+        /// The ledger is on the same disk.
+        fileprivate func requireRoom(for bytes: Int64) throws {
+            guard freeBytes(folder) ?? .max >= bytes + Self.roomKept else { throw Errno.noSpace }
+        }
+
+        /// Bytes that guests leave free.
+        private static let roomKept: Int64 = 1 << 30
     }
 
     private static let thumbnailSide = 320
+    /// Seconds after which a page is taken for closed that has reserved a place.
+    private static let claimLife: TimeInterval = 3_600
+    private static let tooLarge = "photos of more than \(GuestRules.mostBytes >> 20) MiB are not taken"
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -70,63 +103,140 @@ package struct GuestIntake: Sendable {
 
     /// Takes in all that is there.
     /// - Returns: how many photos wait that did not before.
-    /// - Throws: ``StoreError``, ``LedgerError``; `Errno` or ``FolderError`` where this machine cannot keep it;
-    ///   `CancellationError`. What was taken in by then is.
-    func take(_ share: ShareID) async throws -> Int {
+    /// - Throws: ``ShareError/inOtherHands(_:)`` while another process does the same; what one of the photos failed with, when
+    ///   the others are in: ``StoreError``, ``PhotoError``, `Errno` or ``FolderError`` where this machine cannot keep it;
+    ///   ``LedgerError``, `CancellationError`.
+    @discardableResult
+    package func take(_ share: ShareID) async throws -> Int {
         let keys = ShareKeys(share)
-        var known = Set(try await ledger { try $0.guestPhotos(of: share) }.map(\.slot))
+        var found: [ObjectInfo] = []
+        // What is empty was taken before.
+        for try await objects in store.pages(prefix: keys.guestFolder) { found += objects.filter { $0.size > 0 } }
+        if found.isEmpty { return 0 }
+        guard let lock = try await disk.run({ [box] in try box.lock(share) }) else {
+            throw ShareError.inOtherHands(share)
+        }
+        let result = await Result { try await take(found, of: share) }
+        try? lock.close()
+        return try result.get()
+    }
+
+    private func take(_ objects: [ObjectInfo], of share: ShareID) async throws -> Int {
+        let keys = ShareKeys(share)
+        try await adopt(share)
+        var failure: (any Error)?
         var count = 0
-        for try await objects in store.pages(prefix: keys.guestFolder) {
-            // What is empty was taken before.
-            for object in objects where object.size > 0 {
+        for object in objects {
+            do {
                 guard let slot = keys.guestSlot(of: object.key), slot < GuestRules.mostPhotos else {
                     try await store.delete(object.key)
                     continue
                 }
-                if known.insert(slot).inserted, try await take(object, as: slot, of: share) { count += 1 }
-                // Whoever sends another to a place that was taken has sent it for nothing.
+                if object.size <= GuestRules.claimBytes {
+                    try await endClaim(object)
+                    continue
+                }
+                if try await take(object, as: slot, of: share) { count += 1 }
                 try await ShareStorage(store: store).put(text: [], type: MediaType.unknown.name, at: object.key)
+            } catch let error as StoreError where error.concernsWholeStore {
+                throw error
+            } catch  where !(error is CancellationError || error is LedgerError) {
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
         return count
     }
 
-    /// - Returns: whether it waits.
+    /// A page has reserved the place for a photo that is on its way, or did before it was closed.
+    private func endClaim(_ claim: ObjectInfo) async throws {
+        guard let modified = claim.modified, time.now().timeIntervalSince(modified) > Self.claimLife else { return }
+        try await store.delete(claim.key)
+    }
+
+    /// What is kept here and not noted, as after a rebuild of the ledger, waits again.
+    private func adopt(_ share: ShareID) async throws {
+        let noted = Set(try await ledger { try $0.guestPhotos(of: share) }.map(\.slot))
+        for (slot, file) in try await disk.run({ [box] in try box.kept(share) }) where !noted.contains(slot) {
+            let examined = try await pool.run { [reducer] in try PooledWork.step { try reducer.examine(file) } }
+            let photo = GuestPhoto(
+                share: share, slot: slot, sha256: examined.digest.sha256, size: examined.stamp.size,
+                contentType: examined.type.name, receivedAt: time.now())
+            _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
+        }
+    }
+
+    /// - Returns: whether it waits, and did not before.
     private func take(_ object: ObjectInfo, as slot: Int, of share: ShareID) async throws -> Bool {
         guard object.size <= GuestRules.mostBytes else {
-            let reason = "photos of more than \(GuestRules.mostBytes >> 20) MiB are not taken"
-            return try await refuse(slot, of: share, object, SHA256Digest(of: []), reason)
+            return try await refuse(slot, of: share, object, SHA256Digest(of: []), Self.tooLarge)
         }
         let bytes = try await store.bytes(of: object.key, limit: Int(GuestRules.mostBytes))
         let digest = SHA256Digest(of: bytes)
-        let draft = box.file(share, slot, "new")
+        let noted = try await ledger { try $0.guestPhotos(of: share) }
+        // Whoever was killed has kept it, and not said so in the store.
+        if noted.contains(where: { $0.sha256 == digest }) { return false }
+        // Two guests may have sent to one place: the second one gets another number.
+        let taken = Set(noted.map(\.slot))
+        let free = taken.contains(slot) ? (0..<GuestRules.mostPhotos).first { !taken.contains($0) } : slot
+        guard let slot = free else {
+            logger.notice("share \(share): a guest's photo was not kept: there are \(GuestRules.mostPhotos) already")
+            return false
+        }
+        return try await keep(bytes, digest, as: slot, of: share, object)
+    }
+
+    private func keep(
+        _ bytes: [UInt8], _ digest: SHA256Digest, as slot: Int, of share: ShareID, _ object: ObjectInfo
+    ) async throws -> Bool {
+        let draft = box.draft(share, slot)
+        try await disk.run { [box] in
+            try box.requireRoom(for: Int64(bytes.count))
+            _ = try NewFile.save(bytes, to: draft, permissions: .ownerReadWrite, overwrites: true)
+        }
         do {
-            try await disk.run { [box] in
-                try Folder.make(box.place(of: share), permissions: .ownerReadWriteExecute)
-                _ = try NewFile.save(bytes, to: draft, permissions: .ownerReadWrite, overwrites: true)
-            }
-            let made = try await pool.run { [reducer, maker] in
-                try PooledWork.step {
-                    let type = try reducer.examine(draft).type
-                    guard MediaType.isPicture(type.name) else { throw PhotoError(.notAPhoto, "it is no photo") }
-                    let small = try maker.thumbnail(of: .file(draft), side: Self.thumbnailSide)
-                    guard case .reduced(let bytes) = small.content else { preconditionFailure("small pictures are bytes") }
-                    return (type, bytes)
-                }
+            let (type, small) = try await pool.run { [reducer, maker] in
+                try PooledWork.step { try Self.look(at: draft, reducer, maker) }
             }
             let photo = GuestPhoto(
-                share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: made.0.name,
+                share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: type.name,
                 receivedAt: time.now())
             try await disk.run { [box] in
-                _ = try NewFile.save(
-                    made.1, to: box.thumbnail(of: photo), permissions: .ownerReadWrite, overwrites: true)
+                if let small {
+                    _ = try NewFile.save(
+                        small, to: box.thumbnail(of: photo), permissions: .ownerReadWrite, overwrites: true)
+                }
                 try draft.rename(to: box.file(of: photo))
                 try Folder.sync(box.place(of: share))
             }
             return try await ledger.finish { try $0.addGuestPhoto(photo) }
-        } catch let error as PhotoError {
+        } catch let error as PhotoError where Self.isNoPhoto(error) {
             try await disk.run { _ = try? draft.unlink() }
             return try await refuse(slot, of: share, object, digest, "\(error)")
+        }
+    }
+
+    /// What it is, and a small picture of it; `nil` for a photo that cannot be decoded here, and is one all the same.
+    private static func look(
+        at file: FilePath, _ reducer: any PhotoReducer, _ maker: any SharedCopyMaker
+    ) throws(PhotoError) -> (type: MediaType, small: [UInt8]?) {
+        let type = try reducer.examine(file).type
+        guard MediaType.isPicture(type.name) else { throw PhotoError(.notAPhoto, "it is no photo") }
+        do throws(PhotoError) {
+            let small = try maker.thumbnail(of: .file(file), side: thumbnailSide)
+            guard case .reduced(let bytes) = small.content else { return (type, nil) }
+            return (type, bytes)
+        } catch {
+            guard error.isPermanent, !isNoPhoto(error) else { throw error }
+            return (type, nil)
+        }
+    }
+
+    /// Whether nobody could have any use of it.
+    private static func isNoPhoto(_ error: PhotoError) -> Bool {
+        switch error.code {
+        case .notAPhoto, .notStored, .truncated, .corrupt: true
+        default: false
         }
     }
 
@@ -140,6 +250,12 @@ package struct GuestIntake: Sendable {
             reason: reason)
         _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
         return false
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
 
@@ -157,7 +273,7 @@ package struct GuestDesk: Sendable {
         package var description: String {
             switch self {
             case .noFolder(let folder):
-                "\(folder.string.escapingControls) is no folder now: bring its disk back, or name another folder with --into"
+                "\(folder.string.escapingControls) is not what it was when it was shared: bring its disk back, or name a folder with --into"
             case .lost(let file):
                 "\(file.string.escapingControls) is gone, or is not what the guest has sent: refuse it, and ask for it again"
             case .noName(let file): "\(file.string.escapingControls) has the name that the photo was to get"
@@ -178,14 +294,22 @@ package struct GuestDesk: Sendable {
     }
 
     /// Makes files of a vacation of them, under names of ours. A kill between two lines leaves none of them in two places.
+    /// - Parameter isChosen: whether the folder was named for this, and is not just that of the vacation.
     /// - Throws: ``Failure``, ``LedgerError``, `Errno`; those before it are accepted then.
-    package func accept(_ photos: [GuestPhoto], into folder: FilePath) async throws -> [FilePath] {
+    package func accept(
+        _ photos: [GuestPhoto], into folder: FilePath, isChosen: Bool = false
+    ) async throws -> [FilePath] {
         var files: [FilePath] = []
         for photo in photos where photo.state == .waiting {
+            if !isChosen { try await requireVacation(in: folder, of: photo.share) }
             let path = try await disk.run { [box] in try Self.place(photo, from: box.file(of: photo), in: folder) }
             let now = time.now()
-            _ = try await ledger.finish {
+            let isDecided = try await ledger.finish {
                 try $0.decideGuestPhoto(photo.slot, of: photo.share, .accepted, path: path, at: now)
+            }
+            if !isDecided, try await wasRefused(photo) {
+                try await disk.run { _ = try path.unlink() }
+                continue
             }
             await clear(photo)
             files.append(path)
@@ -193,12 +317,28 @@ package struct GuestDesk: Sendable {
         return files
     }
 
+    /// Meanwhile, somewhere else.
+    private func wasRefused(_ photo: GuestPhoto) async throws -> Bool {
+        try await ledger { try $0.guestPhotos(of: photo.share) }.contains {
+            $0.slot == photo.slot && $0.state == .refused
+        }
+    }
+
+    /// The empty folder of a drive that is away is not filled: one of the files that are shared has to be there.
+    private func requireVacation(in folder: FilePath, of share: ShareID) async throws {
+        let files = try await ledger { try $0.sharePhotos(share) }.filter(\.isLocal).map(\.path)
+        let isThere = try await disk.run { files.isEmpty || files.contains { FileStamp.ofFile($0) != nil } }
+        guard isThere else { throw Failure.noFolder(folder) }
+    }
+
     /// - Throws: ``LedgerError``.
     package func refuse(_ photos: [GuestPhoto]) async throws {
         for photo in photos where photo.state == .waiting {
             let now = time.now()
-            _ = try await ledger.finish { try $0.decideGuestPhoto(photo.slot, of: photo.share, .refused, at: now) }
-            await clear(photo)
+            let isDecided = try await ledger.finish {
+                try $0.decideGuestPhoto(photo.slot, of: photo.share, .refused, at: now)
+            }
+            if isDecided { await clear(photo) }
         }
     }
 

@@ -9,9 +9,14 @@ package struct OtherShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let notes: ShareNotes
+    private let guests: GuestIntake?
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, notes: ShareNotes, time: TimeSource) {
+    /// - Parameter guests: for what guests have sent to them: it waits on this machine then.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, notes: ShareNotes, guests: GuestIntake? = nil, time: TimeSource
+    ) {
+        self.guests = guests
         self.store = store
         self.ledger = ledger
         self.notes = notes
@@ -50,9 +55,9 @@ package struct OtherShareRemover: Sendable {
             if removal.toldAt == nil { try await tell(removal) }
             for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await store.delete(key) }
             try await sweep(id)
-        } catch let error as StoreError {
+        } catch  where !(error is CancellationError || error is LedgerError) {
             let now = time.now()
-            try await ledger.finish { try $0.noteShareRemoval(id, problem: error.description, at: now) }
+            try await ledger.finish { try $0.noteShareRemoval(id, problem: "\(error)", at: now) }
             throw error
         }
         let now = time.now()
@@ -61,7 +66,7 @@ package struct OtherShareRemover: Sendable {
 
     /// Looks once more for objects of a share: the machine that has it may have had a put under way.
     /// - Throws: ``StoreError`` when something is still there; `CancellationError`.
-    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id)) }
+    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
 
     private func tell(_ removal: ShareRemoval) async throws {
         let (id, now) = (removal.id, time.now())

@@ -36,16 +36,19 @@ package struct ShareExport: Sendable {
         package var quality: ShareQuality
         /// Whether the copies are called as the files are.
         package var tellsNames: Bool
+        /// As ``SharePage/language``.
+        package var language: PageLanguage
 
         package init(
             items: [ShareProposal.Item], of vacation: Vacation, sharedBy: String?, quality: ShareQuality,
-            tellsNames: Bool
+            tellsNames: Bool, language: PageLanguage = .en
         ) {
             self.items = items
             (location, startDate, endDate) = (vacation.location, vacation.startDate, vacation.endDate)
             self.sharedBy = sharedBy
             self.quality = quality
             self.tellsNames = tellsNames
+            self.language = language
         }
     }
 
@@ -230,7 +233,9 @@ package struct ShareExport: Sendable {
         let checked = try checked(entries, order)
         let (numbers, originals) = (MirrorName(checked), OriginalNames(checked))
         let names = checked.photos.map { (originals.name(of: $0) ?? numbers.name(of: $0)).string }
-        return (try page(of: checked, entries, names).html(), names)
+        var page = page(of: checked, entries, names)
+        page.language = order.language
+        return (try page.html(), names)
     }
 
     /// Held against the rules of manifests: what they make of a place and of names is harmless on a disk, too.

@@ -21,10 +21,12 @@ package struct SharePageWriter: Sendable {
     private let store: any ObjectStore
     private let storage: ShareStorage
     package let links: ShareLinks
+    private let language: PageLanguage
 
-    package init(store: any ObjectStore, links: ShareLinks) {
+    package init(store: any ObjectStore, links: ShareLinks, language: PageLanguage = .en) {
         self.store = store
         self.links = links
+        self.language = language
         storage = ShareStorage(store: store)
     }
 
@@ -93,11 +95,9 @@ package struct SharePageWriter: Sendable {
         page.previewLink = Self.preview(of: page)
         var ends = signed.values.map(\.endsAt)
         if share.takesGuests {
-            let form = try await store.uploadForm(
-                for: (0..<GuestRules.mostPhotos).map(keys.guest), GuestRules.upload,
-                lasting: .seconds(max(share.expiresAt.timeIntervalSince(links.now), 1)))
+            let form = try await links.form((0..<GuestRules.mostPhotos).map(keys.guest), until: share.expiresAt)
             page.guests = .store(form)
-            ends.append(min(form.endsAt, share.expiresAt))
+            ends.append(form.endsAt)
         }
         page.linksEndAt = ends.min()
         let objects = try await put(page: page, manifest, share)
@@ -117,10 +117,13 @@ package struct SharePageWriter: Sendable {
     private func put(
         page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord
     ) async throws -> [ShareObject] {
-        let page = try await storage.put(
+        var page = page
+        page.language = language
+        let written = try await storage.put(
             text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
         return [
-            page, try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest),
+            written,
+            try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest),
         ]
     }
 
@@ -212,7 +215,6 @@ package struct ShareLinks: Sendable {
     private let store: any ObjectStore
     package let kind: Kind
     private let time: TimeSource
-    fileprivate var now: Date { time.now() }
 
     /// `nil` where guests can add photos.
     package var noGuests: NoGuests? {
@@ -277,13 +279,24 @@ package struct ShareLinks: Sendable {
 
     /// Links that last until `end`, or as long as the store allows. None is said to end later.
     func signed(_ keys: [ObjectKey], until end: Date) async throws -> [ObjectKey: StoreLink] {
-        let life = max(end.timeIntervalSince(time.now()), 1).rounded(.up) + Self.slack
+        let life = life(until: end)
         let links = try await keys.concurrently(Self.requestsInFlight) { [store] key in
-            var link = try await store.link(to: key, lasting: .seconds(life))
+            var link = try await store.link(to: key, lasting: life)
             if link.endsAt.addingTimeInterval(Self.slack) >= end, link.isEndKnown { link.endsAt = end }
             return (key, link)
         }
         return Dictionary(links, uniquingKeysWith: { $1 })
+    }
+
+    /// A form for guests, which lasts as links do.
+    func form(_ keys: [ObjectKey], until end: Date) async throws -> UploadForm {
+        var form = try await store.uploadForm(for: keys, GuestRules.upload, lasting: life(until: end))
+        if form.endsAt.addingTimeInterval(Self.slack) >= end { form.endsAt = end }
+        return form
+    }
+
+    private func life(until end: Date) -> Duration {
+        .seconds(max(end.timeIntervalSince(time.now()), 1).rounded(.up) + Self.slack)
     }
 
     /// The base may name the store's top or its `shares/`: both mean the same objects.

@@ -180,7 +180,7 @@ package struct SharePublisher: Sendable {
     /// is found by the agent, which lists once more.
     private func sweep(_ id: ShareID) async {
         guard let share = try? await ledger({ try $0.share(id) }), !share.state.isOpen else { return }
-        try? await ShareStorage(store: store).removeAll(share.keys)
+        try? await ShareStorage(store: store).removeAll(share.keys, nil)
     }
 
     private func record(_ id: ShareID) async throws -> ShareRecord {

@@ -31,7 +31,7 @@ package struct ShareRemover: Sendable {
             guard share.state.isEnding else { return }
             do {
                 try await remove(share)
-            } catch where !(error is CancellationError || error is LedgerError) {
+            } catch  where !(error is CancellationError || error is LedgerError) {
                 try await lease.noteUnended(error, of: id)
                 throw error
             }
@@ -42,7 +42,7 @@ package struct ShareRemover: Sendable {
     /// Looks once more for objects of a share that is over: a put that was under way when it ended, of a process that was
     /// stopped, may have come to its end since.
     /// - Throws: ``StoreError`` when something is still there; `CancellationError`.
-    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id)) }
+    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
 
     private func remove(_ share: ShareRecord) async throws {
         // What another machine has taken back, that one has told.
@@ -55,9 +55,7 @@ package struct ShareRemover: Sendable {
             refusal = error
         }
         for key in [share.keys.manifest, share.keys.page] { try await store.delete(key) }
-        // What nobody has looked at yet is not lost with it.
-        if share.takesGuests { _ = try await guests?.take(share.id) }
-        try await ShareStorage(store: store).removeAll(share.keys)
+        try await ShareStorage(store: store).removeAll(share.keys, guests)
         if refusal != nil { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
     }
 }
@@ -107,16 +105,29 @@ struct ShareStorage: Sendable {
         }
     }
 
-    /// Deletes all objects of a share until a listing shows none.
+    /// Deletes all objects of a share until a listing shows none. What guests have sent goes last, when it was taken in: it
+    /// is no copy of anything.
+    /// - Parameter guests: `nil` leaves what guests have sent where it is.
+    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
+    func removeAll(_ keys: ShareKeys, _ guests: GuestIntake?) async throws {
+        try await remove(keys) { !$0.rawValue.hasPrefix(keys.guestFolder) }
+        guard let guests else { return }
+        try await guests.take(keys.id)
+        try await remove(keys) { _ in true }
+    }
+
+    /// Deletes all objects of a share, those of its guests too.
     /// - Throws: ``StoreError`` when something is still there.
-    func removeAll(_ keys: ShareKeys) async throws {
+    func removeWhole(_ keys: ShareKeys) async throws { try await remove(keys) { _ in true } }
+
+    private func remove(_ keys: ShareKeys, _ isWanted: (ObjectKey) -> Bool) async throws {
         var failure: StoreError?
         for _ in 0..<Self.rounds {
             var isEmpty = true
             failure = nil
             // What cannot be looked at is there, and has to go like the rest.
             for try await page in store.listing(prefix: keys.folder) {
-                let found = page.objects.map(\.key) + page.problems.map(\.key)
+                let found = (page.objects.map(\.key) + page.problems.map(\.key)).filter(isWanted)
                 if found.isEmpty { continue }
                 isEmpty = false
                 let failures = try await store.delete(found)

@@ -202,13 +202,21 @@ package struct ShareService: Service {
             return
         }
         rounds.askedForGuests = now
-        for share in try await ledger({ try $0.unendedShares() }) where share.state == .live && share.takesGuests {
+        // Pages that are open go on sending when it is not asked for any more.
+        let shares = try await ledger { ledger in
+            try ledger.unendedShares().filter { share in
+                try share.state == .live && (share.takesGuests || !ledger.guestPhotos(of: share.id).isEmpty)
+            }
+        }
+        for share in shares {
             do {
                 let count = try await guests.take(share.id)
                 if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
+            } catch ShareError.inOtherHands {
+                continue
             } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
                 throw error
-            } catch where !(error is CancellationError || error is LedgerError) {
+            } catch  where !(error is CancellationError || error is LedgerError) {
                 if rounds.told.insert("guests \(share.id) \(error)").inserted {
                     logger.warning("what guests have sent to share \(share.id) cannot be kept now: \(error)")
                 }

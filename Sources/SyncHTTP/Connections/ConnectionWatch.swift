@@ -26,8 +26,6 @@ final class ConnectionWatch: ChannelDuplexHandler {
     private var stallTimer: Scheduled<Void>?
     /// Bytes handed to the socket, sent or not.
     private var written = 0
-    /// Bytes of a large body, as long as it may be held.
-    private var reserved = 0
     /// When the client was last answered, or came. What is closed first goes by it.
     private(set) var waitsSince = NIODeadline.now()
 
@@ -52,7 +50,6 @@ final class ConnectionWatch: ChannelDuplexHandler {
         self.context = nil
         timer?.cancel()
         stallTimer?.cancel()
-        free()
         connections.remove(self)
     }
 
@@ -89,16 +86,10 @@ final class ConnectionWatch: ChannelDuplexHandler {
 
     // What the assembler tells.
 
-    /// - Returns: `false` when all connections together hold too much now.
-    func reserve(_ bytes: Int) -> Bool {
-        guard connections.reserve(bytes) else { return false }
-        reserved += bytes
-        return true
-    }
-
-    private func free() {
-        connections.free(reserved)
-        reserved = 0
+    /// - Returns: `nil` when all connections together hold too much now.
+    func room(for bytes: Int) -> BodyRoom? {
+        guard let context else { return nil }
+        return connections.room(for: bytes, on: context.eventLoop)
     }
 
     func headerIsRead(bodyTime: Duration) {
@@ -112,7 +103,6 @@ final class ConnectionWatch: ChannelDuplexHandler {
     }
 
     func requestIsAnswered() {
-        free()
         switch phase {
         case .refused: closes(after: limits.lingerTime)
         case .answering:

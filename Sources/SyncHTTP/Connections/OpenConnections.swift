@@ -1,5 +1,14 @@
 import NIOCore
 
+/// Memory for a large body, as long as somebody holds this: the client may be gone while its request is answered.
+final class BodyRoom: Sendable {
+    private let free: @Sendable () -> Void
+
+    init(free: @escaping @Sendable () -> Void) { self.free = free }
+
+    deinit { free() }
+}
+
 /// All connections of a server, on its one event loop.
 final class OpenConnections {
     private let limit: Int
@@ -14,13 +23,13 @@ final class OpenConnections {
         self.bodyLimit = bodyLimit
     }
 
-    func reserve(_ bytes: Int) -> Bool {
-        guard bytes <= bodyLimit - bodyBytes else { return false }
+    /// - Returns: `nil` where there is none now.
+    func room(for bytes: Int, on loop: any EventLoop) -> BodyRoom? {
+        guard bytes <= bodyLimit - bodyBytes else { return nil }
         bodyBytes += bytes
-        return true
+        let connections = NIOLoopBound(self, eventLoop: loop)
+        return BodyRoom { loop.execute { connections.value.bodyBytes -= bytes } }
     }
-
-    func free(_ bytes: Int) { bodyBytes -= bytes }
 
     /// Makes room where there is none.
     /// - Returns: `false` when all connections are being answered.

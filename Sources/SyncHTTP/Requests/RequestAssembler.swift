@@ -15,6 +15,8 @@ struct IncomingRequest: Sendable {
     let isHead: Bool
     /// Whether the connection may go on after the answer.
     let isKeptAlive: Bool
+    /// What its body takes, until it is answered; `nil` for a small one.
+    let room: BodyRoom?
 }
 
 /// A status that is answered before there is a request.
@@ -41,6 +43,8 @@ final class RequestAssembler: ChannelDuplexHandler {
     private var body = Data()
     /// Bytes that the body may have.
     private var bodyLimit = 0
+    /// Of a large one.
+    private var bodyRoom: BodyRoom?
     /// Nothing more is taken from this client.
     private var hasRefused = false
     /// A request was handed on, and its answer is not over.
@@ -135,7 +139,8 @@ final class RequestAssembler: ChannelDuplexHandler {
             guard head.method == .POST, length <= target.map({ handler.mostBytes(inBodyTo: $0.segments) }) ?? 0 else {
                 throw Refusal(status: 413)
             }
-            guard watch.reserve(length) else { throw Refusal(status: 503) }
+            guard let room = watch.room(for: length) else { throw Refusal(status: 503) }
+            bodyRoom = room
             bodyLimit = length
             body.reserveCapacity(length)
         }
@@ -187,11 +192,14 @@ final class RequestAssembler: ChannelDuplexHandler {
         requests.yield(incoming(.request(request), head.isKeepAlive && !head.headers.contains(name: "upgrade")))
         (self.head, self.target) = (nil, nil)
         body = Data()
+        bodyRoom = nil
     }
 
     private func refuse(_ status: Int) {
         guard !hasRefused else { return }
         hasRefused = true
+        body = Data()
+        bodyRoom = nil
         watch.requestIsRefused()
         requests.yield(incoming(.refused(status), false))
     }
@@ -199,6 +207,6 @@ final class RequestAssembler: ChannelDuplexHandler {
     private func incoming(_ content: IncomingRequest.Content, _ isKeptAlive: Bool) -> IncomingRequest {
         IncomingRequest(
             content: content, version: head?.version ?? .http1_1, isHead: head?.method == .HEAD,
-            isKeptAlive: isKeptAlive)
+            isKeptAlive: isKeptAlive, room: bodyRoom)
     }
 }

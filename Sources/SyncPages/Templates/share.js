@@ -1,18 +1,34 @@
-"use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
   const links = [...document.querySelectorAll("#photos a")];
   const thumbnail = (index) => links[index].querySelector("img");
   const withoutHash = location.pathname + location.search;
+  const films = [...document.querySelectorAll(".films li")];
 
-  // The end, in the reader's own zone. Hidden parts are hidden, not removed: a clock that was wrong may be put right.
+  // What is made of numbers and times.
+  speech.follow(() => {
+    const { text, joined, taken, size } = speech;
+    const { from, to } = byId("dates").dataset;
+    byId("dates").textContent = speech.range(from, to);
+    byId("count").textContent = joined(
+      (links.length || !films.length) && text("photoCount", { count: links.length }),
+      films.length && text("filmCount", { count: films.length }));
+    document.title = joined(document.querySelector("h1").textContent, byId("dates").textContent);
+    links.forEach((link, index) => {
+      thumbnail(index).alt = joined(text("photo", { n: index + 1, count: links.length }), taken(link.dataset.taken));
+    });
+    films.forEach((film, index) => {
+      const { taken: time, length, size: bytes } = film.dataset;
+      const label = text("film", { n: index + 1, count: films.length });
+      film.querySelector("video").setAttribute("aria-label", joined(label, taken(time), length));
+      const [when, facts] = ["time", "facts"].map((name) => film.querySelector(`[data-film="${name}"]`));
+      if (when) when.textContent = taken(time);
+      facts.textContent = joined(length, size(Number(bytes)));
+    });
+  });
+
+  // Hidden parts are hidden, not removed: a clock that was wrong may be put right.
   const ends = document.body.dataset.ends ? new Date(document.body.dataset.ends) : null;
-  const words = {
-    day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short",
-  };
-  for (const time of document.querySelectorAll("[data-moment]")) {
-    time.textContent = new Intl.DateTimeFormat("en-GB", words).format(new Date(time.dateTime));
-  }
   let isOver = false;
   function checkEnd() {
     if (isOver || !ends || Date.now() < ends.getTime()) return isOver;
@@ -50,8 +66,8 @@
     picture.alt = thumbnail(index).alt;
     picture.style.maxWidth = `${link.dataset.width}px`;
     picture.style.maxHeight = `${link.dataset.height}px`;
-    byId("place").textContent = `${index + 1} of ${links.length}`;
-    byId("when").textContent = link.dataset.when || "";
+    byId("place").textContent = speech.text("place", { n: index + 1, count: links.length });
+    byId("when").textContent = speech.taken(link.dataset.taken);
     save.href = link.href;
     save.download = link.dataset.name;
     byId("previous").setAttribute("aria-disabled", index === 0);
@@ -177,6 +193,13 @@
     }
   }
 
+  class PhotoMissing extends Error {
+    constructor(n) {
+      super();
+      this.n = n;
+    }
+  }
+
   async function archive(signal, tell) {
     const parts = new Array(links.length);
     let nextIndex = 0, done = 0, bytesDone = 0;
@@ -184,7 +207,7 @@
       while (nextIndex < links.length) {
         const index = nextIndex++, link = links[index];
         const bytes = await fetched(link.href, signal);
-        if (!bytes) throw new Error(`photo ${index + 1} could not be fetched`);
+        if (!bytes) throw new PhotoMissing(index + 1);
         // A Blob may lie on disk, an array stays in memory.
         parts[index] = { crc: crc32(bytes), size: bytes.length, data: new Blob([bytes]) };
         tell(++done, bytesDone += bytes.length);
@@ -214,18 +237,19 @@
     return new Blob([...pieces, ...directory, end], { type: "application/zip" });
   }
 
-  const size = (bytes) =>
-    bytes < 999500 ? `${Math.round(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(bytes < 9.95e6 ? 1 : 0)} MB`;
   let cancelled = null;
   if (byId("fetch")) {
+    const all = links.reduce((sum, link) => sum + Number(link.dataset.size), 0);
+    const told = byId("fetch-all").querySelector("[data-word]");
+    speech.say(told, told.dataset.word, () => ({ size: speech.size(all) }));
     byId("fetch").hidden = false;
     byId("fetch-cancel").addEventListener("click", () => cancelled.abort());
     byId("fetch-all").addEventListener("click", async () => {
-      const all = links.reduce((sum, link) => sum + Number(link.dataset.size), 0);
-      const say = (text) => { byId("fetch-words").textContent = text; };
+      const say = (key, fill) => speech.say(byId("fetch-words"), key, fill);
       const tell = (photos, bytes) => {
-        byId("fetched").value = bytes / Math.max(all, bytes);
-        say(`${photos} of ${links.length} photos, ${size(bytes)} of ${size(Math.max(all, bytes))}`);
+        const size = Math.max(all, bytes);
+        byId("fetched").value = bytes / size;
+        say("progress", () => ({ n: photos, count: links.length, part: speech.size(bytes), size: speech.size(size) }));
       };
       cancelled = new AbortController();
       byId("fetch-all").hidden = true;
@@ -239,11 +263,13 @@
         anchor.download = document.body.dataset.archive;
         anchor.click();
         setTimeout(() => URL.revokeObjectURL(url), 60000);
-        say(`${anchor.download} is among your downloads.`);
+        say("downloaded", () => ({ file: anchor.download }));
       } catch (error) {
         const wasCancelled = cancelled.signal.aborted;
         cancelled.abort();
-        say(wasCancelled ? "Cancelled." : `Not downloaded: ${error.message}. Try again, or open the link anew.`);
+        if (wasCancelled) say("cancelled");
+        else if (error instanceof PhotoMissing) say("photoFailed", () => ({ n: error.n }));
+        else say("failed");
       }
       byId("fetching").hidden = true;
       byId("fetch-all").hidden = false;
@@ -263,7 +289,7 @@
         getSelection().selectAllChildren(line);
         isCopied = document.execCommand("copy");
       }
-      byId("copy-words").textContent = isCopied ? "Copied." : "Press Ctrl+C to copy the line.";
+      speech.say(byId("copy-words"), isCopied ? "copied" : "copyByKeys");
     });
   }
 
@@ -274,7 +300,7 @@
     image.addEventListener("error", missing);
     if (image.complete && image.naturalWidth === 0 && image.currentSrc) missing();
   }
-  picture.addEventListener("error", () => { if (at >= 0) byId("when").textContent = "This photo cannot be loaded."; });
+  picture.addEventListener("error", () => { if (at >= 0) byId("when").textContent = speech.text("photoMissing"); });
 
   addEventListener("beforeprint", () => { for (const link of links) link.querySelector("img").loading = "eager"; });
   addEventListener("visibilitychange", checkEnd);

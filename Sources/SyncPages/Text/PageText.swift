@@ -58,77 +58,32 @@ enum PageText {
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 
-    /// Bytes in decimal units, two or three digits: `830 kB`, `4.2 MB`, `62 MB`.
-    static func size(_ bytes: Int64) -> String {
+    /// Bytes in decimal units, two or three digits: `830 kB`, `4.2 MB`, `62 MB`; `4,2 Mo` in French.
+    static func size(_ bytes: Int64, _ language: PageLanguage = .en) -> String {
         var value = Double(max(bytes, 0))
         var unit = 0
-        let units = ["bytes", "kB", "MB", "GB", "TB"]
+        let units =
+            switch language {
+            case .en, .es: ["bytes", "kB", "MB", "GB", "TB"]
+            case .de: ["Byte", "kB", "MB", "GB", "TB"]
+            case .fr: ["octets", "ko", "Mo", "Go", "To"]
+            case .zh: ["字节", "kB", "MB", "GB", "TB"]
+            }
+        let hasComma = language != .en && language != .zh
         // 999.5 would be shown as 1000.
         while value >= 999.5, unit < units.count - 1 {
             value /= 1000
             unit += 1
         }
         let tenths = (value * 10).rounded() / 10
-        let shown = unit > 0 && tenths < 10 ? "\(tenths)" : "\(Int(value.rounded()))"
+        let exact = hasComma ? "\(tenths)".replacing(".", with: ",") : "\(tenths)"
+        let shown = unit > 0 && tenths < 10 ? exact : "\(Int(value.rounded()))"
         return "\(shown) \(units[unit])"
-    }
-
-    /// `3 photos`, `3 photos, 1 film`, `1 film`
-    static func contents(photos: Int, films: Int = 0) -> String {
-        if films == 0 { return photos.counted("photo") }
-        let told = films.counted("film")
-        return photos == 0 ? told : "\(photos.counted("photo")), \(told)"
     }
 }
 
 extension String {
     fileprivate func contains(_ scalar: Unicode.Scalar) -> Bool { unicodeScalars.contains(scalar) }
-}
-
-/// Days and moments in words: capture times as the clock of the place showed them, all else in UTC.
-package enum PageDates {
-    static func day(_ day: CalendarDay) -> String {
-        "\(day.day) \(month(day)) \(day.year)"
-    }
-
-    /// `15–22 June 2024`: what both days have in common is said once.
-    static func range(_ start: CalendarDay, _ end: CalendarDay) -> String {
-        if start == end { return day(start) }
-        if start.year != end.year { return "\(day(start)) – \(day(end))" }
-        if start.month != end.month { return "\(start.day) \(month(start)) – \(day(end))" }
-        return "\(start.day)–\(day(end))"
-    }
-
-    /// `15 June 2024, 14:03`.
-    static func moment(_ date: Date) -> String {
-        let minutes = Int((date.timeIntervalSince1970 / 60).rounded(.down))
-        let ofDay = (minutes % 1_440 + 1_440) % 1_440
-        return "\(day(CalendarDay(date))), \(padded(ofDay / 60)):\(padded(ofDay % 60))"
-    }
-
-    /// `15 June 2024, 07:30`.
-    static func moment(_ time: CaptureTime) -> String {
-        "\(day(time.day)), \(time.hourAndMinute)"
-    }
-
-    /// For `datetime` attributes and scripts: ISO 8601 in UTC, whole seconds.
-    static func machine(_ date: Date) -> String {
-        date.formatted(.iso8601)
-    }
-
-    private static func month(_ day: CalendarDay) -> String { month(day.month) }
-
-    /// - Parameter number: 1 to 12.
-    package static func month(_ number: Int) -> String {
-        [
-            "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
-            "November", "December",
-        ][number - 1]
-    }
-
-    private static func padded(_ number: Int) -> String {
-        (number < 10 ? "0" : "") + String(number)
-    }
 }
 
 /// A link that a page may carry: `http` or `https` with a host, or relative to the page. Everything else, above all

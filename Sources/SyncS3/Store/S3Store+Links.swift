@@ -27,23 +27,24 @@ extension S3Store {
         let prefix = client.prefix + first.rawValue.dropLast(first.lastSegment.count)
         let policy = PostPolicy(
             pen, bucket: client.knowledge.address.bucket, keyPrefix: prefix, rules, encryption: client.encryption)
-        var look: UploadForm.Frame?
+        var look: (frame: UploadForm.Frame, end: String)?
         let slots = keys.map { key in
-            precondition(key.rawValue.dropLast(key.lastSegment.count) == first.rawValue.dropLast(first.lastSegment.count))
+            precondition(
+                key.rawValue.dropLast(key.lastSegment.count) == first.rawValue.dropLast(first.lastSegment.count))
             let name = String(key.lastSegment)
-            // The signature is the last parameter, and all before it but the key is the same for all.
-            let url = "\(pen.presigned(pen.requests.head(key, checksum: false)))"
-            let (address, signature) = (url.dropLast(64), url.suffix(64))
-            let (place, query) = (address.prefix { $0 != "?" }, address.drop { $0 != "?" })
-            look = UploadForm.Frame(String(place.dropLast(name.utf8.count)), String(query))
+            // All but the key and the signature is the same for all of them.
+            let url = pen.presigned(pen.requests.head(key, checksum: false))
+            let signature = url.query.last?.value ?? ""
+            let parts = "\(url)".split(separator: signature, maxSplits: 1, omittingEmptySubsequences: false)
+            let (place, query) = (parts[0].prefix { $0 != "?" }, parts[0].drop { $0 != "?" })
+            look = (UploadForm.Frame(String(place.dropLast(name.utf8.count)), String(query)), String(parts[1]))
             return UploadForm.Slot(
-                name: name, signature: pen.signature(ofPolicy: policy.text(for: name)), lookSignature: String(signature)
-            )
+                name: name, signature: pen.signature(ofPolicy: policy.text(for: name)), lookSignature: signature)
         }
         guard let look else { preconditionFailure("a form is for some keys") }
         return UploadForm(
             url: "\(pen.requests.address.url())", keyPrefix: prefix, fields: policy.fields, policy: policy.frame,
-            look: look, slots: slots, endsAt: pen.endsAt)
+            look: look.frame, lookEnd: look.end, slots: slots, endsAt: pen.endsAt)
     }
 
     /// - Throws: ``StoreError`` when there are no credentials that last.

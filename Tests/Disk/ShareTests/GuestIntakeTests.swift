@@ -28,7 +28,7 @@ import Testing
         ledger = LedgerQueue(try Ledger.inMemory())
         folder = try tree.makeFolder("trips/Paris")
         try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")
-        let box = GuestIntake.Box(tree.path("state/guests"))
+        let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in 2 << 30 })
         workshop = ShareWorkshop(store: store, ledger: ledger, time: time, guestBox: box)
         desk = GuestDesk(
             ledger: ledger, box: box, disk: BlockingPool(name: "disk", threads: 1), time: time.source)
@@ -51,6 +51,10 @@ import Testing
             attributes: ObjectAttributes(contentType: type), condition: .overwrite)
     }
 
+    private func content(_ file: FilePath) throws -> [UInt8] {
+        Array(try Data(contentsOf: URL(filePath: file.string)))
+    }
+
     private func photos(_ share: ShareID) async throws -> [GuestPhoto] {
         try await ledger { try $0.guestPhotos(of: share) }
     }
@@ -58,7 +62,8 @@ import Testing
     @Test func `what guests send waits on this machine, and its place in the store is taken`() async throws {
         let id = try await share()
         try await send(TellingPhotos.wide, to: id, 4)
-        try await send(Array("<script>alert(1)</script>".utf8), to: id, 7)
+        try await send(
+            Array("<script>alert(\"a page of more than 64 bytes, which is no photo\")</script>".utf8), to: id, 7)
         try await send(Array(TellingPhotos.wide.prefix(900)), to: id, 8)
         try await workshop.service.round()
         let all = try await photos(id)
@@ -66,17 +71,95 @@ import Testing
         #expect(all.allSatisfy { ($0.reason == nil) == ($0.state == .waiting) })
         let waiting = try #require(all.first)
         let kept = desk.box.file(of: waiting)
-        #expect(try kept.bytes == TellingPhotos.wide)
+        #expect(try content(kept) == TellingPhotos.wide)
         #expect(FileStamp.ofFile(desk.box.thumbnail(of: waiting)) != nil)
         for slot in [4, 7, 8] { #expect(try await store.head(ShareKeys(id).guest(slot))?.size == 0) }
         // Nothing is left of what is no photo.
         #expect(try Folder.names(in: kept.removingLastComponent())?.count == 2)
-        // What comes to a place that is taken has come for nothing.
-        try await send(TellingPhotos.small, to: id, 4)
+        // Again, as after a kill, it is the same photo; another one at the same place gets another number.
+        try await send(TellingPhotos.wide, to: id, 4)
         try await workshop.service.round()
         #expect(try await photos(id) == all)
-        #expect(try kept.bytes == TellingPhotos.wide)
+        try await send(TellingPhotos.small, to: id, 4)
+        try await workshop.service.round()
+        #expect(try await photos(id).map(\.slot) == [0, 4, 7, 8])
+        #expect(try content(kept) == TellingPhotos.wide)
         #expect(try await store.head(ShareKeys(id).guest(4))?.size == 0)
+    }
+
+    @Test func `a place that a page has reserved is left alone, and is free again when the photo does not come`()
+        async throws
+    {
+        let id = try await share()
+        let claim = [UInt8](repeating: 7, count: 32)
+        try await send(claim, to: id, 0)
+        try await workshop.service.round()
+        #expect(try await photos(id).isEmpty)
+        #expect(try await store.bytes(of: ShareKeys(id).guest(0)) == claim)
+        await time.advance(by: .seconds(4_000))
+        try await workshop.service.round()
+        #expect(try await store.head(ShareKeys(id).guest(0)) == nil)
+    }
+
+    @Test func `one photo that cannot be kept now keeps no other from being kept`() async throws {
+        let id = try await share()
+        try await send(TellingPhotos.wide, to: id, 0)
+        try await send(TellingPhotos.small, to: id, 1)
+        // Its own name cannot be had.
+        let box = tree.path("state/guests/\(id)")
+        try tree.makeFolder("state/guests/\(id)/.0.new.sync-agent-part")
+        await #expect(throws: (any Error).self) { try await workshop.guests?.take(id) }
+        #expect(try await photos(id).map(\.slot) == [1])
+        #expect(try await store.head(ShareKeys(id).guest(0))?.size == Int64(TellingPhotos.wide.count))
+        try box.appending(".0.new.sync-agent-part").removeFolder()
+        #expect(try await workshop.guests?.take(id) == 1)
+        #expect(try await photos(id).map(\.state) == [.waiting, .waiting])
+    }
+
+    @Test func `on a disk that is all but full nothing is taken in`() async throws {
+        let id = try await share()
+        try await send(TellingPhotos.wide, to: id, 0)
+        let box = GuestIntake.Box(tree.path("full/guests"), freeBytes: { _ in 1 << 30 })
+        let full = ShareWorkshop(store: store, ledger: ledger, time: time, guestBox: box)
+        await #expect(throws: Errno.noSpace) { try await full.guests?.take(id) }
+        #expect(try await photos(id).isEmpty)
+        #expect(try await store.head(ShareKeys(id).guest(0))?.size == Int64(TellingPhotos.wide.count))
+    }
+
+    @Test func `what is kept and no longer noted waits again`() async throws {
+        let id = try await share()
+        try await send(TellingPhotos.wide, to: id, 0)
+        try await workshop.service.round()
+        let other = ShareWorkshop(
+            store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, guestBox: desk.box)
+        try await send(TellingPhotos.small, to: id, 1)
+        #expect(try await other.guests?.take(id) == 1)
+        let found = try await other.ledger { try $0.guestPhotos(of: id) }
+        #expect(found.map(\.slot) == [0, 1] && found.first?.sha256 == SHA256Digest(of: TellingPhotos.wide))
+    }
+
+    @Test func `when guests are not asked for any more, what they have sent is kept all the same`() async throws {
+        let id = try await share()
+        var order = try workshop.order(["small.jpg"], in: folder, taken: "2024-06-16")
+        order.takesGuests = false
+        #expect(try await workshop.share(order).id == id)
+        #expect(try await ledger { try $0.share(id) }?.takesGuests == false)
+        try await send(TellingPhotos.wide, to: id, 0)
+        try await workshop.ender.run(id, .expired)
+        #expect(try await photos(id).map(\.state) == [.waiting])
+    }
+
+    @Test func `another machine that takes the share back keeps what guests have sent`() async throws {
+        let id = try await share()
+        try await send(TellingPhotos.wide, to: id, 0)
+        let box = GuestIntake.Box(tree.path("desktop/guests"), freeBytes: { _ in nil })
+        let desktop = ShareWorkshop(
+            store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, owner: "desktop", guestBox: box)
+        let found = try #require(try await desktop.others.stray(id))
+        #expect(try await desktop.otherEnder.run(id, found))
+        #expect(try await store.list(prefix: ShareKeys(id).folder, after: nil, limit: 10).objects.isEmpty)
+        let waiting = try await desktop.ledger { try $0.waitingGuestPhotos() }
+        #expect(try content(box.file(of: try #require(waiting.first))) == TellingPhotos.wide)
     }
 
     @Test func `what is accepted is a file of the vacation, once, byte for byte`() async throws {
@@ -86,11 +169,10 @@ import Testing
         try await workshop.service.round()
         let waiting = try await photos(id)
         let files = try await desk.accept([waiting[0]], into: folder)
-        #expect(files.map { try? $0.bytes } == [TellingPhotos.wide])
+        #expect(files.map { try? content($0) } == [TellingPhotos.wide])
         #expect(try await photos(id).map(\.state) == [.accepted, .waiting])
         #expect(try await photos(id).first?.path == files.first)
         #expect(FileStamp.ofFile(desk.box.file(of: waiting[0])) == nil)
-        // Whoever was killed between the file and the ledger makes no second one.
         let again = try await desk.accept([waiting[1]], into: folder)
         let names = Set(try #require(try Folder.names(in: folder)))
         #expect(names.count == 3 && again.count == 1)
@@ -116,13 +198,18 @@ import Testing
         try await workshop.service.round()
         let waiting = try await photos(id)
         let gone = tree.path("unmounted/Paris")
-        await #expect(throws: GuestDesk.Failure.noFolder(gone)) { _ = try await desk.accept(waiting, into: gone) }
+        await #expect(throws: GuestDesk.Failure.noFolder(gone)) {
+            _ = try await desk.accept(waiting, into: gone, isChosen: true)
+        }
         let name = "guest-\("\(id)".prefix(8))-0.jpg"
         try tree.write("another photo", to: "trips/Paris/\(name)")
+        try folder.appending("small.jpg").rename(to: folder.appending("away.jpg"))
+        await #expect(throws: GuestDesk.Failure.noFolder(folder)) { _ = try await desk.accept(waiting, into: folder) }
+        try folder.appending("away.jpg").rename(to: folder.appending("small.jpg"))
         await #expect(throws: GuestDesk.Failure.noName(folder.appending(name))) {
             _ = try await desk.accept(waiting, into: folder)
         }
-        #expect(try folder.appending(name).bytes == Array("another photo".utf8))
+        #expect(try content(folder.appending(name)) == Array("another photo".utf8))
         #expect(try await photos(id) == waiting)
         try tree.write("no longer what was sent", to: "state/guests/\(id)/0.jpg")
         try folder.appending(name).unlink()
@@ -141,7 +228,7 @@ import Testing
         let waiting = try await photos(id)
         #expect(waiting.map(\.state) == [.waiting])
         let kept = desk.box.file(of: try #require(waiting.first))
-        #expect(try kept.bytes == TellingPhotos.wide)
+        #expect(try content(kept) == TellingPhotos.wide)
         #expect(try await store.list(prefix: ShareKeys(id).folder, after: nil, limit: 10).objects.isEmpty)
         #expect(try await ledger { try $0.share(id) }?.state == .revoked)
         _ = try await desk.accept(waiting, into: folder)

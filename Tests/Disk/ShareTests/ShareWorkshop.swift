@@ -27,7 +27,7 @@ struct ShareWorkshop: Sendable {
     var ender: ShareRemover {
         ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
     }
-    private var guests: GuestIntake? {
+    var guests: GuestIntake? {
         guestBox.map {
             GuestIntake(
                 store: store, ledger: ledger, box: $0, reducer: PhotoFileReducer(), maker: SharedPhotoMaker(),
@@ -39,11 +39,21 @@ struct ShareWorkshop: Sendable {
         ShareNotes(store: store, ledger: ledger, keys: .ana, name: "laptop", time: time.source)
     }
 
+    var otherEnder: OtherShareRemover {
+        OtherShareRemover(store: store, ledger: ledger, notes: notes, guests: guests, time: time.source)
+    }
+    /// - Precondition: only strays are looked for: no catalogue is read.
+    var others: OtherShares {
+        OtherShares(
+            store: store, ledger: ledger, keys: .ana, spool: "/nonexistent",
+            pool: BlockingPool(name: "files", threads: 1), time: time.source)
+    }
+
     /// The agent's part.
     var service: ShareService {
         ShareService(
             publisher: publisher, ender: ender, notes: notes,
-            others: OtherShareRemover(store: store, ledger: ledger, notes: notes, time: time.source),
+            others: otherEnder,
             guests: guests, ledger: ledger, scanner: FileTreeScanner(),
             pool: BlockingPool(name: "files", threads: 1), notifiers: Notifiers([], logger: logger),
             patience: LedgerPatience(ledger: ledger, time: time.source, logger: logger), time: time.source,

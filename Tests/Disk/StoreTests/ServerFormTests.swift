@@ -66,7 +66,7 @@ private struct Browser {
     /// - Returns: the status of a HEAD.
     func look(_ index: Int) async throws -> Int {
         let slot = form.slots[index]
-        let text = form.look.before + slot.name + form.look.after + slot.lookSignature
+        let text = form.look.before + slot.name + form.look.after + slot.lookSignature + form.lookEnd
         return try await transport.send(HTTPRequest(.head, try Self.url(text)), target: .memory(limit: 1 << 20)).status
     }
 

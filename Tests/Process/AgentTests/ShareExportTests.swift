@@ -55,14 +55,32 @@ import Testing
             #expect(!link.contains(":") && !link.hasPrefix("/"), "\(link)")
             #expect(files.contains("Paris/" + (link.removingPercentEncoding ?? link)), "\(link)")
         }
-        #expect(page.contains("shared by <bdi>Ana</bdi>") && !page.contains("sync-agent mirror"))
-        #expect(!page.contains("This share ends") && !page.contains("vacation.json"))
+        // Its script has all words of all pages.
+        let shown = page.replacing(#/<script>.*</script>/#.dotMatchesNewlines(), with: "")
+        #expect(shown.contains("shared by <bdi>Ana</bdi>") && !shown.contains("sync-agent mirror"))
+        #expect(!shown.contains("This share ends") && !page.contains("vacation.json"))
         #expect(made.bytes == (try photos.reduce(0) { try $0 + home.tree.read("usb/\($1)").count }))
         // Nothing was made or noted elsewhere.
         #expect(!FileManager.default.fileExists(atPath: home.store.root.string))
         #expect(try await home.shares().isEmpty)
         let again = try await home.run("share", AgentHome.trip, "--export", place.string)
         #expect(again.code == 1 && again.complaint.contains("is there already"))
+    }
+
+    @Test func `a page is in the language of the configuration before its script runs, shared or exported`()
+        async throws
+    {
+        let home = try AgentHome(more: "share: {language: de}")
+        try await home.takeTrip(photos: 2)
+        let place = try destination(home, "Paris")
+        _ = try await export(home, AgentHome.trip, "--export", place.string)
+        let id = try #require(try await home.share().shareId)
+        let object = try #require(try home.store.objects().first { $0.key == "shares/\(id)/index.html" })
+        for bytes in [try home.tree.read("usb/Paris/index.html"), try home.store.bytes(of: object)] {
+            let page = String(decoding: bytes, as: UTF8.self)
+            #expect(page.contains("<html lang=\"de\"") && page.contains(">2 Fotos<"))
+            #expect(page.contains("alt=\"Foto 1 von 2, 15. Juni 2024, "))
+        }
     }
 
     @Test func `what was never looked at is in it as it is, by the names of the files when that is said`() async throws

@@ -13,6 +13,18 @@ import Testing
             var damaged: String?
         }
 
+        /// The page as one reader has it.
+        struct Reader: Decodable {
+            var lang: String
+            var title: String
+            /// All text in sight, the texts of pictures, and labels and titles.
+            var said: String
+            var alts: [String]
+            var told: [String]
+            /// What the chooser shows.
+            var choice: String
+        }
+
         var title: String
         var photos: Int
         var ended: Bool
@@ -25,6 +37,10 @@ import Testing
         var showsPhoto: Bool?
         var focusReturned: Bool?
         var archive: Archive?
+        /// By what their browsers ask for.
+        var readers: [String: Reader]
+        /// With each language of the chooser.
+        var chosen: [Reader]
     }
 
     private static let script = FilePath(#filePath).removingLastComponent().pushing("../../../scripts/look-at-page")
@@ -54,6 +70,41 @@ import Testing
             }
             #expect(look.keys?["Escape"] == "closed" && look.showsPhoto == true && look.focusReturned == true)
             #expect(look.archive?.names.count == 5 && look.archive?.damaged == nil)
+        }
+    }
+
+    private static let spoken: [(lang: String, button: String, photo: String, label: String, end: String)] = [
+        ("en", "Download all, ", "Photo 1 of 2, ", "Previous photo", "This share ends on "),
+        ("de", "Alle Fotos laden, ", "Foto 1 von 2, ", "Vorheriges Foto", "Die Fotos sind bis zum "),
+        ("es", "Descargar todas, ", "Foto 1 de 2, ", "Foto anterior", "Las fotos se pueden ver hasta el "),
+        ("fr", "Tout télécharger, ", "Photo 1 sur 2, ", "Photo précédente", "On peut voir les photos jusqu’au "),
+        ("zh-Hans", "下载全部照片，", "第 1 张照片，共 2 张，", "上一张照片", "照片可以看到 "),
+    ]
+
+    @Test func `each reader has it in their language, and can choose another one by the keyboard`() async throws {
+        try await TwoMachines.run(at: .web) { machines in
+            try await machines.sharer.takeTrip(photos: 2)
+            let look = try await look(at: try #require(try await machines.sharer.share().page), machines.sharer)
+            #expect(look.consoleErrors == [])
+            let readers = [
+                "en-GB": "en", "de-AT": "de", "es-MX": "es", "fr-FR,en": "fr", "zh-CN": "zh-Hans", "it-IT,de-DE": "de",
+                "tlh,nl-NL": "en",
+            ]
+            #expect(look.readers.mapValues(\.lang) == readers)
+            #expect(look.chosen.map(\.lang) == Self.spoken.map(\.lang))
+            for reader in Array(look.readers.values) + look.chosen {
+                #expect(reader.choice == reader.lang)
+                for spoken in Self.spoken {
+                    let isSpoken = spoken.lang == reader.lang
+                    let (tag, said) = (reader.lang, reader.said)
+                    #expect(said.contains(spoken.button) == isSpoken, "\(tag): \(spoken.button)")
+                    #expect(said.contains(spoken.end) == isSpoken, "\(tag): \(spoken.end)")
+                    #expect(reader.alts.contains { $0.hasPrefix(spoken.photo) } == isSpoken, "\(tag): \(reader.alts)")
+                    #expect(reader.told.contains(spoken.label) == isSpoken, "\(tag): \(reader.told)")
+                }
+            }
+            #expect(look.readers["de-AT"]?.title.hasSuffix(", 15.–22. Juni 2024") == true)
+            #expect(look.readers["zh-CN"]?.title.hasSuffix("，2024年6月15日至6月22日") == true)
         }
     }
 

@@ -97,6 +97,7 @@ import Testing
         Row("share.max_photos", "12", "12") { $0.share.maximumPhotos },
         Row("share.expire_days", "1", "1") { $0.share.expireDays },
         Row("share.public_base_url", "https://a.example/s", "https://a.example/s") { $0.share.publicBaseURL },
+        Row("share.language", "de", "de") { $0.share.language },
         Row("share.phone_region", "DE", "DE") { $0.share.phoneRegion },
         Row("store.catalog", "off", "off") { $0.catalog },
         Row("machine.name", "old laptop", "old laptop") { $0.machine.name },

@@ -78,6 +78,7 @@ import Testing
                 + #"["starts-with","$Content-Type","image/"],{"key":"a b/0"}]}"#)
         #expect(form.look.before == "https://s3.us-east-1.amazonaws.com/b/a%20b/")
         #expect(form.look.after.hasPrefix("?X-Amz-Algorithm=") && form.look.after.hasSuffix("&X-Amz-Signature="))
+        #expect(form.lookEnd == "&X-Amz-SignedHeaders=host")
         #expect(form.slots.map(\.name) == ["0", "1"])
         #expect(Set(form.slots.flatMap { [$0.signature, $0.lookSignature] }).count == 4)
         #expect(form.slots.allSatisfy { $0.signature.count == 64 && $0.lookSignature.count == 64 })
