@@ -99,7 +99,7 @@ struct GallerySite: WebHandler {
         case ("thumbnail", 2): return try await picture(path[1], .thumbnail)
         case ("vacations", 1): return try await vacations(session)
         case ("vacations", 3) where path[2] == "share" && !isReadOnly: return try await shareForm(path[1], session)
-        case ("restores", 1): return try await restores(session)
+        case ("restores", 1): return try await restores(request, session)
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
         case ("shares", 2): return try await share(path[1], request, session)
