@@ -63,8 +63,8 @@ struct GalleryServer: Service {
         site = GallerySite(
             workspace: workspace, ledger: ledger,
             access: SiteAccess(
-                key: key, hosts: hosts, password: password,
-                base: settings.serve.baseURL, time: installation.time),
+                key: key, signedOut: try SignedOutSessions(in: installation.location.stateFolder), hosts: hosts,
+                password: password, base: settings.serve.baseURL, time: installation.time),
             pictures: PictureCache(
                 in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
                 maker: workspace.copyMaker, pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
