@@ -79,7 +79,7 @@ struct StatusCommand: WorkspaceCommand {
         if refresh { try await refreshClasses(workspace) }
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
-        let status = try await StatusReader(workspace).read()
+        let status = try await StatusReader(workspace).readNow()
         if check { return StatusCheck(status.report, waitingSince: status.waitingSince, now: status.now).result.answer }
         if let hint = try await RebuildHint.text(workspace) { workspace.console.errors.writeLine(hint) }
         return Answer(status.report) { status.view(on: $0).lines }
@@ -164,7 +164,7 @@ struct StatusCommand: WorkspaceCommand {
         let reader = StatusReader(workspace)
         if output.isInteractive { output.write("\u{1B}[2J") }
         while true {
-            let lines = try await reader.read().view(on: output).lines
+            let lines = try await reader.readNow().view(on: output).lines
             // Home, the text with each line cleared to its end, then whatever is left below (ECMA-48).
             output.write(
                 output.isInteractive

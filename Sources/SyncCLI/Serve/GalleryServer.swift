@@ -63,8 +63,8 @@ struct GalleryServer: Service {
         site = GallerySite(
             workspace: workspace, ledger: ledger,
             access: SiteAccess(
-                key: key, hosts: hosts, password: password,
-                base: settings.serve.baseURL, time: installation.time),
+                key: key, signedOut: try SignedOutSessions(in: installation.location.stateFolder), hosts: hosts,
+                password: password, base: settings.serve.baseURL, time: installation.time),
             pictures: PictureCache(
                 in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
                 maker: workspace.copyMaker, pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
@@ -158,6 +158,21 @@ struct GalleryServer: Service {
         return try await site.disk.run { [workspace] in try !workspace.installation.agentRuns() }
     }
 
+    /// Pages read; what time does to restores is noted here, for all of them.
+    private func endRestores() async throws {
+        let ledger = try await workspace.ledger
+        while true {
+            do {
+                let now = workspace.time.now()
+                try await ledger { _ = try $0.expireRestores(at: now) }
+            } catch let failure where !(failure is CancellationError) {
+                workspace.logger.warning("which restores have ended is not noted: \(failure)")
+                try await workspace.time.sleep(Self.patience)
+            }
+            try await workspace.time.sleep(Self.interval)
+        }
+    }
+
     fileprivate func listen() async throws {
         let server = HTTPServer(address: address, handler: site, logger: workspace.logger)
         let home = Mutex<String?>(nil)
@@ -170,6 +185,7 @@ struct GalleryServer: Service {
                         announce(Announcement(home: told, access: site.access, isFirst: true))
                     }
                 }
+                group.addTask { try await endRestores() }
                 // Each link opens once, and whoever comes next needs another one.
                 group.addTask {
                     while true {

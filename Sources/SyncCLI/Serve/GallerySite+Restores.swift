@@ -155,15 +155,14 @@ extension GallerySite {
         }
     }
 
-    func restores(_ session: String) async throws -> WebResponse {
+    func restores(_ request: WebRequest, _ session: String) async throws -> WebResponse {
+        let cursor = request.query("before").flatMap { Int64($0) }.map(RestoreJobID.init(rawValue:))
         let now = workspace.time.now()
         var isFree = false
         if case .directory = workspace.settings.store { isFree = true }
-        let jobs = try await ledger { ledger in
-            _ = try ledger.expireRestores(at: now)
-            return try ledger.restoreJobs(limit: 100).map { JobReport($0) }
-        }
-        let rows = jobs.map { job in
+        let found = try await ledger { try $0.restoreJobs(before: cursor, limit: Self.itemsOfPage + 1) }
+        let jobs = found.prefix(Self.itemsOfPage)
+        let rows = jobs.map { JobReport($0) }.map { job in
             var facts = ["\(Quantities.counted(job.items, "photo")), \(Quantities.bytes(job.bytes))"]
             if !isFree, let cost = job.costUSD { facts.append(Quantities.aboutDollars(cost)) }
             if let readyAt = job.readyAt, [.sending, .retrieving].contains(job.state) {
@@ -178,7 +177,10 @@ extension GallerySite {
         }
         return page(
             "Restores", .restores, session,
-            .list(.init(rows: rows, whenEmpty: "Nothing was brought back from the archive yet.")),
+            .list(
+                .init(
+                    rows: rows, whenEmpty: "Nothing was brought back from the archive yet.",
+                    next: found.count > jobs.count ? jobs.last.map { "/restores?before=\($0.job.id.rawValue)" } : nil)),
             goesOn: rows.contains { $0.progress != nil })
     }
 }

@@ -39,7 +39,7 @@ struct GallerySite: WebHandler {
         do {
             return try await route(request)
         } catch is CancellationError {
-            return page(503, "Stopping", "sync-agent is about to stop.")
+            return page(503, "Stopping", "sync-agent is about to stop.", session: access.session(of: request))
         } catch let failure as CommandFailure {
             let words = (try? await places())?.removed(from: "\(failure)")
             return page(
@@ -82,10 +82,10 @@ struct GallerySite: WebHandler {
         guard let session = access.session(of: request) else { return stranger() }
         switch request.method {
         case .get, .head: return try await show(path, request, session)
-        case .post where path == ["logout"]: return signOut(request, session)
+        case .post where path == ["logout"]: return try await signOut(request, session)
         case .post where !isReadOnly: return try await order(path, request, session)
         case .post, .other:
-            var answer = page(405, "Not here", "Nothing can be sent to this address.")
+            var answer = page(405, "Not here", "Nothing can be sent to this address.", session: session)
             answer.headers.append(.init("Allow", "GET, HEAD"))
             return answer
         }
@@ -103,7 +103,7 @@ struct GallerySite: WebHandler {
         case ("thumbnail", 2): return try await picture(path[1], .thumbnail)
         case ("vacations", 1): return try await vacations(session)
         case ("vacations", 3) where path[2] == "share" && !isReadOnly: return try await shareForm(path[1], session)
-        case ("restores", 1): return try await restores(session)
+        case ("restores", 1): return try await restores(request, session)
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
         case ("shares", 2): return try await share(path[1], request, session)
@@ -160,11 +160,15 @@ struct GallerySite: WebHandler {
         return page(401, SitePage(title: "Your photos", place: nil, formToken: "", content: .password(words)))
     }
 
-    private func signOut(_ request: WebRequest, _ session: String) -> WebResponse {
+    private func signOut(_ request: WebRequest, _ session: String) async throws -> WebResponse {
         guard let form = WebForm(request), access.isOwnForm(form, of: request, session: session) else {
             return page(403, "Not from here", "This form was not sent by a page of this gallery.")
         }
-        access.signOut(session)
+        do {
+            try await disk.run { [access] in try access.signOut(session) }
+        } catch let error as Errno {
+            workspace.logger.warning("a copy of a cookie that was signed out is of use again after a restart: \(error)")
+        }
         return WebResponse(303, headers: [access.cookieHeader(nil), .init("Location", "/")] + Self.security)
     }
 

@@ -22,7 +22,7 @@ final class SiteAccess: Sendable {
     private static let keyLength = 32
 
     private struct State {
-        /// Links that were followed and sessions that were signed out, until they would have ended anyway.
+        /// Links that were followed, until they would have ended anyway.
         var used: [String: Int64] = [:]
         var wrong: [(client: String, at: Date)] = []
     }
@@ -38,12 +38,16 @@ final class SiteAccess: Sendable {
     /// How browsers reach a proxy in front of it; `nil` where there is none.
     private let base: URL?
     private let time: TimeSource
+    private let signedOut: SignedOutSessions
     private let state = Mutex(State())
     /// Signalled when a link was followed.
     let followed = Wakeup()
 
-    init(key: [UInt8], hosts: SiteHosts, password: String?, base: URL?, time: TimeSource) {
+    init(
+        key: [UInt8], signedOut: SignedOutSessions, hosts: SiteHosts, password: String?, base: URL?, time: TimeSource
+    ) {
         self.key = key
+        self.signedOut = signedOut
         linkKey = Self.random()
         self.hosts = hosts
         self.base = base
@@ -130,10 +134,16 @@ final class SiteAccess: Sendable {
         signed("session", by: sessionKey, until: time.now().addingTimeInterval(Self.sessionLength))
     }
 
-    /// The browser's copy is of no use any more, as long as this process lives; the browser is told to forget it.
-    func signOut(_ session: String) {
+    /// No copy of it is of any use any more. Blocks, until that holds after a restart, too.
+    /// - Throws: `Errno` where it holds for this process alone.
+    func signOut(_ session: String) throws {
         guard let end = checked(session, "session", by: sessionKey) else { return }
-        state.withLock { $0.used[session] = end }
+        signedOut.insert(Self.unsigned(session), until: end)
+        try signedOut.save(now: Self.milliseconds(time.now()))
+    }
+
+    private static func unsigned(_ text: String) -> String {
+        String(text.prefix(upTo: text.lastIndex(of: ".") ?? text.endIndex))
     }
 
     /// The header that has a browser keep a session, or forget it.
@@ -155,7 +165,7 @@ final class SiteAccess: Sendable {
                 guard pair.hasPrefix("\(Self.cookie)=") else { return nil }
                 return String(pair.dropFirst(Self.cookie.count + 1))
             }.first { session in
-                checked(session, "session", by: sessionKey) != nil && state.withLock { $0.used[session] == nil }
+                checked(session, "session", by: sessionKey) != nil && !signedOut.contains(Self.unsigned(session))
             }
     }
 

@@ -39,6 +39,14 @@ struct StatusReader {
 
     private var installation: Installation { workspace.installation }
 
+    /// For a command: what time does to restores is noted first.
+    func readNow() async throws -> Status {
+        let now = installation.time.now()
+        try await workspace.ledger { _ = try $0.expireRestores(at: now) }
+        return try await read()
+    }
+
+    /// As it is noted; nothing is changed.
     func read() async throws -> Status {
         let store = await lookAtStore()
         let shared = try await sharedVacations()
@@ -48,7 +56,6 @@ struct StatusReader {
     private func read(
         _ ledger: Ledger, _ store: (StoreIdentity, String?), _ shared: [FilePath: StatusReport.SharedVacation]
     ) throws -> Status {
-        try ledger.expireRestores(at: installation.time.now())
         let overview = try ledger.overview()
         var report = StatusReport(
             overview, leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),

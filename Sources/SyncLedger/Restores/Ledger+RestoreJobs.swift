@@ -37,9 +37,10 @@ extension Ledger {
     }
 
     /// The newest first.
-    package func restoreJobs(limit: Int) throws(LedgerError) -> [RestoreJobSummary] {
+    /// - Parameter next: the last one of the page before; `nil` for the first page.
+    package func restoreJobs(before next: RestoreJobID? = nil, limit: Int) throws(LedgerError) -> [RestoreJobSummary] {
         try read("list restore jobs") { db in
-            try db.rows(LedgerQuery.newestJobs, [limit], as: RestoreJob.self).map(db.summary)
+            try db.rows(LedgerQuery.newestJobs, [next?.rawValue ?? .max, limit], as: RestoreJob.self).map(db.summary)
         }
     }
 

@@ -272,7 +272,8 @@ extension LedgerQuery {
 extension LedgerQuery {
     // Restores
     package static let job = "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id = ?"
-    package static let newestJobs = "SELECT \(RestoreJob.columns) FROM restore_jobs ORDER BY id DESC LIMIT ?"
+    package static let newestJobs =
+        "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id < ? ORDER BY id DESC LIMIT ?"
     /// Its cost is that of the job's items.
     package static let progressOfJob = """
         SELECT SUM(state = 'planned'), SUM(state = 'retrieving'), SUM(state = 'restored'), SUM(state = 'failed'),

@@ -314,13 +314,45 @@ import Testing
         _ = try await gallery.process.finished()
 
         gallery = try await self.gallery(home, ["serve", "--read-only"])
+        // Nor after a restart.
+        #expect(try await gallery.ask("/").code == 401)
         try await gallery.signIn()
         let page = try await gallery.ask("/photo/\(id)").text
         #expect(!page.contains("/restore?") && page.contains("/logout"))
         for path in ["/restores", "/restore", "/vacations/1/share", "/shares/\(UUID())"] {
-            #expect(try await gallery.ask(path, "-d", "form=x").code == 405, "\(path)")
+            let refused = try await gallery.ask(path, "-d", "form=x")
+            #expect(refused.code == 405, "\(path)")
+            // There is a way on from it.
+            #expect(refused.text.contains("href=\"/shares\"") && refused.text.contains("/logout"))
         }
         #expect(try await gallery.ask("/restore?photo=\(id)").code == 404)
+        // No page has to be looked at for a restore to be over.
+        #expect(try await gallery.ask("/?state=restored").text.contains("/photo/\(id)"))
+        try await home.changeLedger("UPDATE restore_items SET expires_at = 1")
+        try await home.changeLedger("UPDATE objects SET restored_until = 1 WHERE restore_state = 'restored'")
+        _ = try await eventually("the restore to be over") {
+            try await gallery.ask("/?state=restored").text.contains("/photo/\(id)") ? nil : true
+        }
+        // All that there ever was is listed, page by page.
+        try await home.changeLedger(
+            """
+            WITH RECURSIVE numbers(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < 230)
+            INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days)
+            SELECT requested_at, requested_by, tier, is_rush, days FROM restore_jobs, numbers WHERE id = 1
+            """)
+        try await home.changeLedger(
+            """
+            INSERT INTO restore_items (job_id, key, size, storage_class, tier, state)
+            SELECT jobs.id, key, size, storage_class, items.tier, 'expired'
+            FROM restore_jobs AS jobs, restore_items AS items WHERE jobs.id > 1 AND items.job_id = 1
+            """)
+        var (next, listed) = (Optional("/restores"), [String]())
+        while let address = next {
+            let text = try await gallery.ask(address).text
+            listed += text.matches(of: #/Restore (\d+),/#).map { String($0.1) }
+            next = text.firstMatch(of: #/rel="next" href="([^"]+)"/#).map { String($0.1) }
+        }
+        #expect(listed == (1...230).reversed().map(String.init))
         gallery.process.send(SIGINT)
         _ = try await gallery.process.finished()
     }

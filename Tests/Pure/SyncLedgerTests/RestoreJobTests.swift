@@ -87,6 +87,8 @@ import Testing
         #expect(jobs[1].counts == [.planned: 1])
         #expect(jobs[1].earliestExpiry == nil)
         #expect(try archive.ledger.restoreJobs(limit: 1) == [jobs[0]])
+        #expect(try archive.ledger.restoreJobs(before: jobs[0].job.id, limit: 5) == [jobs[1]])
+        #expect(try archive.ledger.restoreJobs(before: jobs[1].job.id, limit: 5) == [])
         #expect(try archive.ledger.restoreJob(jobs[1].job.id) == jobs[1])
     }
 
