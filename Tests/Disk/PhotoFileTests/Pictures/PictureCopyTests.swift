@@ -32,7 +32,8 @@ import Testing
     static let kinds = [
         Kind("plain.heic", [.xmp], takenAt: date), Kind("tiles.heic", takenAt: date), Kind("mirrored.heic"),
         Kind("gain-map.heic", [.gainMap, .secondPicture]), Kind("deep.heic", [.depth]), Kind("full-chroma.heic"),
-        Kind("gray.heic", isGray: true), Kind("plain.avif", takenAt: date), Kind("wide.avif"),
+        Kind("gray.heic", isGray: true), Kind("levels.heic"), Kind("matrix.heic"), Kind("plain.avif", takenAt: date),
+        Kind("wide.avif"),
         Kind("turned.png", takenAt: date), Kind("interlaced.png"), Kind("palette.png"),
         Kind("gray-16.png", [.depth], isGray: true), Kind("plain.webp"), Kind("turned.webp", takenAt: date),
         Kind("lossless.webp"), Kind("animated.webp", [.motion]), Kind("turned.tif", takenAt: date),
