@@ -159,7 +159,7 @@ typedef struct HEIFTiles {
 } HEIFTiles;
 
 /// Tells what the file says of its primary picture's tiles. False, and the job has failed, where they cannot lie side by
-/// side.
+/// side, or leave a part of the picture out.
 bool heif_tiles(Job *job, HEIFTiles *tiles);
 
 /// Holds the parts of a HEIF file, and what it says of where its pictures lie, against its length, and tells where the last

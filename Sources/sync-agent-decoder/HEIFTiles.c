@@ -110,13 +110,20 @@ bool finish_grid(Job *job, Grid *grid) {
 
 typedef struct TileReader {
     HEIFTiles *tiles;
+    Grid grid;
+    bool has_grid;
     /// By the number of the item.
     bool is_tile[HIGHEST_ITEM + 1];
+    bool has_size[HIGHEST_ITEM + 1];
+    /// Whose properties are being read.
+    uint64_t now;
     bool is_wrong;
 } TileReader;
 
 static bool is_tile(void *state, uint64_t item) {
-    return item <= HIGHEST_ITEM && ((TileReader *)state)->is_tile[item];
+    TileReader *reader = state;
+    reader->now = item;
+    return item <= HIGHEST_ITEM && reader->is_tile[item];
 }
 
 static bool take_tile_property(void *state, Range box) {
@@ -130,6 +137,7 @@ static bool take_tile_property(void *state, Range box) {
         reader->is_wrong = reader->is_wrong || (tiles->width != 0 && (width != tiles->width || height != tiles->height));
         tiles->width = width;
         tiles->height = height;
+        reader->has_size[reader->now] = true;
     }
     return true;
 }
@@ -140,7 +148,12 @@ static bool read_tiles(const Meta *meta, void *result) {
     if (kind_of_primary(meta) != name_of("grid") || !find_tiles(meta, &list)) return false;
     for (size_t index = 0; index < list.count; index += 1) reader->is_tile[item_at(&list, index)] = true;
     reader->tiles->count = (int64_t)list.count;
-    return each_property(meta, is_tile, take_tile_property, reader);
+    if (!each_property(meta, is_tile, take_tile_property, reader)) return false;
+    for (size_t index = 0; index < list.count; index += 1) {
+        reader->is_wrong = reader->is_wrong || !reader->has_size[item_at(&list, index)];
+    }
+    reader->has_grid = find_grid(meta, &reader->grid);
+    return true;
 }
 
 bool heif_tiles(Job *job, HEIFTiles *tiles) {
@@ -150,7 +163,14 @@ bool heif_tiles(Job *job, HEIFTiles *tiles) {
     reader->tiles = tiles;
     bool is_known = with_meta(job, read_tiles, reader);
     bool is_wrong = is_known && reader->is_wrong;
+    Grid grid = reader->grid;
+    bool has_grid = is_known && reader->has_grid && finish_grid(job, &grid);
     free(reader);
     if (!is_known) *tiles = (HEIFTiles){0};
-    return !is_wrong || fail(job, CSYNC_DECODER_UNSUPPORTED, "one of its tiles is turned, cut, or of another size than the others");
+    if (is_wrong) {
+        return fail(job, CSYNC_DECODER_UNSUPPORTED, "one of its tiles is turned, cut, or of another size than the others");
+    }
+    bool is_covered = !has_grid
+        || (grid.columns * tiles->width >= grid.width && grid.rows * tiles->height >= grid.height);
+    return is_covered || fail(job, CSYNC_DECODER_CORRUPT, "the tiles do not cover the picture");
 }
