@@ -1,9 +1,9 @@
-// What the boxes of a HEIF file say of its primary picture (ISO 23008-12): how it is turned, and how its tiles lie; and whether
-// all is there that they name.
+// The boxes of a HEIF file (ISO 23008-12): how its primary picture is turned, and whether all is there that they name.
 //
 // `irot` and `imir` become an orientation: libheif turns a picture by making it once more, which is more memory than all
 // the rest takes. Who reduces the picture turns it for nothing. What is not as it should be here is left to libheif.
 
+#include "Boxes.h"
 #include "Decoder.h"
 
 #include <stdlib.h>
@@ -11,21 +11,7 @@
 
 enum { LARGEST_META = 4 << 20 };
 
-typedef struct Range {
-    const uint8_t *bytes;
-    size_t count;
-} Range;
-
-static uint64_t big(const uint8_t *bytes, size_t count) {
-    uint64_t value = 0;
-    for (size_t index = 0; index < count; index += 1) value = value << 8 | bytes[index];
-    return value;
-}
-
-static bool is_named(const uint8_t *box, const char *name) { return memcmp(box + 4, name, 4) == 0; }
-
-/// Takes the first box off `rest`; its range has the header. Boxes inside others have 32 bits for their size.
-static bool take_box(Range *rest, Range *box) {
+bool take_box(Range *rest, Range *box) {
     if (rest->count < 8) return false;
     size_t count = (size_t)big(rest->bytes, 4);
     if (count < 8 || count > rest->count) return false;
@@ -34,8 +20,7 @@ static bool take_box(Range *rest, Range *box) {
     return true;
 }
 
-/// The content of the first box of that name, without `skipped` bytes.
-static Range content_of(Range all, const char *name, size_t skipped) {
+Range content_of(Range all, const char *name, size_t skipped) {
     Range box;
     while (take_box(&all, &box)) {
         if (is_named(box.bytes, name) && box.count >= 8 + skipped) {
@@ -46,18 +31,6 @@ static Range content_of(Range all, const char *name, size_t skipped) {
 }
 
 // MARK: Properties
-
-/// `meta`, read as far as it tells properties.
-typedef struct Meta {
-    Range content;
-    /// Of the primary picture.
-    uint64_t item;
-    /// The properties, by their number; 0 is none.
-    Range properties[256];
-    size_t count;
-    /// `ipma`: which item has which.
-    Range uses;
-} Meta;
 
 static bool read_meta(Range content, Meta *meta) {
     Range primary = content_of(content, "pitm", 0);
@@ -72,9 +45,7 @@ static bool read_meta(Range content, Meta *meta) {
     return true;
 }
 
-/// Goes through `ipma`. `is_asked` says of which items `take` wants the properties, and hears of each list; `take` ends it
-/// all by false.
-static bool each_property(
+bool each_property(
     const Meta *meta, bool (*is_asked)(void *state, uint64_t item), bool (*take)(void *state, Range box), void *state) {
     Range uses = meta->uses;
     size_t id_bytes = uses.bytes[0] < 1 ? 2 : 4;
@@ -97,8 +68,7 @@ static bool each_property(
     return true;
 }
 
-/// Reads `meta` and gives it to `read`.
-static bool with_meta(Job *job, bool (*read)(const Meta *meta, void *result), void *result) {
+bool with_meta(Job *job, bool (*read)(const Meta *meta, void *result), void *result) {
     int64_t at = 0;
     int64_t end = job->request.file_bytes;
     uint8_t header[16];
@@ -119,6 +89,53 @@ static bool with_meta(Job *job, bool (*read)(const Meta *meta, void *result), vo
         return is_known;
     }
     return false;
+}
+
+// MARK: Places
+
+typedef struct Reader {
+    Range rest;
+    bool is_over;
+} Reader;
+
+static uint64_t take_number(Reader *reader, size_t count) {
+    if (reader->rest.count < count) {
+        reader->is_over = true;
+        return 0;
+    }
+    uint64_t value = big(reader->rest.bytes, count);
+    reader->rest = (Range){reader->rest.bytes + count, reader->rest.count - count};
+    return value;
+}
+
+bool each_place(const Meta *meta, void (*take)(void *state, const Place *place), void *state) {
+    Reader reader = {.rest = content_of(meta->content, "iloc", 0)};
+    uint64_t version = take_number(&reader, 4) >> 24;
+    uint64_t sizes = take_number(&reader, 2);
+    size_t offset_bytes = sizes >> 12 & 15;
+    size_t length_bytes = sizes >> 8 & 15;
+    size_t base_bytes = sizes >> 4 & 15;
+    size_t index_bytes = version == 0 ? 0 : sizes & 15;
+    if (offset_bytes > 8 || length_bytes > 8 || base_bytes > 8 || index_bytes > 8) return false;
+    uint64_t items = take_number(&reader, version < 2 ? 2 : 4);
+    for (uint64_t item = 0; item < items && !reader.is_over; item += 1) {
+        Place place = {.item = take_number(&reader, version < 2 ? 2 : 4)};
+        uint64_t method = version == 0 ? 0 : take_number(&reader, 2) & 15;
+        bool is_elsewhere = take_number(&reader, 2) != 0;
+        place.kind = is_elsewhere || method > 1 ? PLACE_ELSEWHERE : method == 1 ? PLACE_IN_META : PLACE_IN_FILE;
+        uint64_t base = take_number(&reader, base_bytes);
+        uint64_t extents = take_number(&reader, 2);
+        for (uint64_t extent = 0; extent < extents && !reader.is_over; extent += 1) {
+            take_number(&reader, index_bytes);
+            uint64_t offset = take_number(&reader, offset_bytes);
+            place.count = take_number(&reader, length_bytes);
+            bool is_far = __builtin_add_overflow(base, offset, &place.offset)
+                || __builtin_add_overflow(place.offset, place.count, &place.end);
+            if (is_far) place.end = UINT64_MAX;
+            if (!reader.is_over) take(state, &place);
+        }
+    }
+    return !reader.is_over;
 }
 
 // MARK: Turns
@@ -172,135 +189,16 @@ bool heif_orientation(Job *job, int *orientation) {
     return is_known;
 }
 
-// MARK: Tiles
-
-typedef struct TileReader {
-    HEIFTiles *tiles;
-    /// By the number of the item.
-    bool is_tile[UINT16_MAX + 1];
-    bool is_wrong;
-} TileReader;
-
-static bool is_tile(void *state, uint64_t item) { return item <= UINT16_MAX && ((TileReader *)state)->is_tile[item]; }
-
-static bool take_tile_property(void *state, Range box) {
-    TileReader *reader = state;
-    HEIFTiles *tiles = reader->tiles;
-    if (is_named(box.bytes, "clap") || is_named(box.bytes, "irot") || is_named(box.bytes, "imir")) {
-        reader->is_wrong = true;
-    } else if (is_named(box.bytes, "ispe") && box.count >= 20) {
-        int64_t width = (int64_t)big(box.bytes + 12, 4);
-        int64_t height = (int64_t)big(box.bytes + 16, 4);
-        reader->is_wrong = reader->is_wrong || (tiles->width != 0 && (width != tiles->width || height != tiles->height));
-        tiles->width = width;
-        tiles->height = height;
-    }
-    return true;
-}
-
-/// Whether the item is a grid, by its entry in `iinf`.
-static bool is_grid(const Meta *meta, uint64_t item) {
-    Range entries = content_of(meta->content, "iinf", 0);
-    if (entries.count < 6) return false;
-    size_t skipped = entries.bytes[0] == 0 ? 6 : 8;
-    if (entries.count < skipped) return false;
-    Range rest = {entries.bytes + skipped, entries.count - skipped};
-    Range box;
-    while (take_box(&rest, &box)) {
-        if (!is_named(box.bytes, "infe") || box.count < 12 || box.bytes[8] < 2) continue;
-        size_t id_bytes = box.bytes[8] == 2 ? 2 : 4;
-        if (box.count < 12 + id_bytes + 2 + 4 || big(box.bytes + 12, id_bytes) != item) continue;
-        return memcmp(box.bytes + 12 + id_bytes + 2, "grid", 4) == 0;
-    }
-    return false;
-}
-
-/// Marks the tiles of the primary picture, by its `dimg` in `iref`.
-static bool mark_tiles(const Meta *meta, TileReader *reader) {
-    Range references = content_of(meta->content, "iref", 0);
-    if (references.count < 4) return false;
-    size_t id_bytes = references.bytes[0] == 0 ? 2 : 4;
-    Range rest = {references.bytes + 4, references.count - 4};
-    Range box;
-    while (take_box(&rest, &box)) {
-        if (!is_named(box.bytes, "dimg") || box.count < 8 + id_bytes + 2) continue;
-        if (big(box.bytes + 8, id_bytes) != meta->item) continue;
-        size_t count = (size_t)big(box.bytes + 8 + id_bytes, 2);
-        const uint8_t *ids = box.bytes + 8 + id_bytes + 2;
-        if (box.count < 8 + id_bytes + 2 + count * id_bytes) return false;
-        for (size_t index = 0; index < count; index += 1) {
-            uint64_t item = big(ids + index * id_bytes, id_bytes);
-            if (item > UINT16_MAX) return false;
-            reader->is_tile[item] = true;
-        }
-        reader->tiles->count = (int64_t)count;
-        return true;
-    }
-    return false;
-}
-
-static bool read_tiles(const Meta *meta, void *result) {
-    TileReader *reader = result;
-    return is_grid(meta, meta->item) && mark_tiles(meta, reader) && each_property(meta, is_tile, take_tile_property, reader);
-}
-
-bool heif_tiles(Job *job, HEIFTiles *tiles) {
-    *tiles = (HEIFTiles){0};
-    TileReader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
-    reader->tiles = tiles;
-    bool is_known = with_meta(job, read_tiles, reader);
-    bool is_wrong = is_known && reader->is_wrong;
-    free(reader);
-    if (!is_known) *tiles = (HEIFTiles){0};
-    return !is_wrong || fail(job, CSYNC_DECODER_UNSUPPORTED, "one of its tiles is turned, cut, or of another size than the others");
-}
-
 // MARK: The end
 
-typedef struct Reader {
-    Range rest;
-    bool is_over;
-} Reader;
-
-static uint64_t take_number(Reader *reader, size_t count) {
-    if (reader->rest.count < count) {
-        reader->is_over = true;
-        return 0;
-    }
-    uint64_t value = big(reader->rest.bytes, count);
-    reader->rest = (Range){reader->rest.bytes + count, reader->rest.count - count};
-    return value;
+static void take_end(void *state, const Place *place) {
+    uint64_t *end = state;
+    if (place->kind == PLACE_IN_FILE && place->end > *end) *end = place->end;
 }
 
-/// How far the items of the file reach, by `iloc` (ISO 14496-12, 8.11.3). What lies elsewhere, or is strange, does not count.
+/// How far the items of the file reach. What lies elsewhere, or is strange, does not count.
 static bool read_extents(const Meta *meta, void *result) {
-    Reader reader = {.rest = content_of(meta->content, "iloc", 0)};
-    uint64_t *end = result;
-    uint64_t version = take_number(&reader, 4) >> 24;
-    uint64_t sizes = take_number(&reader, 2);
-    size_t offset_bytes = sizes >> 12 & 15;
-    size_t length_bytes = sizes >> 8 & 15;
-    size_t base_bytes = sizes >> 4 & 15;
-    size_t index_bytes = version == 0 ? 0 : sizes & 15;
-    if (offset_bytes > 8 || length_bytes > 8 || base_bytes > 8 || index_bytes > 8) return false;
-    uint64_t items = take_number(&reader, version < 2 ? 2 : 4);
-    for (uint64_t item = 0; item < items && !reader.is_over; item += 1) {
-        take_number(&reader, version < 2 ? 2 : 4);
-        uint64_t method = version == 0 ? 0 : take_number(&reader, 2) & 15;
-        bool is_elsewhere = take_number(&reader, 2) != 0 || method != 0;
-        uint64_t base = take_number(&reader, base_bytes);
-        uint64_t extents = take_number(&reader, 2);
-        for (uint64_t extent = 0; extent < extents && !reader.is_over; extent += 1) {
-            take_number(&reader, index_bytes);
-            uint64_t offset = take_number(&reader, offset_bytes);
-            uint64_t length = take_number(&reader, length_bytes);
-            uint64_t last;
-            bool is_far = __builtin_add_overflow(base, offset, &last) || __builtin_add_overflow(last, length, &last);
-            if (is_far) last = UINT64_MAX;
-            if (!is_elsewhere && !reader.is_over && last > *end) *end = last;
-        }
-    }
+    each_place(meta, take_end, result);
     return true;
 }
 

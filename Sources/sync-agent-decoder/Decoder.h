@@ -73,11 +73,14 @@ size_t read_picture(Job *job, void *bytes, size_t count, int64_t offset);
 /// The whole file in memory that free(3) takes back; NULL when the job has failed.
 uint8_t *read_whole_picture(Job *job);
 
-/// Checks size and limits, and makes room for all planes. Once, before all that follow.
+/// Checks size and limits, and makes room for all planes. Before all that follow, and again for a picture that begins anew.
 bool begin_samples(Job *job, int64_t width, int64_t height, int colour, int horizontal, int vertical);
 
 /// Fails when the picture is larger than the request allows: for decoders that take memory before they know all.
 bool check_size(Job *job, int64_t width, int64_t height);
+
+/// Writes rows of one plane, which lie side by side.
+bool write_band(Job *job, int plane, int32_t row, int32_t count, const uint8_t *samples);
 
 /// Writes one row of one plane.
 bool write_row(Job *job, int plane, int32_t row, const uint8_t *samples);
@@ -142,7 +145,7 @@ void prepare_libraries(void);
 /// Names and versions, as members of a JSON object.
 void print_libraries(void);
 
-// Boxes.c
+// Boxes.c, HEIFTiles.c
 
 /// Tells how the primary picture of a HEIF file is to be turned once it is decoded. False when that is left to libheif.
 bool heif_orientation(Job *job, int *orientation);
@@ -156,7 +159,7 @@ typedef struct HEIFTiles {
 } HEIFTiles;
 
 /// Tells what the file says of its primary picture's tiles. False, and the job has failed, where they cannot lie side by
-/// side.
+/// side, or leave a part of the picture out.
 bool heif_tiles(Job *job, HEIFTiles *tiles);
 
 /// Holds the parts of a HEIF file, and what it says of where its pictures lie, against its length, and tells where the last

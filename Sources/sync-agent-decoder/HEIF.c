@@ -248,7 +248,6 @@ static bool write_image(Job *job, const struct heif_image *image, bool is_limite
 static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bool is_turned) {
     int64_t width = heif_image_handle_get_width(handle);
     int64_t height = heif_image_handle_get_height(handle);
-    if (!check_size(job, width, height)) return false;
     int64_t bytes = width * height * 3 * (heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? 2 : 1);
     return fits_in_memory(job, is_turned ? 2 * bytes : bytes);
 }
@@ -256,12 +255,12 @@ static bool memory_suffices(Job *job, const struct heif_image_handle *handle, bo
 enum { LARGEST_TILE = 4096 };
 static int larger(int one, int other) { return one > other ? one : other; }
 
-static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
-    // An alpha plane is turned by libheif in any case.
-    int orientation = 1;
-    bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
+/// By way of RGB, or gray.
+static bool write_by_libheif(
+    Job *job, struct heif_context *context, struct heif_image_handle *handle, bool is_told,
+    struct heif_color_profile_nclx **colour) {
     bool is_turned = !is_told && heif_image_handle_get_ispe_width(handle) != heif_image_handle_get_width(handle);
-    if (!memory_suffices(job, handle, is_turned) || !heif_tiles(job, &tiles)) return false;
+    if (!memory_suffices(job, handle, is_turned)) return false;
     // A grid tells a size of its own; only that of the picture has been looked at.
     int side = larger(heif_image_handle_get_width(handle), heif_image_handle_get_height(handle));
     heif_context_set_maximum_image_size_limit(context, larger(side, LARGEST_TILE) + 1);
@@ -269,7 +268,6 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
     if (options == NULL) return fail(job, CSYNC_DECODER_OUT_OF_MEMORY, "no memory left");
     options->strict_decoding = 1;
     options->ignore_transformations = is_told;
-    if (is_told) job->reply.orientation = orientation;
     struct heif_image *image = NULL;
     coded_chroma = heif_chroma_undefined;
     begin_tiles();
@@ -288,16 +286,33 @@ static bool decode_primary(Job *job, struct heif_context *context, struct heif_i
         heif_image_release(image);
         return fail(job, CSYNC_DECODER_UNSUPPORTED, "it is made of several pictures, and where they lie cannot be read");
     }
-
-    struct heif_color_profile_nclx *colour = numbered_colour(handle, image);
+    *colour = numbered_colour(handle, image);
     struct heif_error warning;
     bool is_done = true;
     if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0) is_done = fail_by_library(job, warning.message);
-    is_done = is_done && write_image(job, image, colour != NULL && !colour->full_range_flag);
+    is_done = is_done && write_image(job, image, *colour != NULL && !(*colour)->full_range_flag);
+    heif_image_release(image);
+    return is_done;
+}
+
+static bool decode_primary(Job *job, struct heif_context *context, struct heif_image_handle *handle) {
+    if (!check_size(job, heif_image_handle_get_width(handle), heif_image_handle_get_height(handle))) return false;
+    if (!heif_tiles(job, &tiles)) return false;
+    // An alpha plane is turned by libheif in any case.
+    int orientation = 1;
+    bool is_told = heif_image_handle_has_alpha_channel(handle) == 0 && heif_orientation(job, &orientation);
+    if (is_told) job->reply.orientation = orientation;
+    struct heif_color_profile_nclx *colour = NULL;
+    bool is_written = false;
+    bool is_done = !is_told || write_coded_planes(job, handle, &is_written);
+    if (is_done && is_written) {
+        colour = numbered_colour(handle, NULL);
+    } else if (is_done) {
+        is_done = write_by_libheif(job, context, handle, is_told, &colour);
+    }
     is_done = is_done && write_colour(job, handle, colour) && write_metadata(job, handle);
     if (is_done) note_others(job, context, handle);
     heif_nclx_color_profile_free(colour);
-    heif_image_release(image);
     return is_done;
 }
 

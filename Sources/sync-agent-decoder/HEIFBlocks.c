@@ -58,6 +58,7 @@ struct heif_color_profile_nclx *numbered_colour(
     if (heif_image_handle_get_nclx_color_profile(handle, &colour).code == heif_error_Ok) return colour;
     heif_nclx_color_profile_free(colour);
     colour = NULL;
+    if (image == NULL) return NULL;
     if (heif_image_get_nclx_color_profile(image, &colour).code == heif_error_Ok) return colour;
     heif_nclx_color_profile_free(colour);
     return NULL;

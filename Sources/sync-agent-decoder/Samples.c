@@ -125,6 +125,7 @@ bool begin_samples(Job *job, int64_t width, int64_t height, int colour, int hori
         job->plane_width[plane] = (int32_t)across;
         offset += across * down;
     }
+    free(job->row);
     job->row = take_memory(job, width * 3);
     if (job->row == NULL) return false;
     if (!extend_samples(job, offset)) return false;
@@ -139,9 +140,13 @@ bool begin_samples(Job *job, int64_t width, int64_t height, int colour, int hori
     return true;
 }
 
-bool write_row(Job *job, int plane, int32_t row, const uint8_t *samples) {
+bool write_band(Job *job, int plane, int32_t row, int32_t count, const uint8_t *samples) {
     int64_t width = job->plane_width[plane];
-    return write_samples(job, samples, (size_t)width, job->plane_offset[plane] + row * width);
+    return write_samples(job, samples, (size_t)(width * count), job->plane_offset[plane] + row * width);
+}
+
+bool write_row(Job *job, int plane, int32_t row, const uint8_t *samples) {
+    return write_band(job, plane, row, 1, samples);
 }
 
 static uint8_t over_white(uint8_t sample, uint8_t alpha) {

@@ -66,7 +66,7 @@ extension FilmRules {
         case "dref":
             return try bytes.boxes(in: box.body.dropFirst(8), of: Self.name).map { $0.body.dropFirst(4) }
         case "stsd" where handler == "vide":
-            return try pictureEntries(in: box, bytes).flatMap { entry in
+            return try entries(of: box, of: .pictures, bytes).flatMap { entry in
                 let start = entry.body.lowerBound
                 return [start + 12..<start + 16, start + 42..<start + 74]
             }
@@ -74,31 +74,6 @@ extension FilmRules {
         }
     }
 
-    /// What entries for pictures say beside what players need.
-    func unknownParts(of box: Box, _ handler: String?, _ bytes: [UInt8]) throws(PhotoError) -> [Box] {
-        guard blanksNames, box.type == "stsd", handler == "vide" else { return [] }
-        var unknown: [Box] = []
-        for entry in try pictureEntries(in: box, bytes) {
-            for part in try bytes.boxes(ofNotes: entry.body.dropFirst(Self.pictureEntrySize))
-            where !Self.partsOfEntries.contains(part.type) {
-                if part.type == "free", bytes[part.body].allSatisfy({ $0 == 0 }) { continue }
-                unknown.append(part)
-            }
-        }
-        return unknown
-    }
-
-    private func pictureEntries(in box: Box, _ bytes: [UInt8]) throws(PhotoError) -> [Box] {
-        let entries = try bytes.boxes(in: box.body.dropFirst(8), of: Self.name)
-        guard entries.allSatisfy({ $0.body.count >= Self.pictureEntrySize }) else { throw .unclear(Self.name) }
-        return entries
-    }
-
-    private static let pictureEntrySize = 78
-    private static let partsOfEntries: Set<String> = [
-        "avcC", "hvcC", "lhvC", "av1C", "vpcC", "esds", "dvcC", "dvvC", "dvwC", "d263", "glbl", "colr", "pasp", "clap",
-        "fiel", "btrt", "gama", "chrm", "mdcv", "clli", "amve", "ccst", "st3d", "sv3d",
-    ]
     private static let mostBrands = 256
 
     static func requireBrands(_ box: Box) throws(PhotoError) {

@@ -32,7 +32,8 @@ import Testing
     static let kinds = [
         Kind("plain.heic", [.xmp], takenAt: date), Kind("tiles.heic", takenAt: date), Kind("mirrored.heic"),
         Kind("gain-map.heic", [.gainMap, .secondPicture]), Kind("deep.heic", [.depth]), Kind("full-chroma.heic"),
-        Kind("gray.heic", isGray: true), Kind("plain.avif", takenAt: date), Kind("wide.avif"),
+        Kind("gray.heic", isGray: true), Kind("levels.heic"), Kind("matrix.heic"), Kind("plain.avif", takenAt: date),
+        Kind("wide.avif"),
         Kind("turned.png", takenAt: date), Kind("interlaced.png"), Kind("palette.png"),
         Kind("gray-16.png", [.depth], isGray: true), Kind("plain.webp"), Kind("turned.webp", takenAt: date),
         Kind("lossless.webp"), Kind("animated.webp", [.motion]), Kind("turned.tif", takenAt: date),
@@ -144,6 +145,7 @@ import Testing
             ("too wide", 474, [66], otherSize), ("too narrow", 474, [60], otherSize),
             ("too high", 478, [70], otherSize),
             ("the last one of another size", 543, [3], unequal), ("the last one turned", 523, turned, unequal),
+            ("the first one of no size", 528, [1], unequal),
         ] as [(String, Int, [UInt8], String)])
     func `a picture whose tiles do not lie side by side is stored as it is`(
         kind: String, at: Int, value: [UInt8], reason: String
@@ -153,6 +155,16 @@ import Testing
         let copy = try copy(of: bytes, named: "tiles.heic", policy: half)
         #expect(copy.content == .unchanged)
         #expect(copy.note == "stored as it is and not reduced: \(reason)")
+    }
+
+    /// Its grid tells 190 columns, and two tiles of 64 lie side by side.
+    @Test func `a picture that its tiles do not cover is an error`() throws {
+        var bytes = try Fixture.bytes("kinds/odd.heic")
+        let grid = try #require(bytes.indices.first { bytes[$0...].starts(with: "idat".utf8) }) + 4
+        #expect(bytes[grid + 5] == 99)
+        bytes[grid + 5] = 190
+        let error = #expect(throws: PhotoError.self) { try copy(of: bytes, named: "odd.heic", policy: half) }
+        #expect(error?.code == .corrupt && error?.message.contains("do not cover") == true)
     }
 
     @Test(arguments: ["alpha.png", "alpha.webp", "alpha.avif"])

@@ -78,6 +78,49 @@ import Testing
         #expect(try cut(film, .stored)[there] == film[there])
     }
 
+    /// Where a box of the sound's entry begins: its name.
+    private func soundPart(_ name: String, of film: [UInt8]) throws -> Range<Int> {
+        let track = try #require(film.firstRange(of: Array("soun".utf8))).upperBound
+        return try #require(film[track...].firstRange(of: Array(name.utf8)))
+    }
+
+    @Test(
+        arguments: [("apple.mov", "chan"), ("apple.mov", "frma"), ("portrait.mp4", "btrt")],
+        ["name", "udta", "\u{A9}xyz", "zzzz"])
+    func `words in an entry for sound go, and for others what no player needs`(
+        place: (film: String, part: String), name: String
+    ) throws {
+        var film = try Fixture.bytes("films/\(place.film)")
+        let part = try soundPart(place.part, of: film)
+        film.replaceSubrange(part, with: name.unicodeScalars.map { UInt8($0.value) })
+        let body = part.upperBound..<part.upperBound + Int(film[part.lowerBound - 1]) - 8
+        for (place, byte) in zip(body, "34.6".utf8) { film[place] = byte }
+        for rules in [FilmRules.stored, .shared] {
+            let bytes = try cut(film, rules)
+            if name == "zzzz", !rules.blanksNames {
+                #expect(bytes[part.lowerBound..<body.upperBound] == film[part.lowerBound..<body.upperBound])
+                continue
+            }
+            #expect(bytes[part].elementsEqual("free".utf8))
+            #expect(bytes[body].allSatisfy { $0 == 0 })
+            var told = bytes
+            told.replaceSubrange(part.lowerBound..<body.upperBound, with: film[part.lowerBound..<body.upperBound])
+            #expect(throws: PhotoError.self) { try MovieCheck.require(FilmBytes(told), rules) }
+        }
+    }
+
+    @Test func `the name of a tape goes out of time codes`() throws {
+        let tape = PlacedFile.box("name", [0, 5, 0, 0] + Array("Kyoto".utf8))
+        let entry = PlacedFile.box("tmcd", [UInt8](repeating: 0, count: 26) + tape)
+        let film = PlacedFile.mp4(way: [0, 0, 0, 0], other: "tmcd", entries: entry)
+        for rules in [FilmRules.stored, .shared] {
+            let bytes = try cut(film, rules)
+            #expect(bytes.firstRange(of: Array("Kyoto".utf8)) == nil)
+            #expect(bytes.firstRange(of: Array("tmcd".utf8)) != nil)
+            #expect(throws: PhotoError.self) { try MovieCheck.require(FilmBytes(film), rules) }
+        }
+    }
+
     @Test func `a film whose tables do not fit its data is not cut`() throws {
         let film = try Fixture.bytes("films/portrait.mp4")
         let start = try #require(film.firstRange(of: Array("stco".utf8))).upperBound + 8

@@ -181,15 +181,18 @@ enum PlacedFile {
     ///   - way: data of a second track, as cameras write where they are carried.
     ///   - other: what the second track is of.
     ///   - each: the one size that all samples of the track have; 0 for a size of each.
+    ///   - entries: of the second track's `stsd`.
     static func mp4(
         notes: [UInt8] = [], handler: String = "vide", track: [UInt8] = [], excess: Int = 0, way: [UInt8] = [],
-        each: Int = 0, other: String = "meta"
+        each: Int = 0, other: String = "meta", entries: [UInt8] = []
     ) -> [UInt8] {
         // Behind the first two boxes and the head of the data.
         let data = 36
         var movie = box("mvhd", zeros(100))
         movie += filmTrack(handler, extra: track, sizes: [150, 50], at: data, each: each)
-        if !way.isEmpty { movie += filmTrack(other, sizes: [way.count], at: data + picture.count + excess) }
+        if !way.isEmpty {
+            movie += filmTrack(other, sizes: [way.count], at: data + picture.count + excess, entries: entries)
+        }
         if !notes.isEmpty { movie += box("udta", notes) }
         var bytes = box("ftyp", Array("isom\0\0\0\0".utf8))
         bytes += box("free", zeros(4))
@@ -199,10 +202,11 @@ enum PlacedFile {
 
     /// One chunk of samples.
     private static func filmTrack(
-        _ handler: String, extra: [UInt8] = [], sizes: [Int], at start: Int, each: Int = 0
+        _ handler: String, extra: [UInt8] = [], sizes: [Int], at start: Int, each: Int = 0,
+        entries: [UInt8] = []
     ) -> [UInt8] {
         let table = each > 0 ? [] : sizes.flatMap(big)
-        var tables = box("stsd", zeros(8)) + box("stsz", zeros(4) + big(each) + big(sizes.count) + table)
+        var tables = box("stsd", zeros(8) + entries) + box("stsz", zeros(4) + big(each) + big(sizes.count) + table)
         tables += box("stsc", zeros(4) + big(1) + big(1) + big(sizes.count) + big(1))
         tables += box("stco", zeros(4) + big(1) + big(start))
         let kind = box("hdlr", zeros(8) + Array(handler.utf8) + zeros(13))
