@@ -164,11 +164,17 @@ import Testing
             CatalogProfile(profile: id), CatalogProfile(profile: "grandma", name: "Ruth", into: id),
             CatalogProfile(profile: "b", into: "a"), CatalogProfile(profile: "a", into: "c"),
             CatalogProfile(profile: "../x", name: "x", into: "y"), CatalogProfile(profile: "x", into: ".."),
+            // In keys, the letters of a UUID are small.
+            CatalogProfile(profile: "grandpa", into: id.uppercased()),
+            CatalogProfile(profile: "6F1C2D3E-1111-4222-8333-444455556666", into: "GRANDPA"),
         ])
         #expect(try world.ledger.profilesWithoutNumber() == [])
         let notes = try world.ledger.profileNotes()
         #expect(notes.names == ["grandma": "Oma"])
-        #expect(notes.merges == ["a": "b", "grandma": id])
+        #expect(
+            notes.merges == [
+                "a": "b", "grandma": id, "grandpa": id, "6f1c2d3e-1111-4222-8333-444455556666": "GRANDPA",
+            ])
     }
 
     @Test func `the number of a merged profile is asked for after a rebuild, too`() throws {
