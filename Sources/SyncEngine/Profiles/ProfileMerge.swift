@@ -18,18 +18,22 @@ package struct ProfileMerge: Sendable {
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let book: ProfileBook
+    private let agreement: MergeAgreement
     private let time: TimeSource
 
     /// - Parameters:
     ///   - store: with retries.
     ///   - book: as it is before the merge.
+    ///   - agreement: with the user's other machines.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, agreement: MergeAgreement,
+        time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.book = book
+        self.agreement = agreement
         self.time = time
     }
 
@@ -37,22 +41,22 @@ package struct ProfileMerge: Sendable {
     ///   - profile: as it stands in keys, of which nothing was merged elsewhere than here.
     ///   - other: as it stands in keys after all merges.
     ///   - isDryRun: finds out what would be done, and changes nothing.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``MergeConflict``, and what the agreement throws, with nothing merged; ``StoreError`` when the store as a
+    ///   whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(
         _ profile: String, into other: String, isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }
     ) async throws -> Summary {
-        let held = try await ProfileHoldings.of(profile, book, ledger: ledger, store: store, keys: keys)
+        // Of what was merged before, a run that was killed may have left something.
+        let earlier = book.keyNames(since: other).filter { $0.inBytes != other.inBytes }
+        try await begin(profile, into: other, besides: earlier, isDryRun: isDryRun)
+        let held = try await ProfileHoldings.of(
+            profile, besides: earlier, book, ledger: ledger, store: store, keys: keys)
         var result = Summary(events: held.events)
         result.left = held.problems.map { ProfileMigration.Left(key: $0.key, reason: $0.reason) }
         var notes = book.notes
         notes.merges[profile.inBytes] = other
-        if !isDryRun {
-            if book.current(profile).inBytes != other.inBytes {
-                try await ledger { try $0.mergeProfile(profile, into: other) }
-            }
-            if let record = book.profiles.first(where: { $0.uuid.inBytes == other.inBytes }) {
-                for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
-            }
+        if !isDryRun, let record = book.profiles.first(where: { $0.uuid.inBytes == other.inBytes }) {
+            for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
         }
         let mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, book: book.with(notes), time: time)
         for (index, place) in held.photos.enumerated() {
@@ -63,6 +67,28 @@ package struct ProfileMerge: Sendable {
             progress(index + 1, held.photos.count)
         }
         return result
+    }
+
+    /// Notes the merge, where no other machine does the opposite: from then on it stands.
+    private func begin(
+        _ profile: String, into other: String, besides earlier: [String], isDryRun: Bool
+    ) async throws {
+        let profiles = book.keyNames(since: profile) + earlier
+        let isNoted = book.current(profile).inBytes == other.inBytes
+        do {
+            try await agreement.require(profiles, into: other, beside: book.notes.merges)
+            if isDryRun { return }
+            if !isNoted { try await ledger { try $0.announceMerge(of: profile, into: other) } }
+            try await agreement.tell()
+            try await agreement.require(profiles, into: other, beside: book.notes.merges)
+        } catch {
+            if !isDryRun, try await ledger.finish({ try $0.withdrawMerge() }), error is MergeConflict {
+                // The other one may go on. Where the store is away now, the next pass tells it.
+                try? await agreement.tell()
+            }
+            throw error
+        }
+        if !isNoted { try await ledger { try $0.mergeProfile(profile, into: other) } }
     }
 }
 
@@ -78,13 +104,17 @@ package struct ProfileHoldings: Sendable {
 
     package var isEmpty: Bool { events == 0 && records == 0 && photos.isEmpty && problems.isEmpty }
 
-    /// - Parameter profile: as it stands in keys.
+    /// - Parameters:
+    ///   - profile: as it stands in keys.
+    ///   - others: whose archived photos are held, too; as they stand in keys.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package static func of(
-        _ profile: String, _ book: ProfileBook, ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout
+        _ profile: String, besides others: [String] = [], _ book: ProfileBook, ledger: LedgerQueue,
+        store: any ObjectStore, keys: KeyLayout
     ) async throws -> ProfileHoldings {
         let names = book.keyNames(since: profile)
         let group = Set(names.map(\.inBytes))
+        let archived = group.union(others.map(\.inBytes))
         func isIn(_ text: String) -> Bool {
             book.givenKeyName(text).map { group.contains($0.inBytes) } ?? false
         }
@@ -99,7 +129,7 @@ package struct ProfileHoldings: Sendable {
         var last: (profile: String, isIn: Bool)?
         func isHeld(_ place: ArchivedPhotoPlace) -> Bool {
             if let last, last.profile.inBytes == place.profile.inBytes { return last.isIn }
-            let answer = isIn(place.profile)
+            let answer = book.givenKeyName(place.profile).map { archived.contains($0.inBytes) } ?? false
             last = (place.profile, answer)
             return answer
         }

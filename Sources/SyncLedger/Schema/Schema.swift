@@ -59,6 +59,7 @@ enum Schema {
         (StandingNoticeSchema.name, running(StandingNoticeSchema.all)),
         (ProfileMergeSchema.name, running(ProfileMergeSchema.all)),
         (ShareNameSchema.name, running(ShareNameSchema.all)),
+        (MergeAnnouncementSchema.name, running(MergeAnnouncementSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -211,6 +211,24 @@ import Testing
     }
 }
 
+extension ProfileTests {
+    @Test func `a merge that leads the other way round than another machine's is refused with the way out`()
+        async throws
+    {
+        try await archive(["grandma", "ruth"])
+        #expect(try await home.run("profiles", "merge", "grandma", "ruth", "--yes").code == 0)
+        // The same store, another machine.
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        _ = try await home.pass()
+        let refused = try await home.run("profiles", "merge", "ruth", "grandma", "--yes")
+        #expect(
+            refused.code == 1 && refused.complaint.contains("merge grandma into ruth here, too"), "\(refused.complaint)"
+        )
+        #expect(try await home.run("profiles", "merge", "ruth", "grandma", "--dry-run").code == 1)
+        #expect(try await archived("--profile", "ruth").count == 2)
+    }
+}
+
 extension [UInt8] {
     fileprivate func range(of text: String) -> Range<Data.Index>? { Data(self).range(of: Data(text.utf8)) }
 }

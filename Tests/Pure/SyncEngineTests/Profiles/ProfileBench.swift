@@ -54,10 +54,12 @@ struct ProfileBench {
     }
 
     func merge(
-        _ from: String = "grandma", into other: String = uuid, isDryRun: Bool = false
+        _ from: String = "grandma", into other: String = uuid, isDryRun: Bool = false,
+        agreement: MergeAgreement = .alone
     ) async throws -> ProfileMerge.Summary {
         let merge = ProfileMerge(
-            store: archive.store, ledger: queue, keys: archive.keys, book: try book(), time: time)
+            store: archive.store, ledger: queue, keys: archive.keys, book: try book(), agreement: agreement,
+            time: time)
         return try await merge.run(from, into: other, isDryRun: isDryRun)
     }
 

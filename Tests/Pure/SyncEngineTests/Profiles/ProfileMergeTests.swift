@@ -136,6 +136,117 @@ import Testing
         #expect(bench.archive.memory.content(other) == [9, 9])
     }
 
+    private static let ends: [StoreFault] = [
+        StoreFault(.head, number: 1, .failBefore(.unreachable)),
+        StoreFault(.get, number: 1, .failBefore(.accessDenied)),
+        StoreFault(.put, number: 1, .failBefore(.unreachable)),
+        StoreFault(.put, number: 1, .failAfter(.unreachable)),
+        StoreFault(.delete, number: 1, .failBefore(.unreachable)),
+        StoreFault(.delete, number: 1, .failAfter(.unreachable)),
+        StoreFault(.get, number: 2, .failBefore(.accessDenied)),
+    ]
+
+    @Test(arguments: ends, [StoreFault(.list, number: 1, .failBefore(.unreachable))] + ends)
+    func `a chain of merges, each of which was interrupted, leaves nothing to a migration`(
+        first: StoreFault, second: StoreFault
+    ) async throws {
+        for (event, profile) in [("one", "a"), ("two", "a"), ("three", "b"), ("four", "c")] {
+            try await bench.archive.put(event, ProfileBench.created, profile: profile)
+        }
+        for (fault, from, into) in [(first, "a", "b"), (second, "b", "c")] {
+            bench.archive.store.add(fault)
+            await #expect(throws: StoreError.self) { try await bench.merge(from, into: into) }
+        }
+        #expect(try await bench.merge("b", into: "c").left == [])
+        #expect(bench.keys == Set(["one", "two", "three", "four"].map { ProfileBench.key("c", $0) }))
+        #expect(try await bench.migrate().moved == 0)
+    }
+
+    @Test func `the new photo is asked for once more before the old one goes`() async throws {
+        try await bench.archive.put("one", ProfileBench.created, profile: "grandma")
+        let (memory, new) = (bench.archive.memory, try ObjectKey(ProfileBench.key(ProfileBench.uuid, "one")))
+        // Somebody takes it away as soon as it is proven.
+        bench.archive.store.add(StoreFault(.put, number: 1, .afterwards { memory.lose(new) }))
+        let result = try await bench.merge()
+        #expect((result.moved, result.left.count) == (0, 1))
+        #expect(bench.keys == [ProfileBench.key("grandma", "one")])
+        #expect(try bench.ledger.object(new) == nil)
+        #expect(try bench.ledger.object(ObjectKey(ProfileBench.key("grandma", "one"))) != nil)
+        #expect(try await bench.merge().moved == 1)
+    }
+
+    @Test func `what has come in the place of the new photo is not it`() async throws {
+        try await bench.archive.put("two", ProfileBench.created, profile: "grandma")
+        let (memory, new, gate) = (
+            bench.archive.memory, try ObjectKey(ProfileBench.key(ProfileBench.uuid, "two")), Gate()
+        )
+        bench.archive.store.add(StoreFault(.head, key: new.rawValue, number: 1, .hold(gate)))
+        async let merging = bench.merge()
+        await gate.waitForArrivals(1)
+        memory.lose(new)
+        try await memory.store([9, 9], at: new)
+        gate.open()
+        let result = try await merging
+        #expect((result.moved, result.left.count) == (0, 1))
+        #expect(bench.keys == [ProfileBench.key("grandma", "two"), new.rawValue])
+    }
+
+    // MARK: Other machines
+
+    private func merged(_ from: String, into other: String, announced: Bool = false) -> OtherMerge {
+        OtherMerge(machine: "laptop", profile: from, into: other, isAnnounced: announced)
+    }
+
+    private func agreement(_ merges: [OtherMerge]) -> MergeAgreement { MergeAgreement(others: { merges }, tell: {}) }
+
+    @Test func `what leads the other way round on another machine is refused, in one step or in several`() async throws
+    {
+        for isAnnounced in [false, true] {
+            let others = agreement([merged(ProfileBench.uuid, into: "grandma", announced: isAnnounced)])
+            for isDryRun in [true, false] {
+                let conflict = await #expect(throws: MergeConflict.self) {
+                    try await bench.merge(isDryRun: isDryRun, agreement: others)
+                }
+                #expect("\(try #require(conflict))".contains("merge \(ProfileBench.uuid) into grandma"))
+            }
+        }
+        let circle = agreement([merged(ProfileBench.uuid, into: "u-1"), merged("u-1", into: "grandma")])
+        await #expect(throws: MergeConflict.self) { try await bench.merge(agreement: circle) }
+        #expect(try bench.ledger.profileNotes().merges.isEmpty && !bench.ledger.withdrawMerge())
+        // What was merged into the one that goes moves, too.
+        try bench.ledger.mergeProfile("oma", into: "grandma")
+        let older = agreement([merged(ProfileBench.uuid, into: "oma")])
+        await #expect(throws: MergeConflict.self) { try await bench.merge(agreement: older) }
+        // The same, and what has nothing to do with it, is none.
+        let same = agreement([
+            merged("grandma", into: ProfileBench.uuid), merged("a", into: "b"), merged("b", into: "a"),
+        ])
+        #expect(try await bench.merge(agreement: same).left == [])
+        #expect(try bench.ledger.mergedProfile("oma") == ProfileBench.uuid)
+    }
+
+    @Test func `a merge is told before it begins, and one that cannot be told is not`() async throws {
+        struct Away: Error {}
+        let key = try await bench.archive.put("one", ProfileBench.created, profile: "grandma")
+        let away = MergeAgreement(others: { [] }, tell: { throw Away() })
+        await #expect(throws: Away.self) { try await bench.merge(agreement: away) }
+        #expect(bench.keys == [key.rawValue])
+        #expect(try bench.ledger.profileNotes().merges.isEmpty && !bench.ledger.withdrawMerge())
+        let ledger = bench.ledger
+        let told = Observed<[CatalogLine]>([])
+        let agreement = MergeAgreement(
+            others: { [] },
+            tell: {
+                let state = try ledger.catalogState()
+                told.change { $0 += state }
+            })
+        #expect(try await bench.merge(agreement: agreement).moved == 1)
+        let line = CatalogProfile(profile: "grandma", number: false, announced: ProfileBench.uuid)
+        #expect(told.value.contains(.profile(line)))
+        #expect(
+            !told.value.contains(.profile(CatalogProfile(profile: "grandma", into: ProfileBench.uuid, number: false))))
+    }
+
     // MARK: Who is meant
 
     @Test func `a merge that did not get to its end is found again by the name with which it began`() throws {

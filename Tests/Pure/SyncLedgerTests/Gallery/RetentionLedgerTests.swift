@@ -137,7 +137,14 @@ import Testing
                 CatalogProfile(profile: "grandma", into: id, number: false),
                 CatalogProfile(profile: "u-17", number: false),
             ])
+        // What is to come is told, too, and nobody takes it for done.
+        try world.ledger.announceMerge(of: "u-18", into: "u-17")
+        let announced = CatalogProfile(profile: "u-18", number: false, announced: "u-17")
+        #expect(try world.ledger.catalogState().contains(.profile(announced)))
         let other = try World().ledger
+        try other.noteOthersProfiles([announced])
+        #expect(try other.profileNotes() == ProfileNotes())
+        #expect(try world.ledger.withdrawMerge() && !world.ledger.withdrawMerge())
         var state = CatalogState()
         for profile in profiles {
             let isTaken = state.take(.profile(profile))
