@@ -65,4 +65,11 @@ extension Workspace {
             store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
             spool: installation.mergeSpool, pool: threads.disk, time: time)
     }
+
+    /// Finds archived photos that another machine has given to another profile.
+    func mergedPhotos(_ store: any ReadableStore) async throws -> MergedPhotos {
+        MergedPhotos(
+            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            others: try await otherMerges(store))
+    }
 }

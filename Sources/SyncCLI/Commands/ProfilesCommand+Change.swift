@@ -94,7 +94,7 @@ struct ProfilesMergeCommand: WorkspaceCommand {
         let merge = ProfileMerge(
             store: finder.store, ledger: try await workspace.ledger, keys: finder.keys, book: book,
             agreement: try await workspace.mergeAgreement(finder.store),
-            time: workspace.time)
+            moves: try await workspace.mergedPhotos(finder.store), time: workspace.time)
         let names = [given, other].map { (book.names[$0.inBytes] ?? $0).escapingControls }
         try change.confirm(
             "Make all of \(names[0]) part of \(names[1])? This cannot be undone.", workspace, to: "merge",
@@ -154,8 +154,9 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
             throw CommandFailure(
                 .failed, "\(folder.path.text.escapingControls) is watched for it: change watch[].profile first")
         }
-        let held = try await ProfileHoldings.of(
+        var held = try await ProfileHoldings.of(
             id, book, ledger: try await workspace.ledger, store: finder.store, keys: finder.keys)
+        try await held.leaveOut(movedBy: try await workspace.mergedPhotos(finder.store), isDryRun: change.dryRun)
         guard held.isEmpty else { throw Self.refusal(id, held) }
         let report = ProfileRemovalReport(
             dryRun: change.dryRun, id: id,

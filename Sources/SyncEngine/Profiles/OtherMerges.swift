@@ -62,6 +62,10 @@ package struct OtherMerges: Sendable {
             ledger: ledger)
     }
 
+    /// As far as they can be read.
+    /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
+    func readable() async throws -> [OtherMerge] { merges(try await states.read()) }
+
     /// All of them.
     /// - Parameter tells: whether this machine's catalogue tells the others of its own.
     /// - Throws: ``Doubt``, ``StoreError``, ``LedgerError``, `CancellationError`.

@@ -19,21 +19,24 @@ package struct ProfileMerge: Sendable {
     private let keys: KeyLayout
     private let book: ProfileBook
     private let agreement: MergeAgreement
+    private let moves: MergedPhotos?
     private let time: TimeSource
 
     /// - Parameters:
     ///   - store: with retries.
     ///   - book: as it is before the merge.
     ///   - agreement: with the user's other machines.
+    ///   - moves: finds what another machine has moved.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, agreement: MergeAgreement,
-        time: TimeSource
+        moves: MergedPhotos? = nil, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.book = book
         self.agreement = agreement
+        self.moves = moves
         self.time = time
     }
 
@@ -65,6 +68,9 @@ package struct ProfileMerge: Sendable {
             case .left(let reason): result.left.append(ProfileMigration.Left(key: place.key, reason: reason))
             }
             progress(index + 1, held.photos.count)
+        }
+        if !isDryRun, let look = moves?.look() {
+            for photo in held.unlisted { _ = try await look.follow(photo) }
         }
         return result
     }
@@ -101,6 +107,8 @@ package struct ProfileHoldings: Sendable {
     package private(set) var records = 0
     package private(set) var photos: [ArchivedPhotoPlace] = []
     package private(set) var problems: [ObjectProblem] = []
+    /// Signed off, and not under their keys.
+    private(set) var unlisted: [ObjectRecord] = []
 
     package var isEmpty: Bool { events == 0 && records == 0 && photos.isEmpty && problems.isEmpty }
 
@@ -137,6 +145,24 @@ package struct ProfileHoldings: Sendable {
             held.photos += page.objects.compactMap { ArchivedPhotoPlace($0.key, of: keys) }.filter(isHeld)
             held.problems += page.problems.filter { ArchivedPhotoPlace($0.key, of: keys).map(isHeld) ?? false }
         }
+        let listed = Set(held.photos.map(\.key) + held.problems.map(\.key))
+        held.unlisted = try await ledger { ledger in
+            try ledger.photosSignedOff(under: names + others).compactMap { record in
+                guard let key = record.photo?.key, !listed.contains(key) else { return nil }
+                return try ledger.object(key)
+            }
+        }
         return held
+    }
+
+    /// Those that were signed off, and that a machine has moved to another profile, are that one's.
+    /// - Parameter isDryRun: they are not counted any more, and nothing is noted.
+    package mutating func leaveOut(movedBy moves: MergedPhotos, isDryRun: Bool) async throws {
+        let look = moves.look()
+        for photo in unlisted {
+            let isElsewhere =
+                try await isDryRun ? look.find(photo) != nil : look.follow(photo) != nil
+            if isElsewhere { records -= 1 }
+        }
     }
 }

@@ -70,6 +70,17 @@ extension Ledger {
         try write("withdraw a merge", isDurable: true) { try $0.run("DELETE FROM merge_announcements") > 0 }
     }
 
+    /// Photos of events that were signed off under these ids.
+    package func photosSignedOff(under ids: [String]) throws(LedgerError) -> [RetentionRecord] {
+        try read("list what was signed off") { db in
+            try ids.flatMap { id -> [RetentionRecord] in
+                try db.rows(
+                    "SELECT \(RetentionRecord.columns) FROM retention_records WHERE profile = ? AND key IS NOT NULL",
+                    [id])
+            }
+        }
+    }
+
     /// Notes for good that all of one profile is another one's: from now on nothing is archived under the first. What is
     /// archived keeps its keys until they are changed one by one.
     /// - Parameters:
