@@ -36,4 +36,40 @@ extension Workspace {
         if isRebuilding, try installation.agentRuns() { return }
         try await catalogWriter(store).run()
     }
+
+    /// What other machines have merged, and how this one merges beside them.
+    /// - Parameter store: with retries.
+    func mergeAgreement(_ store: any ObjectStore) async throws -> MergeAgreement {
+        let (others, isKept) = (try await otherMerges(store), settings.catalog == .on)
+        return MergeAgreement(
+            others: { try await others.all(tells: isKept) }, tell: { try await self.tellOthers(store) })
+    }
+
+    /// - Throws: ``CommandFailure`` where the store does not have the catalogue as the ledger is now.
+    private func tellOthers(_ store: any ObjectStore) async throws {
+        guard settings.catalog == .on else { return }
+        if try await ledger.callAsFunction({ try $0.catalogStanding().rebuildOf != nil }) {
+            throw CommandFailure(
+                .failed, "the ledger is not rebuilt to its end: run sync-agent rebuild, and merge then")
+        }
+        if case .failed(let reason) = try await catalogWriter(store).run() {
+            throw CommandFailure(
+                .failed,
+                "other machines have to know of a merge before it begins, and cannot be told now: \(reason). Run it "
+                    + "again when that is mended")
+        }
+    }
+
+    private func otherMerges(_ store: any ReadableStore) async throws -> OtherMerges {
+        OtherMerges(
+            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            spool: installation.mergeSpool, pool: threads.disk, time: time)
+    }
+
+    /// Finds archived photos that another machine has given to another profile.
+    func mergedPhotos(_ store: any ReadableStore) async throws -> MergedPhotos {
+        MergedPhotos(
+            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            others: try await otherMerges(store))
+    }
 }

@@ -54,7 +54,8 @@ struct ProfilesMergeCommand: WorkspaceCommand {
             Events, records and archived photos of FROM are INTO's from then on, and so are events that still come with \
             the id or the number of FROM. Archived photos get a key of INTO, each proven before the old object is \
             removed. One in an archive class keeps its key until it is restored (sync-agent profiles migrate); it is listed \
-            with INTO all the same. Run it again after an interruption. It asks first, since it cannot be undone.
+            with INTO all the same. Run it again after an interruption. It asks first, since it cannot be undone. It is refused \
+            while another machine of yours merges the other way round.
 
             FROM and INTO are ids in any case, telephone numbers, or names that only one has.
 
@@ -70,18 +71,14 @@ struct ProfilesMergeCommand: WorkspaceCommand {
     @Argument(help: "The profile that gets all of it.")
     var into: String
 
-    @Flag(help: "Dry run: show what would be done.")
-    var dryRun = false
-
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var change: ProfileChangeOptions
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let lock = try dryRun ? nil : workspace.takeCleanupLock()
-        defer { withExtendedLifetime(lock) {} }
-        let finder = try await ProfileFinder(workspace, dryRun ? .reads : .writes)
+        try await change.run(workspace) { try await answer(workspace, $0) }
+    }
+
+    private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
         let book = finder.book
         let given = try await finder.find(from)
         let other = book.current(try await finder.find(into))
@@ -95,22 +92,23 @@ struct ProfilesMergeCommand: WorkspaceCommand {
                 .failed, "\(given.escapingControls) was merged into \(before.escapingControls) already; merge that one")
         }
         let merge = ProfileMerge(
-            store: finder.store, ledger: try await workspace.ledger, keys: finder.keys, book: book, time: workspace.time
-        )
-        if !dryRun, !yes {
-            let names = [given, other].map { (book.names[$0.inBytes] ?? $0).escapingControls }
-            try Question.confirmLoss(
-                "Make all of \(names[0]) part of \(names[1])? This cannot be undone.", on: workspace.console.people,
-                advice: "use --yes to merge, or --dry-run to look", no: "nothing was merged")
-        }
+            store: finder.store, ledger: try await workspace.ledger, keys: finder.keys, book: book,
+            agreement: try await workspace.mergeAgreement(finder.store),
+            moves: try await workspace.mergedPhotos(finder.store), time: workspace.time)
+        let names = [given, other].map { (book.names[$0.inBytes] ?? $0).escapingControls }
+        try change.confirm(
+            "Make all of \(names[0]) part of \(names[1])? This cannot be undone.", workspace, to: "merge",
+            no: "nothing was merged")
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let result = try await merge.run(given, into: other, isDryRun: dryRun) { progress.count($0, of: $1, "photo") }
-        if !dryRun { await finder.updateCatalog() }
+        let result = try await merge.run(given, into: other, isDryRun: change.dryRun) {
+            progress.count($0, of: $1, "photo")
+        }
+        if !change.dryRun { await finder.updateCatalog() }
         return Answer(
             ProfileMergeReport(
                 result, from: ProfileMergeReport.Profile(given, book), into: ProfileMergeReport.Profile(other, book),
-                dryRun: dryRun))
+                dryRun: change.dryRun))
     }
 }
 
@@ -133,18 +131,14 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
     @Argument(help: "The profile: its id, its telephone number or its name.")
     var profile: String
 
-    @Flag(help: "Dry run: show what would be done.")
-    var dryRun = false
-
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var change: ProfileChangeOptions
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let lock = try dryRun ? nil : workspace.takeCleanupLock()
-        defer { withExtendedLifetime(lock) {} }
-        let finder = try await ProfileFinder(workspace, dryRun ? .reads : .writes)
+        try await change.run(workspace) { try await answer(workspace, $0) }
+    }
+
+    private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
         let (book, id) = (finder.book, try await finder.find(profile))
         if case let other = book.current(id), other.inBytes != id.inBytes {
             throw CommandFailure(
@@ -160,20 +154,18 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
             throw CommandFailure(
                 .failed, "\(folder.path.text.escapingControls) is watched for it: change watch[].profile first")
         }
-        let held = try await ProfileHoldings.of(
+        var held = try await ProfileHoldings.of(
             id, book, ledger: try await workspace.ledger, store: finder.store, keys: finder.keys)
+        try await held.leaveOut(movedBy: try await workspace.mergedPhotos(finder.store), isDryRun: change.dryRun)
         guard held.isEmpty else { throw Self.refusal(id, held) }
         let report = ProfileRemovalReport(
-            dryRun: dryRun, id: id,
+            dryRun: change.dryRun, id: id,
             phones: book.profiles.filter { group.contains($0.uuid.inBytes) }.map(\.phone.e164),
             name: book.names[id.inBytes])
-        if dryRun { return Answer(report) }
-        if !yes {
-            try Question.confirmLoss(
-                "Forget \((report.name ?? id).escapingControls) and its telephone number?",
-                on: workspace.console.people,
-                advice: "use --yes to remove, or --dry-run to look", no: "nothing was removed")
-        }
+        if change.dryRun { return Answer(report) }
+        try change.confirm(
+            "Forget \((report.name ?? id).escapingControls) and its telephone number?", workspace, to: "remove",
+            no: "nothing was removed")
         guard try await workspace.ledger.callAsFunction({ try $0.removeProfiles(ids) }) else {
             throw CommandFailure(.failed, "an event of it came meanwhile; nothing was removed")
         }
@@ -191,6 +183,28 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
             .failed,
             "\(id.escapingControls) is not empty (\(what.joined(separator: ", "))); make all of it another profile's: "
                 + "sync-agent profiles merge \(id.asShellWord) PROFILE")
+    }
+}
+
+/// Of commands that ask before they change whose something is.
+struct ProfileChangeOptions: ParsableArguments {
+    @Flag(help: "Dry run: show what would be done.")
+    var dryRun = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+
+    /// Runs a command's body while no cleanup, and no other change of this kind, is at work.
+    func run(_ workspace: Workspace, _ body: (ProfileFinder) async throws -> Answer) async throws -> Answer {
+        let lock = try dryRun ? nil : workspace.takeCleanupLock()
+        defer { withExtendedLifetime(lock) {} }
+        return try await body(try await ProfileFinder(workspace, dryRun ? .reads : .writes))
+    }
+
+    func confirm(_ question: String, _ workspace: Workspace, to verb: String, no: String) throws {
+        if dryRun || yes { return }
+        try Question.confirmLoss(
+            question, on: workspace.console.people, advice: "use --yes to \(verb), or --dry-run to look", no: no)
     }
 }
 

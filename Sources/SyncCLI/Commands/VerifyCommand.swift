@@ -61,7 +61,8 @@ struct VerifyCommand: WorkspaceCommand {
         let ledger = parts.ledger
         let verifier = Verifier(
             store: parts.store, ledger: parts.ledger,
-            cost: VerificationCost(prices: try installation.pricesThatCount()), time: workspace.time)
+            cost: VerificationCost(prices: try installation.pricesThatCount()),
+            moves: try await workspace.mergedPhotos(parts.store), time: workspace.time)
         let result = try await look(verifier, workspace)
         var repaired = 0
         if !result.broken.isEmpty, lock != nil {

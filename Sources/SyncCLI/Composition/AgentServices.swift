@@ -84,7 +84,7 @@ struct AgentServices: Sendable {
                     store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
                     spool: workspace.installation.rebuildSpool, pool: threads.disk, time: time),
                 time: time),
-            time: time, logger: logger)
+            moves: try await workspace.mergedPhotos(retrying), time: time, logger: logger)
         catalog = CatalogService(
             try await workspace.catalogWriter(retrying),
             notes: MachineNoteWriter(
@@ -310,7 +310,7 @@ struct RetentionServices: Sendable {
                 batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
                 phoneRegion: settings.share.phoneRegion),
             pool: workspace.threads.photos,
-            intake: intake, time: workspace.time)
+            intake: intake, moves: try await workspace.mergedPhotos(store), time: workspace.time)
     }
 
     /// For a command: with the store that the configuration names.

@@ -66,12 +66,15 @@ struct Installation: Sendable {
     /// Of this process: a segment while it is read.
     var rebuildSpool: FilePath { location.stateFolder.appending("rebuild-\(getpid()).part") }
 
+    /// Of this process: a segment while it is read for what others have merged.
+    var mergeSpool: FilePath { location.stateFolder.appending("merges-\(getpid()).part") }
+
     /// Removes what processes that were killed have left of theirs. One that has the number of such a process keeps its file
     /// for now.
     func removeLeftSpools() {
         for name in (try? Folder.names(in: location.stateFolder)) ?? [] {
             let parts = name.string.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0] == "rebuild", parts[1].hasSuffix(".part"),
+            guard parts.count == 2, ["rebuild", "merges"].contains(parts[0]), parts[1].hasSuffix(".part"),
                 let pid = pid_t(parts[1].dropLast(".part".count)), pid > 0, kill(pid, 0) != 0, errno == ESRCH
             else { continue }
             unlink(location.stateFolder.appending(name).string)

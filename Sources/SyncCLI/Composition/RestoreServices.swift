@@ -53,7 +53,8 @@ struct RestoreServices: Sendable {
                 time: time),
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
-            store: store, ledger: ledger, keys: try KeyLayout(user: settings.user), time: time)
+            store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),
+            moves: try await workspace.mergedPhotos(store), time: time)
     }
 
     /// For a command: opens the store that the configuration names, and sees that the ledger is about it.

@@ -80,9 +80,9 @@ struct ShareExportSession {
 
     private func export() -> ShareExport {
         ShareExport(
-            reducer: PhotoFileReducer(pictures: workspace.pictures),
-            maker: workspace.copyMaker,
-            policy: workspace.settings.photos.reduce, pool: workspace.threads.photos, time: workspace.time,
+            ledger: ledger, reducer: PhotoFileReducer(pictures: workspace.pictures), maker: workspace.copyMaker,
+            recompressor: workspace.recompressor, policy: workspace.settings.photos.reduce,
+            pool: workspace.threads.photos, time: workspace.time,
             stored: { [workspace] in try await workspace.store(.reads) })
     }
 }

@@ -285,12 +285,23 @@ package struct CatalogProfile: Hashable, Sendable, Codable {
     package var into: String?
     /// Whether it is known by a telephone number, which is not told; `nil` for yes.
     package var number: Bool?
+    /// Whose all of it is to be, unless another machine does the opposite: nothing has moved.
+    package var announced: String?
 
-    package init(profile: String, name: String? = nil, into: String? = nil, number: Bool? = nil) {
+    package init(
+        profile: String, name: String? = nil, into: String? = nil, number: Bool? = nil, announced: String? = nil
+    ) {
         self.profile = profile
         self.name = name
         self.into = into
         self.number = number
+        self.announced = announced
+    }
+
+    /// An id as it stands in keys, where a UUID has small letters; `nil` for what is none.
+    package static func keyName(_ id: String) -> String? {
+        guard (try? ObjectKey(segments: [id])) != nil else { return nil }
+        return UUID(uuidString: id) == nil ? id : id.lowercased()
     }
 }
 

@@ -16,8 +16,7 @@ final class MirrorFolder: Sendable {
 
     /// For people.
     let path: FilePath
-    /// Leads to the folder that was locked (proc(5), `/proc/pid/fd`), as long as this lives: a long run does not follow a
-    /// link that has taken the place of the folder. Without /proc it is ``path``.
+    /// Leads to the folder that was locked, as long as this lives.
     let held: FilePath
     private let descriptor: FileDescriptor
 
@@ -37,8 +36,7 @@ final class MirrorFolder: Sendable {
             throw MirrorError(
                 code: .inUse, folder: path, message: "another sync-agent mirrors into this folder just now")
         }
-        let held = FilePath("/proc/self/fd/\(descriptor.rawValue)")
-        self.held = held.allows([]) ? held : path
+        held = descriptor.heldPath(else: path)
     }
 
     /// Whether anything at all can be written into it, as far as rights go.

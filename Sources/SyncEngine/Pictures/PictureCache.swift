@@ -169,7 +169,7 @@ package struct PictureCache: Sendable {
         }
         let objects = items.compactMap(\.object).filter { $0.md5 == photo && $0.problem == nil }
         for object in objects where mayRead(object) {
-            guard let bytes = try? await store.bytes(of: object.key, limit: SharePhotoSender.mostBytes) else {
+            guard let bytes = try? await store.bytes(of: object.key, limit: SharedCopyWork.mostBytes) else {
                 outcome = .failed(isForGood: false)
                 continue
             }
@@ -182,7 +182,7 @@ package struct PictureCache: Sendable {
 
     /// Whoever scrolls has agreed to no price: what a class asks for each reading is not read for a picture.
     private func mayRead(_ object: ObjectRecord) -> Bool {
-        object.isReadable && object.contentType.hasPrefix("image/") && object.size <= SharePhotoSender.mostBytes
+        object.isReadable && object.contentType.hasPrefix("image/") && object.size <= SharedCopyWork.mostBytes
             && (isFree || !object.storageClass.chargesRetrieval)
     }
 

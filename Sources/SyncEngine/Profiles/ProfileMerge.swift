@@ -18,18 +18,25 @@ package struct ProfileMerge: Sendable {
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let book: ProfileBook
+    private let agreement: MergeAgreement
+    private let moves: MergedPhotos?
     private let time: TimeSource
 
     /// - Parameters:
     ///   - store: with retries.
     ///   - book: as it is before the merge.
+    ///   - agreement: with the user's other machines.
+    ///   - moves: finds what another machine has moved.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, agreement: MergeAgreement,
+        moves: MergedPhotos? = nil, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.book = book
+        self.agreement = agreement
+        self.moves = moves
         self.time = time
     }
 
@@ -37,22 +44,22 @@ package struct ProfileMerge: Sendable {
     ///   - profile: as it stands in keys, of which nothing was merged elsewhere than here.
     ///   - other: as it stands in keys after all merges.
     ///   - isDryRun: finds out what would be done, and changes nothing.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``MergeConflict``, and what the agreement throws, with nothing merged; ``StoreError`` when the store as a
+    ///   whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(
         _ profile: String, into other: String, isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }
     ) async throws -> Summary {
-        let held = try await ProfileHoldings.of(profile, book, ledger: ledger, store: store, keys: keys)
+        // Of what was merged before, a run that was killed may have left something.
+        let earlier = book.keyNames(since: other).filter { $0.inBytes != other.inBytes }
+        try await begin(profile, into: other, besides: earlier, isDryRun: isDryRun)
+        let held = try await ProfileHoldings.of(
+            profile, besides: earlier, book, ledger: ledger, store: store, keys: keys)
         var result = Summary(events: held.events)
         result.left = held.problems.map { ProfileMigration.Left(key: $0.key, reason: $0.reason) }
         var notes = book.notes
         notes.merges[profile.inBytes] = other
-        if !isDryRun {
-            if book.current(profile).inBytes != other.inBytes {
-                try await ledger { try $0.mergeProfile(profile, into: other) }
-            }
-            if let record = book.profiles.first(where: { $0.uuid.inBytes == other.inBytes }) {
-                for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
-            }
+        if !isDryRun, let record = book.profiles.first(where: { $0.uuid.inBytes == other.inBytes }) {
+            for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
         }
         let mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, book: book.with(notes), time: time)
         for (index, place) in held.photos.enumerated() {
@@ -62,7 +69,32 @@ package struct ProfileMerge: Sendable {
             }
             progress(index + 1, held.photos.count)
         }
+        if !isDryRun, let look = moves?.look() {
+            for photo in held.unlisted { _ = try await look.follow(photo) }
+        }
         return result
+    }
+
+    /// Notes the merge, where no other machine does the opposite: from then on it stands.
+    private func begin(
+        _ profile: String, into other: String, besides earlier: [String], isDryRun: Bool
+    ) async throws {
+        let profiles = book.keyNames(since: profile) + earlier
+        let isNoted = book.current(profile).inBytes == other.inBytes
+        do {
+            try await agreement.require(profiles, into: other, beside: book.notes.merges)
+            if isDryRun { return }
+            if !isNoted { try await ledger { try $0.announceMerge(of: profile, into: other) } }
+            try await agreement.tell()
+            try await agreement.require(profiles, into: other, beside: book.notes.merges)
+        } catch {
+            if !isDryRun, try await ledger.finish({ try $0.withdrawMerge() }), error is MergeConflict {
+                // The other one may go on. Where the store is away now, the next pass tells it.
+                try? await agreement.tell()
+            }
+            throw error
+        }
+        if !isNoted { try await ledger { try $0.mergeProfile(profile, into: other) } }
     }
 }
 
@@ -75,16 +107,22 @@ package struct ProfileHoldings: Sendable {
     package private(set) var records = 0
     package private(set) var photos: [ArchivedPhotoPlace] = []
     package private(set) var problems: [ObjectProblem] = []
+    /// Signed off, and not under their keys.
+    private(set) var unlisted: [ObjectRecord] = []
 
     package var isEmpty: Bool { events == 0 && records == 0 && photos.isEmpty && problems.isEmpty }
 
-    /// - Parameter profile: as it stands in keys.
+    /// - Parameters:
+    ///   - profile: as it stands in keys.
+    ///   - others: whose archived photos are held, too; as they stand in keys.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package static func of(
-        _ profile: String, _ book: ProfileBook, ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout
+        _ profile: String, besides others: [String] = [], _ book: ProfileBook, ledger: LedgerQueue,
+        store: any ObjectStore, keys: KeyLayout
     ) async throws -> ProfileHoldings {
         let names = book.keyNames(since: profile)
         let group = Set(names.map(\.inBytes))
+        let archived = group.union(others.map(\.inBytes))
         func isIn(_ text: String) -> Bool {
             book.givenKeyName(text).map { group.contains($0.inBytes) } ?? false
         }
@@ -99,7 +137,7 @@ package struct ProfileHoldings: Sendable {
         var last: (profile: String, isIn: Bool)?
         func isHeld(_ place: ArchivedPhotoPlace) -> Bool {
             if let last, last.profile.inBytes == place.profile.inBytes { return last.isIn }
-            let answer = isIn(place.profile)
+            let answer = book.givenKeyName(place.profile).map { archived.contains($0.inBytes) } ?? false
             last = (place.profile, answer)
             return answer
         }
@@ -107,6 +145,24 @@ package struct ProfileHoldings: Sendable {
             held.photos += page.objects.compactMap { ArchivedPhotoPlace($0.key, of: keys) }.filter(isHeld)
             held.problems += page.problems.filter { ArchivedPhotoPlace($0.key, of: keys).map(isHeld) ?? false }
         }
+        let listed = Set(held.photos.map(\.key) + held.problems.map(\.key))
+        held.unlisted = try await ledger { ledger in
+            try ledger.photosSignedOff(under: names + others).compactMap { record in
+                guard let key = record.photo?.key, !listed.contains(key) else { return nil }
+                return try ledger.object(key)
+            }
+        }
         return held
+    }
+
+    /// Those that were signed off, and that a machine has moved to another profile, are that one's.
+    /// - Parameter isDryRun: they are not counted any more, and nothing is noted.
+    package mutating func leaveOut(movedBy moves: MergedPhotos, isDryRun: Bool) async throws {
+        let look = moves.look()
+        for photo in unlisted {
+            let isElsewhere =
+                try await isDryRun ? look.find(photo) != nil : look.follow(photo) != nil
+            if isElsewhere { records -= 1 }
+        }
     }
 }

@@ -232,6 +232,13 @@ struct ArchivedPhotoMover: Sendable {
         try await ledger.finish {
             try $0.moveArchivedPhoto(place.key, to: record, profile: profile)
         }
+        // Whatever took it away since, the old one may be the only one now.
+        guard let new = try await store.head(record.key), try await ObjectReadback(store).holds(body, as: new) else {
+            try await ledger.finish {
+                try $0.moveArchivedPhoto(record.key, to: ObjectRecord(old), profile: place.profile)
+            }
+            return .left("what was stored as \(record.key) is not there any more; run it again")
+        }
         try await store.delete(place.key)
         return .moved
     }

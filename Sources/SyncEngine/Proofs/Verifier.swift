@@ -44,12 +44,18 @@ package struct Verifier: Sendable {
     private let examiner: ObjectExaminer
     private let ledger: LedgerQueue
     private let cost: VerificationCost
+    private let moves: MergedPhotos?
     private let time: TimeSource
 
-    package init(store: any ReadableStore, ledger: LedgerQueue, cost: VerificationCost, time: TimeSource) {
+    /// - Parameter moves: finds archived photos that another machine has moved.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, cost: VerificationCost, moves: MergedPhotos? = nil,
+        time: TimeSource
+    ) {
         examiner = ObjectExaminer(store)
         self.ledger = ledger
         self.cost = cost
+        self.moves = moves
         self.time = time
     }
 
@@ -107,11 +113,14 @@ package struct Verifier: Sendable {
             affordable.append(record)
         }
         if affordable.isEmpty { return }
+        let look = moves?.look()
         let looks: [Look] = try await affordable.concurrently(Self.looksInFlight) { record in
             do {
                 switch try await examiner.look(at: record, reading: .always) {
                 case .intact(let found, _): return .done(.intact(found))
-                case .broken(let problem): return .done(.broken(BrokenObject(record, problem)))
+                case .broken(let problem):
+                    if problem == .missing, let moved = try await look?.follow(record) { return .done(.intact(moved)) }
+                    return .done(.broken(BrokenObject(record, problem)))
                 }
             } catch let error as StoreError where !error.concernsWholeStore {
                 return .undecided(error)
@@ -177,11 +186,14 @@ package struct ObjectAudit: Sendable {
 
     private let examiner: ObjectExaminer
     private let ledger: LedgerQueue
+    private let moves: MergedPhotos?
     private let time: TimeSource
 
-    package init(store: any ReadableStore, ledger: LedgerQueue, time: TimeSource) {
+    /// - Parameter moves: finds archived photos that another machine has moved.
+    package init(store: any ReadableStore, ledger: LedgerQueue, moves: MergedPhotos? = nil, time: TimeSource) {
         examiner = ObjectExaminer(store)
         self.ledger = ledger
+        self.moves = moves
         self.time = time
     }
 
@@ -191,10 +203,15 @@ package struct ObjectAudit: Sendable {
         at suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
     ) async throws {
         if suspects.isEmpty { return }
+        let look = moves?.look()
         let standings: [ObjectExaminer.Standing?] = try await suspects.concurrently(Self.looksInFlight) { suspect in
             do {
-                return try await examiner.look(
+                let standing = try await examiner.look(
                     at: suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
+                if standing == .broken(.missing), let moved = try await look?.follow(suspect.record) {
+                    return .intact(moved, isRead: true)
+                }
+                return standing
             } catch let error as StoreError where !error.concernsWholeStore {
                 return nil
             }
@@ -247,12 +264,17 @@ package struct StoredCopyRepair: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
+    private let moves: MergedPhotos?
     private let time: TimeSource
 
-    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
+    /// - Parameter moves: finds archived photos that another machine has moved.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil, time: TimeSource
+    ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
+        self.moves = moves
         self.time = time
     }
 
@@ -263,11 +285,13 @@ package struct StoredCopyRepair: Sendable {
     package func run() async throws -> Int {
         var count = 0
         var last: ObjectKey?
+        let look = moves?.look()
         while true {
             let after = last
             let page = try await ledger { try $0.lostBesidePhotos(after: after, limit: Self.pageSize) }
             for object in page {
                 do {
+                    if object.problem == .missing, try await look?.follow(object) != nil { continue }
                     if try await repair(object) { count += 1 }
                 } catch let error as StoreError where !error.concernsWholeStore {
                     // Its pool copy cannot be read now, or its place is archived: it stays lost.

@@ -11,7 +11,8 @@ struct EventArchiver: Sendable {
     private static let mostBytes = 512 << 20
 
     enum Answer: Sendable {
-        case proven(ObjectRecord)
+        /// With the profile that its key has.
+        case proven(ObjectRecord, profile: String)
         /// Nothing anywhere holds a photo of it.
         case noPhoto
         /// What is wrong with it; it quotes nothing of the event.
@@ -43,18 +44,27 @@ struct EventArchiver: Sendable {
         self.time = time
     }
 
-    /// - Throws: ``StoreError``, `CancellationError`.
+    /// - Parameter moves: finds what another machine has moved.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func archive(
-        _ event: EventRecord, at place: EventArchiveKey, from occurrences: [EventOccurrence]
+        _ event: EventRecord, at place: EventArchiveKey, from occurrences: [EventOccurrence],
+        moves: MergedPhotosLook? = nil
     ) async throws -> Answer {
         let withPhoto = occurrences.filter { $0.event.photo != .none }
         // Its element is gone: most likely an earlier run came so far.
-        if withPhoto.isEmpty, let object = try await archived(event, at: place) { return .proven(object) }
+        if withPhoto.isEmpty {
+            if let object = try await archived(event, at: place) { return .proven(object, profile: place.profile) }
+            for profile in try await moves?.successors(of: place.profile) ?? [] {
+                var other = place
+                other.profile = profile
+                if let object = try await archived(event, at: other) { return .proven(object, profile: profile) }
+            }
+        }
         var failure: Answer?
         for occurrence in withPhoto {
             do {
                 let photo = try await pool.run { [self] in try self.photo(in: occurrence, of: event, at: place) }
-                return .proven(try await put(photo, at: place))
+                return .proven(try await put(photo, at: place), profile: place.profile)
             } catch let error as PhotoError {
                 // What is in the pool may be less than the photo that would be cut out of the file.
                 if error.isPermanent, case .inline = occurrence.event.photo {
@@ -66,7 +76,7 @@ struct EventArchiver: Sendable {
         guard let object = event.object else { return failure ?? .noPhoto }
         do {
             let photo = try await storedPhoto(object, of: event, title: title(in: occurrences), at: place)
-            return .proven(try await put(photo, at: place))
+            return .proven(try await put(photo, at: place), profile: place.profile)
         } catch let error as PhotoError {
             return .failed(error.message, occurrences.first?.file)
         }

@@ -230,7 +230,7 @@ struct EventPlan: Sendable {
 
 /// Where an event's photo is archived.
 struct EventArchiveKey: Sendable {
-    let profile: String
+    var profile: String
     /// Whose event it is; `nil` where it does not tell, or tells it by what may be a telephone number.
     let user: String?
     let month: CalendarDay

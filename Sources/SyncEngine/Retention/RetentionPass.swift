@@ -42,16 +42,19 @@ package struct RetentionPass: Sendable {
     private let cleaner: EventCleaner
     private let pool: BlockingPool
     private let intake: EventIntake?
+    private let moves: MergedPhotos?
     private let time: TimeSource
 
     /// - Parameters:
     ///   - folders: the watched folders of events.
     ///   - store: with retries.
     ///   - intake: what looks at the folders first; `nil` where that was done.
+    ///   - moves: finds archived photos that another machine has moved.
     package init(
         folders: [FilePath], ledger: LedgerQueue, store: any ObjectStore, scanner: any TreeScanner,
         reducer: any PhotoReducer, phones: any PhoneNumbers, rules: Rules, pool: BlockingPool,
-        intake: EventIntake? = nil, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
+        intake: EventIntake? = nil, calls: FileRewriteCalls = FileRewriteCalls(), moves: MergedPhotos? = nil,
+        time: TimeSource
     ) {
         self.folders = folders
         self.ledger = ledger
@@ -66,6 +69,7 @@ package struct RetentionPass: Sendable {
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
         self.pool = pool
         self.intake = intake
+        self.moves = moves
         self.time = time
     }
 
@@ -176,10 +180,10 @@ package struct RetentionPass: Sendable {
     private func carryOut(
         _ batch: [DueEvent], _ summary: inout RetentionSummary, _ didArchive: @escaping @Sendable () -> Void
     ) async throws {
-        let outage = Mutex<StoreError?>(nil)
+        let (outage, look) = (Mutex<StoreError?>(nil), moves?.look())
         let verdicts = try await plans(for: batch).concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
-            let verdict = try await archive(plan)
+            let verdict = try await archive(plan, moves: look)
             if case .outage(let error) = verdict { outage.withLock { $0 = error } }
             didArchive()
             return verdict
@@ -214,16 +218,16 @@ package struct RetentionPass: Sendable {
         }
     }
 
-    private func archive(_ plan: EventPlan) async throws -> Verdict {
+    private func archive(_ plan: EventPlan, moves look: MergedPhotosLook?) async throws -> Verdict {
         switch plan.step {
         case .skip(let reason, let file): return .skip(plan.issue(reason, file))
         case .fail(let reason, let file): return .fail(plan.issue(reason, file))
         case .deleteText(let profile): return .freed(Freed(due: plan.due, profile: profile, object: nil))
         case .archive(let place, let occurrences):
             do {
-                switch try await archiver.archive(plan.due.event, at: place, from: occurrences) {
-                case .proven(let object):
-                    return .freed(Freed(due: plan.due, profile: place.profile, object: object))
+                switch try await archiver.archive(plan.due.event, at: place, from: occurrences, moves: look) {
+                case .proven(let object, let profile):
+                    return .freed(Freed(due: plan.due, profile: profile, object: object))
                 // Also when its files are gone and its photo was never stored: nothing of it is left.
                 case .noPhoto: return .freed(Freed(due: plan.due, profile: place.profile, object: nil))
                 case .failed(let reason, let file): return .fail(plan.issue(reason, file))

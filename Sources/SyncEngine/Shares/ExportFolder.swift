@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SyncCore
 import SyncSystem
 import SystemPackage
@@ -13,38 +14,73 @@ final class ExportFolder: Sendable {
         .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
     ]
 
-    let path: FilePath
+    /// Leads to it, as long as this lives.
+    let held: FilePath
     /// What the destination is called, without `.zip`: a text.
     let stem: String
+    private let path: FilePath
     private let destination: FilePath
     private let descriptor: FileDescriptor
 
-    /// - Throws: ``DownloadError``, `.inUse` while another process exports to the same place.
+    /// - Throws: ``DownloadError``, `.inUse` while another process exports to the same place, `.notAllowed` where others may
+    ///   write to it.
     init(for destination: FilePath) throws {
         self.destination = destination
         var name = destination.lastComponent?.text ?? ""
         while name.utf8.count > Self.longestName { name.removeLast() }
         path = destination.removingLastComponent().appending(".\(name)\(Self.suffix)")
         stem = name.lowercased().hasSuffix(".zip") && name.count > 4 ? String(name.dropLast(4)) : name
+        let isNew: Bool
         do {
-            do {
-                try path.makeFolder(Self.readable)
-            } catch Errno.fileExists {
-                // What a killed process has left, or another one is at.
-            }
+            isNew = try Self.make(path)
             descriptor = try FileDescriptor.opened(path, .readOnly, [.directory, .noFollow, .closeOnExec])
         } catch {
+            if let found = try? FileStatus(at: path), found.kind != .folder { throw Self.foreign(path) }
             throw DownloadError(error, destination)
         }
+        held = descriptor.heldPath(else: path)
+        guard Self.isOurs(descriptor, isNew: isNew) else {
+            try? descriptor.close()
+            throw Self.foreign(path)
+        }
         // One that has got its name meanwhile is nobody's to clear.
-        guard descriptor.tryLock(), let own = try? FileStatus(of: descriptor),
-            (try? FileStatus(at: path)).map(own.isSameFile) == true
-        else {
+        guard descriptor.tryLock(), Self.isStill(descriptor, at: path) else {
             try? descriptor.close()
             throw DownloadError(.inUse, destination, "another sync-agent exports to this place; wait for it")
         }
-        for entry in (try? Folder.names(in: path)) ?? [] {
-            try? FileManager.default.removeItem(atPath: path.appending(entry).string)
+        clear()
+    }
+
+    /// - Returns: `false` where something has its name: what a killed process has left, or another one is at.
+    private static func make(_ path: FilePath) throws(Errno) -> Bool {
+        do {
+            try path.makeFolder(readable)
+            return true
+        } catch Errno.fileExists {
+            return false
+        }
+    }
+
+    /// Whether nobody else may write to it. A file system that keeps no permissions tells those that it was mounted with, also
+    /// of a folder that was just made.
+    private static func isOurs(_ folder: FileDescriptor, isNew: Bool) -> Bool {
+        guard let status = try? FileStatus(of: folder), status.user == geteuid() else { return false }
+        return isNew || status.permissions.isDisjoint(with: [.groupWrite, .otherWrite])
+    }
+
+    private static func foreign(_ path: FilePath) -> DownloadError {
+        DownloadError(
+            .notAllowed, path, "somebody else may write to it, or it is a link; remove it, or name another place")
+    }
+
+    private static func isStill(_ folder: FileDescriptor, at path: FilePath) -> Bool {
+        guard let own = try? FileStatus(of: folder), let found = try? FileStatus(at: path) else { return false }
+        return own.isSameFile(as: found)
+    }
+
+    private func clear() {
+        for entry in (try? Folder.names(in: held)) ?? [] {
+            try? FileManager.default.removeItem(atPath: held.appending(entry).string)
         }
     }
 
@@ -55,16 +91,15 @@ final class ExportFolder: Sendable {
 
     /// Nothing of it stays. After ``place()`` there is nothing to remove.
     func remove() {
-        guard let own = try? FileStatus(of: descriptor), (try? FileStatus(at: path)).map(own.isSameFile) == true else {
-            return
-        }
-        try? FileManager.default.removeItem(atPath: path.string)
+        guard Self.isStill(descriptor, at: path) else { return }
+        clear()
+        try? path.removeFolder()
     }
 
     /// A file below it, on the disk for good.
     /// - Throws: `Errno`; ``PhotoError`` when the file that its bytes come from is another one by now.
     func write(_ body: ObjectBody, to name: String) throws {
-        let file = path.appending(name)
+        let file = held.appending(name)
         switch body.source {
         case .bytes(let bytes): try NewFile.make(bytes, at: file, permissions: .readableFile)
         case .file(let source, let stamp): try copy(source, stamp, body, to: file)
@@ -72,13 +107,14 @@ final class ExportFolder: Sendable {
     }
 
     func write(_ text: String, to name: String) throws {
-        try NewFile.make(text.utf8, at: path.appending(name), permissions: .readableFile)
+        try NewFile.make(text.utf8, at: held.appending(name), permissions: .readableFile)
     }
 
     /// Gives it the destination's name. An empty folder there is replaced; anything else is not.
-    /// - Throws: `Errno`.
+    /// - Throws: `Errno`; ``DownloadError``.
     func place() throws {
-        try sync(path)
+        try sync(held)
+        guard Self.isStill(descriptor, at: path) else { throw Self.foreign(path) }
         try Folder.rename(path, to: destination)
     }
 

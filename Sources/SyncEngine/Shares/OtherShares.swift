@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Glibc
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
@@ -59,15 +58,11 @@ extension Date {
 
 /// The shares of the user's other machines. Nothing is noted of them.
 package struct OtherShares: Sendable {
-    /// A catalogue may be written anew while it is read.
-    private static let tries = 3
-
     private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
-    private let reader: CatalogReader
+    private let states: OtherStates
     private let notes: ShareNoteReader
-    private let spool: FilePath
     private let time: TimeSource
 
     /// - Parameters:
@@ -80,10 +75,11 @@ package struct OtherShares: Sendable {
         self.store = store
         self.ledger = ledger
         self.keys = keys
-        self.spool = spool
         self.time = time
         notes = ShareNoteReader(store: store, ledger: ledger, keys: keys)
-        reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
+        states = OtherStates(
+            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
+            ledger: ledger)
     }
 
     /// What the store itself has of a share of which no catalogue tells that can be read.
@@ -117,7 +113,6 @@ package struct OtherShares: Sendable {
     /// - Returns: also what could not be read, in plain words.
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     package func run() async throws -> (shares: [OtherShare], problems: [String]) {
-        defer { unlink(spool.string) }
         var (shares, problems) = try await readAll()
         let ids = shares.map(\.id)
         let known = try await ledger { ledger in try Set(ids.filter { try ledger.share($0) != nil }) }
@@ -168,56 +163,13 @@ package struct OtherShares: Sendable {
         share.endedBy = end.machine == share.machine ? nil : end.name
     }
 
-    // MARK: Catalogues
-
     private func readAll() async throws -> (shares: [OtherShare], problems: [String]) {
-        for attempt in 1... {
-            do {
-                return try await readCatalogs()
-            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
-                continue
+        let found = try await states.read()
+        let shares = found.machines.flatMap { machine in
+            machine.state.shares.reversed().compactMap {
+                OtherShare($0, of: machine.header.machine, machine.header.name, folders: machine.folders)
             }
         }
-        return ([], [])
-    }
-
-    /// The last write of each machine tells all of its shares.
-    private func readCatalogs() async throws -> (shares: [OtherShare], problems: [String]) {
-        let standing = try await ledger { try $0.catalogStanding() }
-        var problems: [String] = []
-        var machines: [(header: CatalogHeader, last: Int, state: CatalogState, folders: [CatalogFolder])] = []
-        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
-        where id != standing.machine {
-            guard let last = CatalogChain(segments).segments.last else { continue }
-            do {
-                let header = try await reader.header(of: last)
-                let found = Mutex((state: CatalogState(), folders: [CatalogFolder]()))
-                try await reader.lines(of: last) { line in
-                    found.withLock { found in
-                        if case .folder(let folder) = line { found.folders.append(folder) }
-                        _ = found.state.take(line)
-                    }
-                }
-                let (state, folders) = found.withLock { $0 }
-                machines.append((header, last.to, state, folders))
-            } catch let error as CatalogError {
-                problems.append("the catalogue of machine \(id): \(error)")
-            } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
-                problems.append("the catalogue of machine \(id): \(error)")
-            } catch let error as Errno {
-                problems.append(
-                    "the catalogue of machine \(id): \(spool): \(FileFault(error, or: "check the state folder").message)"
-                )
-            }
-        }
-        let replaced = [standing.replaces] + machines.map { $0.header.replaces ?? [:] }
-        let shares = machines.flatMap { machine -> [OtherShare] in
-            let id = machine.header.machine
-            // Another one goes on in its place, and has what was its.
-            if replaced.contains(where: { $0[id].map { machine.last <= $0 } ?? false }) { return [] }
-            return machine.state.shares.reversed()
-                .compactMap { OtherShare($0, of: id, machine.header.name, folders: machine.folders) }
-        }
-        return (shares, problems)
+        return (shares, found.unread.map(\.description))
     }
 }

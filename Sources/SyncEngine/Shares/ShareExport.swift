@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-import SyncLedger
+package import SyncLedger
 import SyncPages
 package import SyncSystem
 package import SystemPackage
@@ -59,6 +59,7 @@ package struct ShareExport: Sendable {
     /// Of a place or a name.
     private static let mostCharacters = 100
 
+    private let ledger: LedgerQueue
     private let work: SharedCopyWork
     private let policy: ReducePolicy
     private let stored: @Sendable () async throws -> any ObjectSource
@@ -66,13 +67,16 @@ package struct ShareExport: Sendable {
     private let time: TimeSource
 
     /// - Parameters:
+    ///   - recompressor: makes the file of an original that is stored as JPEG XL.
     ///   - stored: opens the store, which is asked for nothing but photos that are not on the disk.
     ///   - pool: a thread for each copy that is made at once.
     package init(
-        reducer: any PhotoReducer, maker: any SharedCopyMaker, policy: ReducePolicy, pool: BlockingPool,
-        time: TimeSource, stored: @escaping @Sendable () async throws -> any ObjectSource
+        ledger: LedgerQueue, reducer: any PhotoReducer, maker: any SharedCopyMaker,
+        recompressor: (any OriginalRecompressor)?, policy: ReducePolicy, pool: BlockingPool, time: TimeSource,
+        stored: @escaping @Sendable () async throws -> any ObjectSource
     ) {
-        work = SharedCopyWork(reducer: reducer, maker: maker)
+        work = SharedCopyWork(reducer: reducer, maker: maker, recompressor: recompressor)
+        self.ledger = ledger
         self.policy = policy
         self.stored = stored
         self.pool = pool
@@ -209,7 +213,13 @@ package struct ShareExport: Sendable {
             }
         }
         guard let object = photo.object else { throw PhotoError(.missing, "it is gone, and nothing is stored of it") }
-        let reader = ObjectReader(try await stored(), limit: SharePhotoSender.mostBytes, time: time)
+        let reader = ObjectReader(try await stored(), limit: SharedCopyWork.mostBytes, time: time)
+        if quality == .full, FilmType(contentType: object.contentType) == nil,
+            let original = try await ledger({ try $0.original(of: object.key) }),
+            let copies = try await work.copies(ofOriginal: original, md5: md5, size, reader, pool, now: time.now())
+        {
+            return copies
+        }
         let bytes = try await reader.read(object.key)
         return try await pool.run { [work] in
             guard let film = FilmType(contentType: object.contentType) else {
@@ -301,12 +311,12 @@ package struct ShareExport: Sendable {
 
     private static func name(_ folder: ExportFolder, _ entries: [Entry], _ names: [String]) throws {
         for name in [photoFolder, thumbnailFolder] {
-            try folder.path.appending(name).makeFolder([
+            try folder.held.appending(name).makeFolder([
                 .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
             ])
         }
         for (file, place, _) in places(entries, names) {
-            try folder.path.appending(file).rename(to: folder.path.pushing(FilePath(place)))
+            try folder.held.appending(file).rename(to: folder.held.pushing(FilePath(place)))
         }
     }
 
@@ -316,7 +326,7 @@ package struct ShareExport: Sendable {
     ) throws {
         let top = folder.stem
         func add(_ file: String, _ place: String, _ modified: Date) throws {
-            let source = folder.path.appending(file)
+            let source = folder.held.appending(file)
             let size = try FileStatus(at: source).stamp.size
             try archive.add(ZipEntry(name: "\(top)/\(place)", size: size, modified: modified), from: source)
         }

@@ -7,9 +7,6 @@ import SystemPackage
 
 /// Makes the copy of one photo or film that others may see, and stores it with a small picture of it.
 struct SharePhotoSender: Sendable {
-    /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory, and several do at once.
-    static let mostBytes = 128 << 20
-
     enum Answer: Hashable, Sendable {
         case outcome(SharePhotoOutcome)
         /// Its stored copy has to come back from the archive first.
@@ -29,7 +26,7 @@ struct SharePhotoSender: Sendable {
     /// Of each share one at a time.
     let filmsInMemory = KeyedLock<ShareID>()
 
-    private var work: SharedCopyWork { SharedCopyWork(reducer: reducer, maker: maker) }
+    private var work: SharedCopyWork { SharedCopyWork(reducer: reducer, maker: maker, recompressor: recompressor) }
 
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`. What is wrong with the photo is an answer.
     func send(_ photo: SharePhoto, of share: ShareRecord) async throws -> Answer {
@@ -71,7 +68,7 @@ struct SharePhotoSender: Sendable {
             return .unfit("\(reason), and nothing is stored of it; share again", isFinal: false)
         }
         do {
-            let reader = ObjectReader(store, limit: Self.mostBytes, time: time)
+            let reader = ObjectReader(store, limit: SharedCopyWork.mostBytes, time: time)
             guard let film = source.flatMap({ FilmType(contentType: $0.contentType) }) else {
                 if share.quality == .full, let copies = try await copies(ofOriginalOf: photo, key, reader, size) {
                     return .made(copies)
@@ -97,38 +94,16 @@ struct SharePhotoSender: Sendable {
         }
     }
 
-    /// - Returns: `nil` where no original is kept that can be read now, or of which more can be made than of the copy: of a
-    ///   raw file in memory it is not known that it is one.
     private func copies(
         ofOriginalOf photo: SharePhoto, _ key: ObjectKey, _ reader: ObjectReader, _ size: SharedSize
     ) async throws -> SharedCopyWork.Copies? {
-        guard let original = try await ledger({ try $0.original(of: key) }), original.isReadable(at: time.now()),
-            original.size <= Self.mostBytes, !MediaType.rawNames.contains(original.contentType)
-        else { return nil }
-        do {
-            let stored = try await reader.read(original.key)
-            return try await pool.run { [self] in
-                let bytes = original.encoding == .jxl ? try reconstructed(stored) : stored
-                guard let bytes, ContentDigest(of: bytes).md5 == photo.md5 else { return nil }
-                return try work.copies(of: .bytes(bytes), size)
-            }
-        } catch let error as StoreError where error.code == .archived {
-            try await noteClass(of: original.key)
-        } catch let error as StoreError where error.code == .notFound || error.code == .badDigest {
+        guard let original = try await ledger({ try $0.original(of: key) }) else { return nil }
+        return try await work.copies(
+            ofOriginal: original, md5: photo.md5, size, reader, pool, now: time.now()
+        ) { error in
+            if error.code == .archived { return try await noteClass(of: original.key) }
             try await ObjectAudit(store: store, ledger: ledger, time: time).recheck(original.key, after: error)
-        } catch let error as PhotoError where error.isPermanent {
-            // The copy was made of the same bytes when they were stored.
         }
-        return nil
-    }
-
-    /// - Returns: `nil` where nothing is here that could make the JPEG again.
-    private func reconstructed(_ stored: [UInt8]) throws -> [UInt8]? {
-        guard let recompressor else { return nil }
-        let (input, output) = (try MemoryFile(named: "original"), try MemoryFile(named: "photo"))
-        try input.write(stored)
-        try recompressor.reconstruct(input.descriptor, size: Int64(stored.count), into: output.descriptor)
-        return try output.bytes(from: 0, Int(try output.size()))
     }
 
     /// What became of a file that was there; `nil` where that is not known: without its folder, a drive may be away.

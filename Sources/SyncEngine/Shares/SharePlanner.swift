@@ -210,9 +210,9 @@ package struct SharePlanner: Sendable {
     /// Why a film is not shared, before it is read, or brought back from the archive for money.
     private static func tooLarge(_ film: VacationPhoto, _ type: String, stored: Int64?) -> String? {
         guard FilmType(contentType: type) != nil else { return nil }
-        if film.state == .missing, let stored, stored > SharePhotoSender.mostBytes {
+        if film.state == .missing, let stored, stored > SharedCopyWork.mostBytes {
             return
-                "a film of more than \(SharePhotoSender.mostBytes >> 20) MiB that is not on this machine cannot be shared"
+                "a film of more than \(SharedCopyWork.mostBytes >> 20) MiB that is not on this machine cannot be shared"
         }
         return SharedCopyWork.refusal(ofFilmOf: film.stamp.size)
     }

@@ -1,10 +1,16 @@
+import FoundationEssentials
 import SyncCore
 import SyncDigest
+import SyncLedger
+import SyncSystem
 import SystemPackage
 
-/// Makes the copies of a photo or a film that others may see. Its calls block: the caller gives them a thread.
+/// Makes the copies of a photo or a film that others may see. Its calls block, where they do not say otherwise: the caller
+/// gives them a thread.
 struct SharedCopyWork: Sendable {
     static let thumbnailSide = 320
+    /// Bytes. A stored photo that is larger is not brought here: it has to pass through memory, and several do at once.
+    static let mostBytes = 128 << 20
 
     struct Copies: Sendable {
         let photo: Made
@@ -20,6 +26,8 @@ struct SharedCopyWork: Sendable {
 
     let reducer: any PhotoReducer
     let maker: any SharedCopyMaker
+    /// Makes the file of an original that is stored as JPEG XL; `nil`: such a one counts as not kept.
+    let recompressor: (any OriginalRecompressor)?
 
     /// Of a file, as long as it is the photo that was chosen.
     /// - Parameter stored: of its stored copy, which in its place, after a restore, is the photo too.
@@ -44,6 +52,45 @@ struct SharedCopyWork: Sendable {
         return Copies(
             photo: Made(copy: photo, body: Self.body(photo)),
             thumbnail: Made(copy: thumbnail, body: Self.body(thumbnail)))
+    }
+
+    /// Of what is kept of a photo's own bytes.
+    /// - Parameters:
+    ///   - md5: of the photo.
+    ///   - pool: for what blocks.
+    ///   - missed: told what the store has against it, unless it says nothing of the object.
+    /// - Returns: `nil` where it cannot be read now, or more can be made of the stored copy: of a raw file in memory it is not
+    ///   known that it is one.
+    /// - Throws: ``StoreError``, ``PhotoError``, `CancellationError`.
+    func copies(
+        ofOriginal original: ObjectRecord, md5: MD5Digest, _ size: SharedSize, _ reader: ObjectReader,
+        _ pool: BlockingPool, now: Date, missed: (StoreError) async throws -> Void = { _ in }
+    ) async throws -> Copies? {
+        guard original.isReadable(at: now), original.size <= Self.mostBytes,
+            !MediaType.rawNames.contains(original.contentType)
+        else { return nil }
+        do {
+            let stored = try await reader.read(original.key)
+            return try await pool.run { [self] in
+                let bytes = original.encoding == .jxl ? try reconstructed(stored) : stored
+                guard let bytes, ContentDigest(of: bytes).md5 == md5 else { return nil }
+                return try copies(of: .bytes(bytes), size)
+            }
+        } catch let error as StoreError where [.archived, .notFound, .badDigest].contains(error.code) {
+            try await missed(error)
+        } catch let error as PhotoError where error.isPermanent {
+            // The copy was made of the same bytes when they were stored.
+        }
+        return nil
+    }
+
+    /// - Returns: `nil` where nothing is here that could make the JPEG again.
+    private func reconstructed(_ stored: [UInt8]) throws -> [UInt8]? {
+        guard let recompressor else { return nil }
+        let (input, output) = (try MemoryFile(named: "original"), try MemoryFile(named: "photo"))
+        try input.write(stored)
+        try recompressor.reconstruct(input.descriptor, size: Int64(stored.count), into: output.descriptor)
+        return try output.bytes(from: 0, Int(try output.size()))
     }
 
     /// Of a film that is not on this disk there is no poster.

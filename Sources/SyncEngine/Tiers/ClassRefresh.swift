@@ -32,10 +32,13 @@ package struct ClassRefresh: Sendable {
     private let keys: KeyLayout
     private let time: TimeSource
 
-    package init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, time: TimeSource) {
+    /// - Parameter moves: finds archived photos that another machine has moved.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil, time: TimeSource
+    ) {
         self.store = store
         self.ledger = ledger
-        audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        audit = ObjectAudit(store: store, ledger: ledger, moves: moves, time: time)
         self.keys = keys
         self.time = time
     }

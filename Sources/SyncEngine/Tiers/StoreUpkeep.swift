@@ -32,23 +32,25 @@ package struct StoreUpkeep: Sendable {
     ///   - captureTimes: reads those again that an older version noted.
     ///   - deletions: goes on with what `forget` did not come to the end of.
     ///   - jobs: what one machine a day does for all of the user's.
+    ///   - moves: finds archived photos that another machine has moved.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
         verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil,
-        deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, time: TimeSource, logger: Logger
+        deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, moves: MergedPhotos? = nil, time: TimeSource,
+        logger: Logger
     ) {
         self.deletions = deletions
         self.jobs = jobs
         self.captureTimes = captureTimes
         self.verification = verification
-        verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
-        repair = StoredCopyRepair(store: store, ledger: ledger, keys: keys, time: time)
+        verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, moves: moves, time: time)
+        repair = StoredCopyRepair(store: store, ledger: ledger, keys: keys, moves: moves, time: time)
         self.store = store
         self.ledger = ledger
         mover =
             policy.isCarriedOutHere(store)
             ? TierMover(store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), time: time) : nil
-        refresh = ClassRefresh(store: store, ledger: ledger, keys: keys, time: time)
+        refresh = ClassRefresh(store: store, ledger: ledger, keys: keys, moves: moves, time: time)
         self.time = time
         self.logger = logger
     }

@@ -287,17 +287,18 @@ extension Database {
             sql: """
                 WITH ids AS (
                     SELECT uuid AS id FROM profiles UNION SELECT uuid FROM profile_ids
-                    UNION SELECT profile FROM profile_merges
+                    UNION SELECT profile FROM profile_merges UNION SELECT profile FROM merge_announcements
                 )
                 SELECT ids.id, ifnull(profiles.name, profile_ids.name), profile_merges.into_profile,
-                    profiles.uuid IS NOT NULL OR profile_ids.needs_number IS 1
+                    profiles.uuid IS NOT NULL OR profile_ids.needs_number IS 1, merge_announcements.into_profile
                 FROM ids LEFT JOIN profiles ON profiles.uuid = ids.id LEFT JOIN profile_ids ON profile_ids.uuid = ids.id
-                LEFT JOIN profile_merges ON profile_merges.profile = ids.id ORDER BY ids.id
+                LEFT JOIN profile_merges ON profile_merges.profile = ids.id
+                LEFT JOIN merge_announcements ON merge_announcements.profile = ids.id ORDER BY ids.id
                 """
         ).map { row in
             CatalogProfile(
                 profile: row[0], name: (row[1] as String?).flatMap { $0.mayTellNumber ? nil : $0 }, into: row[2],
-                number: row[3] ? nil : false)
+                number: row[3] ? nil : false, announced: row[4])
         }
     }
 }

@@ -56,6 +56,31 @@ extension Ledger {
         }
     }
 
+    /// Notes a merge that is to come, for the catalogue. Another one that was to come is not, any more.
+    package func announceMerge(of id: String, into other: String) throws(LedgerError) {
+        try write("announce a merge", isDurable: true) { db in
+            try db.run("DELETE FROM merge_announcements")
+            try db.run("INSERT INTO merge_announcements VALUES (?, ?)", [id, other])
+        }
+    }
+
+    /// No merge is to come.
+    /// - Returns: whether one was.
+    package func withdrawMerge() throws(LedgerError) -> Bool {
+        try write("withdraw a merge", isDurable: true) { try $0.run("DELETE FROM merge_announcements") > 0 }
+    }
+
+    /// Photos of events that were signed off under these ids.
+    package func photosSignedOff(under ids: [String]) throws(LedgerError) -> [RetentionRecord] {
+        try read("list what was signed off") { db in
+            try ids.flatMap { id -> [RetentionRecord] in
+                try db.rows(
+                    "SELECT \(RetentionRecord.columns) FROM retention_records WHERE profile = ? AND key IS NOT NULL",
+                    [id])
+            }
+        }
+    }
+
     /// Notes for good that all of one profile is another one's: from now on nothing is archived under the first. What is
     /// archived keeps its keys until they are changed one by one.
     /// - Parameters:
@@ -64,6 +89,7 @@ extension Ledger {
     package func mergeProfile(_ id: String, into other: String) throws(LedgerError) {
         try write("merge profiles", isDurable: true) { db in
             guard try db.noteMerge(of: id, into: other) else { throw UnknownName() }
+            try db.run("DELETE FROM merge_announcements")
             try db.run("UPDATE retention_records SET profile = ? WHERE profile = ? AND key IS NULL", [other, id])
             if try db.number("SELECT 1 FROM profiles WHERE uuid = ?", [other]) != nil {
                 try db.run("UPDATE events SET profile_uuid = ? WHERE profile_uuid = ?", [other, id])
@@ -88,6 +114,7 @@ extension Ledger {
                 try db.run("DELETE FROM profiles WHERE uuid = ?", [id])
                 try db.run("DELETE FROM profile_ids WHERE uuid = ?", [id])
                 try db.run("DELETE FROM profile_merges WHERE profile = ?1 OR into_profile = ?1", [id])
+                try db.run("DELETE FROM merge_announcements WHERE profile = ?1 OR into_profile = ?1", [id])
             }
             return true
         }
@@ -113,12 +140,10 @@ extension Database {
 
     /// Notes profiles as a catalogue has them. What is known already stays; what is no id, and no name, is left out.
     func note(_ profiles: [CatalogProfile]) throws {
-        func isID(_ id: String) -> Bool { (try? ObjectKey(segments: [id])) != nil }
-        for profile in profiles where isID(profile.profile) {
-            let isUUID = UUID(uuidString: profile.profile) != nil
-            let id = isUUID ? profile.profile.lowercased() : profile.profile
+        for profile in profiles {
+            guard let id = CatalogProfile.keyName(profile.profile) else { continue }
             let name = profile.name.flatMap { (1...Self.longestName).contains($0.utf8.count) ? $0 : nil }
-            let needsNumber = isUUID && profile.number != false
+            let needsNumber = UUID(uuidString: id) != nil && profile.number != false
             if needsNumber || name != nil {
                 try run(
                     """
@@ -128,11 +153,7 @@ extension Database {
                     """, [id, name, needsNumber])
                 try run("UPDATE profiles SET name = ? WHERE uuid = ? AND name IS NULL", [name, id])
             }
-            if let into = profile.into, isID(into) {
-                // As ours are in keys.
-                let other = UUID(uuidString: into) == nil ? into : into.lowercased()
-                _ = try noteMerge(of: id, into: other)
-            }
+            if let other = profile.into.flatMap(CatalogProfile.keyName) { _ = try noteMerge(of: id, into: other) }
         }
     }
 }

@@ -31,3 +31,18 @@ enum ProfileMergeSchema {
         """
     ]
 }
+
+/// A migration: merges of which other machines are to know before they begin. It has shipped when you read this: see
+/// ``Schema``.
+enum MergeAnnouncementSchema {
+    static let name = "announced merges of profiles"
+    static let all = [
+        """
+        CREATE TABLE merge_announcements (
+            profile TEXT PRIMARY KEY,
+            into_profile TEXT NOT NULL,
+            CHECK (profile <> into_profile)
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+}

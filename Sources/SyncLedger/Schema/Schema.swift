@@ -60,6 +60,7 @@ enum Schema {
         (ProfileMergeSchema.name, running(ProfileMergeSchema.all)),
         (ShareNameSchema.name, running(ShareNameSchema.all)),
         (GuestSchema.name, running(GuestSchema.all)),
+        (MergeAnnouncementSchema.name, running(MergeAnnouncementSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

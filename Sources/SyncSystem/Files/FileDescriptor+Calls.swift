@@ -76,6 +76,14 @@ extension FileDescriptor {
     /// - Returns: `false` while another opening has it.
     package func tryLock() -> Bool { flock(rawValue, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
+    /// A path that leads to this open folder (proc(5), `/proc/pid/fd`), whatever has its name by now: a long run does not
+    /// follow a link that has taken its place.
+    /// - Parameter path: what it was opened by: the answer where there is no /proc.
+    package func heldPath(else path: FilePath) -> FilePath {
+        let held = FilePath("/proc/self/fd/\(rawValue)")
+        return held.allows([]) ? held : path
+    }
+
     /// Waits for the lock of flock(2).
     package func waitForLock() throws(Errno) {
         while flock(rawValue, LOCK_EX) != 0 {

@@ -224,6 +224,19 @@ import Testing
         #expect(try ledger.overview().totals[.skipped].files == 2)
     }
 
+    @Test func `merges that were noted before they were announced stand`() throws {
+        let state = try StateFolder()
+        try state.makeLedger(upTo: "names and merges of profiles") { db in
+            try db.execute(sql: "INSERT INTO profile_merges VALUES ('grandma', 'u-17')")
+        }
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        #expect(try ledger.mergedProfile("grandma") == "u-17" && !ledger.withdrawMerge())
+        try ledger.announceMerge(of: "a", into: "u-17")
+        try ledger.mergeProfile("a", into: "u-17")
+        #expect(try ledger.mergedProfile("a") == "u-17" && !ledger.withdrawMerge())
+    }
+
     @Test func `profiles of which a catalogue told before they had names wait for their number as they did`() throws {
         let state = try StateFolder()
         try state.makeLedger(upTo: "standing notices") { db in

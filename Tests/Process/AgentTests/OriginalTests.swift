@@ -80,6 +80,27 @@ import Testing
         #expect(try await sharedWidth(home) == width)
     }
 
+    /// Pixels of the only photo of an export.
+    private func exportedWidth(_ home: AgentHome) async throws -> Int? {
+        let place = try home.tree.makeFolder("usb").appending("Paris")
+        let made = try await home.run("share", AgentHome.trip, "--export", place.string, "--quality", "full")
+        #expect(made.code == 0, "\(made.complaint)")
+        let photo = try #require(try home.tree.files(below: "usb/Paris/photos").first)
+        return JPEGExtent(try home.tree.read("usb/Paris/photos/\(photo)")).width
+    }
+
+    @Test(arguments: [(OriginalsPolicy.on, 200), (.jxl, 200), (.off, 100)])
+    func `in full quality, a photo that only the store has is exported as it was where its original is kept`(
+        policy: OriginalsPolicy, width: Int
+    ) async throws {
+        let home = try AgentHome(more: Self.lines(policy, archiving: false))
+        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
+        try home.photo(0).create(SamplePhoto.taken(0))
+        _ = try await home.pass()
+        try remove(home.photo(0))
+        #expect(try await exportedWidth(home) == width)
+    }
+
     @Test func `an original that the store has lost or damaged costs the share nothing but its size`() async throws {
         let home = try AgentHome(more: Self.lines(.on, archiving: false))
         try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
@@ -90,6 +111,7 @@ import Testing
             try remove(home.store.root.appending("objects").pushing(FilePath(original.file)))
         }
         #expect(try await sharedWidth(home) == 100)
+        #expect(try await exportedWidth(home) == 100)
     }
 
     @Test(arguments: [OriginalsPolicy.on, .jxl])

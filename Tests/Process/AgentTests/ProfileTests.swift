@@ -211,6 +211,39 @@ import Testing
     }
 }
 
+extension ProfileTests {
+    @Test func `a merge that leads the other way round than another machine's is refused with the way out`()
+        async throws
+    {
+        try await archive(["grandma", "ruth"])
+        #expect(try await home.run("profiles", "merge", "grandma", "ruth", "--yes").code == 0)
+        // The same store, another machine.
+        try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+        _ = try await home.pass()
+        let refused = try await home.run("profiles", "merge", "ruth", "grandma", "--yes")
+        #expect(
+            refused.code == 1 && refused.complaint.contains("merge grandma into ruth here, too"), "\(refused.complaint)"
+        )
+        #expect(try await home.run("profiles", "merge", "ruth", "grandma", "--dry-run").code == 1)
+        #expect(try await archived("--profile", "ruth").count == 2)
+    }
+
+    @Test func `what another machine has merged is found there, and the same merge here ends it`() async throws {
+        try await archive(["grandma", "ruth"])
+        let (state, away) = (home.tree.path("state"), home.tree.path("state-of-another"))
+        try FileManager.default.moveItem(atPath: state.string, toPath: away.string)
+        _ = try await home.pass()
+        #expect(try await home.run("profiles", "merge", "grandma", "ruth", "--yes").code == 0)
+        try FileManager.default.removeItem(atPath: state.string)
+        try FileManager.default.moveItem(atPath: away.string, toPath: state.string)
+        let verified = try await home.run("verify", "--all")
+        #expect(verified.code == 0, "\(verified.text) \(verified.complaint)")
+        let merged = try await answer(Merge.self, "merge", "grandma", "ruth", "--yes")
+        #expect((merged.events, merged.photos.moved, merged.photos.left) == (1, 0, []))
+        #expect(try await home.run("profiles", "list").text.contains("was grandma"))
+    }
+}
+
 extension [UInt8] {
     fileprivate func range(of text: String) -> Range<Data.Index>? { Data(self).range(of: Data(text.utf8)) }
 }

@@ -159,6 +159,32 @@ import Testing
         #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix("Rome/") })
     }
 
+    @Test(arguments: ["linked", "open to all", "somebody's"])
+    func `a hidden folder that others can write to, or that is a link, is neither cleared nor filled`(
+        kind: String
+    ) async throws {
+        let home = try AgentHome()
+        try home.vacations.pushing(FilePath("Rome/a.jpg")).create(SamplePhoto.taken(0))
+        let place = try destination(home, "Rome")
+        let hidden = home.tree.path("usb/.Rome.sync-agent-export")
+        let folder = kind == "linked" ? "elsewhere" : "usb/.Rome.sync-agent-export"
+        try home.tree.write("theirs", to: "\(folder)/0")
+        switch kind {
+        case "linked":
+            try FileManager.default.createSymbolicLink(atPath: hidden.string, withDestinationPath: "../elsewhere")
+        case "open to all": try #require(chmod(hidden.string, 0o777) == 0)
+        default:
+            // Only root can make a folder somebody else's.
+            if chown(hidden.string, 12_345, 12_345) != 0 { return }
+        }
+        let refused = try await home.run("share", "Rome", "--export", place.string)
+        #expect(refused.code == 77 && refused.complaint.contains(".Rome.sync-agent-export"), "\(refused.complaint)")
+        #expect(try home.tree.files(below: folder) == ["0"])
+        #expect(try home.tree.read("\(folder)/0") == Array("theirs".utf8))
+        try FileManager.default.removeItem(atPath: hidden.string)
+        #expect(try await export(home, "Rome", "--export", place.string).photoCount == 1)
+    }
+
     @Test func `an export that was killed has no name, and the next one is whole`() async throws {
         let home = try AgentHome()
         for number in 0..<40 {

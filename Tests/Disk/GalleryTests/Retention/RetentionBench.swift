@@ -123,7 +123,8 @@ struct RetentionBench {
     }
 
     func retention(
-        calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500
+        calls: FileRewriteCalls = FileRewriteCalls(), keepsTitles: Bool = true, batchSize: Int = 500,
+        moves: MergedPhotos? = nil
     ) throws -> RetentionPass {
         RetentionPass(
             folders: [gallery], ledger: LedgerQueue(ledger),
@@ -134,7 +135,7 @@ struct RetentionBench {
                 keepsTitles: keepsTitles,
                 phoneRegion: nil),
             pool: BlockingPool(name: "test", threads: 2), intake: looksFirst ? intake : nil, calls: calls,
-            time: time.source)
+            moves: moves, time: time.source)
     }
 
     private var intake: EventIntake {
@@ -147,8 +148,10 @@ struct RetentionBench {
     }
 
     @discardableResult
-    func cleanUp(calls: FileRewriteCalls = FileRewriteCalls()) async throws -> RetentionSummary {
-        try await retention(calls: calls).run(olderThan: 90)
+    func cleanUp(
+        calls: FileRewriteCalls = FileRewriteCalls(), moves: MergedPhotos? = nil
+    ) async throws -> RetentionSummary {
+        try await retention(calls: calls, moves: moves).run(olderThan: 90)
     }
 
     /// Takes what begins with a `+` for a telephone number.

@@ -46,7 +46,8 @@ struct CatalogCodingTests {
                     CatalogRestore(
                         restore: 7, requestedAt: 1, by: "ana", tier: "bulk", rush: false, days: 30, items: [item])),
                 .profile(CatalogProfile(profile: "6f1c2d3e-1111-4222-8333-444455556666")),
-                .profile(CatalogProfile(profile: "grandma", name: "Oma", into: "u-17", number: false)), .end(12),
+                .profile(CatalogProfile(profile: "grandma", name: "Oma", into: "u-17", number: false)),
+                .profile(CatalogProfile(profile: "grandpa", number: false, announced: "u-17")), .end(13),
             ]
         }
     }

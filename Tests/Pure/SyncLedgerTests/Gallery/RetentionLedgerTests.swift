@@ -137,7 +137,14 @@ import Testing
                 CatalogProfile(profile: "grandma", into: id, number: false),
                 CatalogProfile(profile: "u-17", number: false),
             ])
+        // What is to come is told, too, and nobody takes it for done.
+        try world.ledger.announceMerge(of: "u-18", into: "u-17")
+        let announced = CatalogProfile(profile: "u-18", number: false, announced: "u-17")
+        #expect(try world.ledger.catalogState().contains(.profile(announced)))
         let other = try World().ledger
+        try other.noteOthersProfiles([announced])
+        #expect(try other.profileNotes() == ProfileNotes())
+        #expect(try world.ledger.withdrawMerge() && !world.ledger.withdrawMerge())
         var state = CatalogState()
         for profile in profiles {
             let isTaken = state.take(.profile(profile))
@@ -164,11 +171,17 @@ import Testing
             CatalogProfile(profile: id), CatalogProfile(profile: "grandma", name: "Ruth", into: id),
             CatalogProfile(profile: "b", into: "a"), CatalogProfile(profile: "a", into: "c"),
             CatalogProfile(profile: "../x", name: "x", into: "y"), CatalogProfile(profile: "x", into: ".."),
+            // In keys, the letters of a UUID are small.
+            CatalogProfile(profile: "grandpa", into: id.uppercased()),
+            CatalogProfile(profile: "6F1C2D3E-1111-4222-8333-444455556666", into: "GRANDPA"),
         ])
         #expect(try world.ledger.profilesWithoutNumber() == [])
         let notes = try world.ledger.profileNotes()
         #expect(notes.names == ["grandma": "Oma"])
-        #expect(notes.merges == ["a": "b", "grandma": id])
+        #expect(
+            notes.merges == [
+                "a": "b", "grandma": id, "grandpa": id, "6f1c2d3e-1111-4222-8333-444455556666": "GRANDPA",
+            ])
     }
 
     @Test func `the number of a merged profile is asked for after a rebuild, too`() throws {

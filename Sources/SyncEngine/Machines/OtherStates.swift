@@ -1,0 +1,97 @@
+import FoundationEssentials
+import Glibc
+import SyncCore
+import SyncLedger
+import SyncSystem
+import SystemPackage
+
+/// What the user's other machines tell besides photos: the last write of each tells all of it. Nothing is noted of it.
+struct OtherStates: Sendable {
+    struct Machine: Sendable {
+        let header: CatalogHeader
+        let state: CatalogState
+        let folders: [CatalogFolder]
+    }
+
+    /// A machine whose last write cannot be read.
+    struct Unread: Sendable, CustomStringConvertible {
+        let machine: String
+        let reason: String
+
+        var description: String { "the catalogue of machine \(machine): \(reason)" }
+    }
+
+    struct Findings: Sendable {
+        /// By their ids, without those in whose place another one goes on: it tells what was theirs.
+        var machines: [Machine] = []
+        var unread: [Unread] = []
+    }
+
+    /// A catalogue may be written anew while it is read.
+    private static let tries = 3
+    /// By the file that catalogues are read into.
+    private static let reading = KeyedLock<FilePath>()
+
+    let reader: CatalogReader
+    let ledger: LedgerQueue
+
+    /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
+    func read() async throws -> Findings {
+        try await Self.reading.withKey(reader.spool) { try await readWhole() }
+    }
+
+    private func readWhole() async throws -> Findings {
+        defer { unlink(reader.spool.string) }
+        for attempt in 1... {
+            do {
+                return try await readAll()
+            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
+                continue
+            }
+        }
+        return Findings()
+    }
+
+    private func readAll() async throws -> Findings {
+        let standing = try await ledger { try $0.catalogStanding() }
+        var found = Findings()
+        var last: [String: Int] = [:]
+        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
+        where id != standing.machine {
+            guard let segment = CatalogChain(segments).segments.last else { continue }
+            last[id] = segment.to
+            do {
+                found.machines.append(try await machine(segment))
+            } catch let error as CatalogError {
+                found.unread.append(Unread(machine: id, reason: "\(error)"))
+            } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
+                found.unread.append(Unread(machine: id, reason: "\(error)"))
+            } catch let error as Errno {
+                let fault = FileFault(error, or: "check the state folder")
+                found.unread.append(Unread(machine: id, reason: "\(reader.spool): \(fault.message)"))
+            }
+        }
+        let replaced = [standing.replaces] + found.machines.map { $0.header.replaces ?? [:] }
+        func isReplaced(_ id: String) -> Bool {
+            replaced.contains { replaces in
+                if let write = replaces[id], let end = last[id] { end <= write } else { false }
+            }
+        }
+        found.machines.removeAll { isReplaced($0.header.machine) }
+        found.unread.removeAll { isReplaced($0.machine) }
+        return found
+    }
+
+    private func machine(_ segment: CatalogSegment) async throws -> Machine {
+        let header = try await reader.header(of: segment)
+        let found = Mutex((state: CatalogState(), folders: [CatalogFolder]()))
+        try await reader.lines(of: segment) { line in
+            found.withLock { found in
+                if case .folder(let folder) = line { found.folders.append(folder) }
+                _ = found.state.take(line)
+            }
+        }
+        let (state, folders) = found.withLock { $0 }
+        return Machine(header: header, state: state, folders: folders)
+    }
+}

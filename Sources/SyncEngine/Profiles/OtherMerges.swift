@@ -1,0 +1,165 @@
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// A merge of profiles on another machine of the user, as its catalogue tells it.
+package struct OtherMerge: Hashable, Sendable {
+    /// What people call the machine.
+    package let machine: String
+    /// As they stand in keys.
+    package let profile: String
+    package let into: String
+    /// It has not begun: that machine looks first whether another one does the opposite.
+    package let isAnnounced: Bool
+
+    package init(machine: String, profile: String, into: String, isAnnounced: Bool) {
+        self.machine = machine
+        self.profile = profile
+        self.into = into
+        self.isAnnounced = isAnnounced
+    }
+}
+
+/// Reads what the user's other machines have merged.
+package struct OtherMerges: Sendable {
+    /// Why it is not known what another machine merges.
+    package enum Doubt: Error, Hashable, Sendable, CustomStringConvertible {
+        /// Its catalogue cannot be read: what is wrong with it.
+        case unread(String)
+        /// This machine keeps no catalogue, and another one, by its id, may merge, too.
+        case untold(String)
+
+        package var description: String {
+            switch self {
+            case .unread(let reason):
+                "what another machine merges cannot be read, and nothing was merged: \(reason). Sync there, or have this "
+                    + "machine take its place (sync-agent rebuild --machine)"
+            case .untold(let machine):
+                "the machine \(machine.escapingControls) stores for the same user and has to know of a merge, which "
+                    + "store.catalog: off keeps from it; set it to on, and merge then"
+            }
+        }
+    }
+
+    private let store: any ReadableStore
+    private let ledger: LedgerQueue
+    private let keys: KeyLayout
+    private let states: OtherStates
+
+    /// - Parameters:
+    ///   - spool: a file of this process's, of one such look at a time.
+    ///   - pool: for what waits for the disk.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, spool: FilePath, pool: BlockingPool,
+        time: TimeSource
+    ) {
+        self.store = store
+        self.ledger = ledger
+        self.keys = keys
+        states = OtherStates(
+            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
+            ledger: ledger)
+    }
+
+    /// As far as they can be read.
+    /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
+    func readable() async throws -> [OtherMerge] { merges(try await states.read()) }
+
+    /// All of them.
+    /// - Parameter tells: whether this machine's catalogue tells the others of its own.
+    /// - Throws: ``Doubt``, ``StoreError``, ``LedgerError``, `CancellationError`.
+    package func all(tells: Bool) async throws -> [OtherMerge] {
+        if !tells {
+            let standing = try await ledger { try $0.catalogStanding() }
+            let others = try await OtherMachines(store: store, keys: keys).lastSigns().keys.filter {
+                $0 != standing.machine && standing.replaces[$0] == nil
+            }
+            if let machine = others.min() { throw Doubt.untold(machine) }
+        }
+        let found = try await states.read()
+        if let unread = found.unread.first { throw Doubt.unread("\(unread)") }
+        return merges(found)
+    }
+
+    private func merges(_ found: OtherStates.Findings) -> [OtherMerge] {
+        found.machines.flatMap { machine in
+            machine.state.profiles.flatMap { line -> [OtherMerge] in
+                guard let profile = CatalogProfile.keyName(line.profile) else { return [] }
+                return [(line.into, false), (line.announced, true)].compactMap { into, isAnnounced in
+                    into.flatMap(CatalogProfile.keyName).map {
+                        OtherMerge(
+                            machine: machine.header.name, profile: profile, into: $0, isAnnounced: isAnnounced)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How machines of one user see to it that no two merges of theirs lead in a circle: each would move photos away that the
+/// other one has just proven, and remove its own.
+///
+/// A merge is told before it begins, and all others are read after that. Of two that are told at the same time, the one that
+/// reads last sees the other; both may see each other, and then neither begins.
+package struct MergeAgreement: Sendable {
+    /// No other machine is there.
+    package static let alone = MergeAgreement(others: { [] }, tell: {})
+
+    let others: @Sendable () async throws -> [OtherMerge]
+    let tell: @Sendable () async throws -> Void
+
+    /// - Parameters:
+    ///   - others: reads what other machines have merged or announced.
+    ///   - tell: stores this machine's catalogue as its ledger is now. It throws where the store does not prove it.
+    package init(
+        others: @escaping @Sendable () async throws -> [OtherMerge], tell: @escaping @Sendable () async throws -> Void
+    ) {
+        self.others = others
+        self.tell = tell
+    }
+
+    /// - Parameters:
+    ///   - profiles: whose photos are to be moved.
+    ///   - other: where they are to be moved to.
+    ///   - own: all merges of this machine.
+    /// - Throws: ``MergeConflict``; what reading the others throws.
+    func require(_ profiles: [String], into other: String, beside own: [ByteString: String]) async throws {
+        let merges = try await others()
+        if let conflict = MergeConflict(profiles, into: other, own, merges) { throw conflict }
+    }
+}
+
+/// Another machine has merged the other way round.
+package struct MergeConflict: Error, Hashable, Sendable, CustomStringConvertible {
+    package let other: OtherMerge
+
+    /// `nil` where no way leads back from `other` to one of the profiles.
+    init?(_ profiles: [String], into other: String, _ own: [ByteString: String], _ merges: [OtherMerge]) {
+        let ends = Set(profiles.map(\.inBytes))
+        let next = Dictionary(grouping: merges, by: \.profile.inBytes)
+        var seen: Set<ByteString> = [other.inBytes]
+        // With the first merge of another machine on the way.
+        var open: [(place: ByteString, first: OtherMerge?)] = [(other.inBytes, nil)]
+        while let (place, first) = open.popLast() {
+            if ends.contains(place), let first {
+                self.other = first
+                return
+            }
+            var steps = (next[place] ?? []).map { ($0.into.inBytes, first ?? $0) as (ByteString, OtherMerge?) }
+            if let into = own[place] { steps.append((into.inBytes, first)) }
+            open += steps.filter { seen.insert($0.0).inserted }
+        }
+        return nil
+    }
+
+    package var description: String {
+        let merge = "\(other.profile.escapingControls) into \(other.into.escapingControls)"
+        let machine = "the machine \(other.machine.escapingControls)"
+        let advice = "merge \(merge) here, too (sync-agent profiles merge)"
+        return other.isAnnounced
+            ? "\(machine) is about to merge \(merge), which leads the other way round; nothing was merged. Wait for it and "
+                + "\(advice), or, where it came to nothing, run it there to its end"
+            : "\(machine) has merged \(merge), which leads the other way round; nothing was merged. Instead, \(advice)"
+    }
+}
