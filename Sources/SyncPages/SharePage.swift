@@ -110,6 +110,11 @@ package struct SharePage: Hashable, Sendable {
     /// What each page allows, as it says itself: for servers that say it, too (CSP level 3).
     package static var policy: String { PageTemplate.share.policy }
 
+    /// - Parameter head: the beginning of a page: its policy stands there.
+    package static func isOfThisVersion(_ head: [UInt8]) -> Bool {
+        String(decoding: head, as: UTF8.self).contains(PageEscaping().escapeText(policy))
+    }
+
     /// The whole page as UTF-8 text. The same value gives the same bytes.
     package func html() throws(PageError) -> String {
         let template = PageTemplate.share

@@ -30,6 +30,7 @@ struct GallerySite: WebHandler {
     let sharedFiles: SharedFiles?
     /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other.
     let guestPages = GuestPages()
+    private let rewritten = Mutex<Set<ShareID>>([])
 
     private var time: TimeSource { workspace.time }
 
@@ -273,10 +274,15 @@ struct GallerySite: WebHandler {
             return WebResponse(301, headers: [.init("Location", "/s/\(id)/")] + Self.security)
         }
         let rest = Array(request.segments.dropFirst(2))
-        guard let file = try await sharedFiles.find(id, rest.isEmpty ? ["index.html"] : rest) else {
+        guard var file = try await sharedFiles.find(id, rest.isEmpty ? ["index.html"] : rest) else {
             return page(404, "Not found", "This share has ended, or has no such photo.")
         }
-        if rest.isEmpty, !isReadOnly { guestPages.note(id, try await sharedFiles.takesGuests(id)) }
+        if rest.isEmpty, !isReadOnly {
+            guestPages.note(id, try await sharedFiles.takesGuests(id))
+            if try await rewritePage(of: id, file.path) {
+                file = try await sharedFiles.find(id, ["index.html"]) ?? file
+            }
+        }
         // Also for what somebody else has put there. A browser's own page around a picture has a style in it.
         let policy =
             file.type.hasPrefix("text/html")
@@ -289,6 +295,26 @@ struct GallerySite: WebHandler {
                 .init("Content-Security-Policy", "\(policy); frame-ancestors 'none'"),
                 .init("Cache-Control", "no-cache"), .init("X-Frame-Options", "DENY"),
             ], body: .file(file.path))
+    }
+
+    /// What another version has written has a style and a script that this one's policy blocks.
+    /// - Returns: whether it was written anew.
+    private func rewritePage(of share: ShareID, _ file: FilePath) async throws -> Bool {
+        let head = try await disk.run {
+            let descriptor = try FileDescriptor.opened(file, .readOnly, [.noFollow, .closeOnExec])
+            defer { try? descriptor.close() }
+            return try descriptor.bytes(atMost: 4_096)
+        }
+        guard !SharePage.isOfThisVersion(head), rewritten.withLock({ $0.insert(share).inserted }),
+            try await ledger({ try $0.share(share) }) != nil
+        else { return false }
+        do {
+            try await services.shares(workspace).publisher.renew(share)
+            return true
+        } catch  where !(error is CancellationError) {
+            workspace.logger.warning("the page of share \(share) is of another version, and stays so: \(error)")
+            return false
+        }
     }
 
     // MARK: Pages

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncHTTP
 import SyncTestSupport
@@ -94,7 +95,7 @@ import Testing
         limits.largeBodies = 300_000
         let asked = Observed(0)
         let gate = Gate()
-        try await TestedServer.run(limits: limits, mostBytes: { $0 == ["large"] ? 200_000 : 0 }) { request in
+        try await TestedServer.run(limits: limits, largeBody: (["large"], 200_000)) { request in
             asked.change { $0 += 1 }
             await gate.pass()
             return WebResponse(200, body: .bytes(Data("\(request.body.count)".utf8)))

@@ -15,13 +15,13 @@ struct TestedServer: Sendable {
     /// - Returns: when `body` has, and the server has ended.
     static func run(
         limits: HTTPLimits = HTTPLimits(), logger: Logger = Logger(label: "quiet") { _ in SwiftLogNoOpLogHandler() },
-        mostBytes: @escaping @Sendable ([String]) -> Int = { _ in 0 },
+        largeBody: (path: [String], bytes: Int)? = nil,
         _ answer: @escaping @Sendable (WebRequest) async -> WebResponse = { WebResponse(echoing: $0) },
         _ body: (TestedServer) async throws -> Void
     ) async throws {
         let server = HTTPServer(
-            address: try ListenAddress("127.0.0.1:0"), handler: ScriptedHandler(
-                script: answer, mostBytes: mostBytes), limits: limits,
+            address: try ListenAddress("127.0.0.1:0"), handler: ScriptedHandler(script: answer, largeBody: largeBody),
+            limits: limits,
             logger: logger)
         let port = Observed<Int?>(nil)
         let (endings, end) = AsyncStream.makeStream(of: Void.self)
@@ -46,10 +46,10 @@ struct TestedServer: Sendable {
 
 struct ScriptedHandler: WebHandler {
     let script: @Sendable (WebRequest) async -> WebResponse
-    var mostBytes: @Sendable ([String]) -> Int = { _ in 0 }
+    var largeBody: (path: [String], bytes: Int)?
 
     func answer(_ request: WebRequest) async -> WebResponse { await script(request) }
-    func mostBytes(inBodyTo path: [String]) -> Int { mostBytes(path) }
+    func mostBytes(inBodyTo path: [String]) -> Int { largeBody.map { $0.path == path ? $0.bytes : 0 } ?? 0 }
 }
 
 extension WebResponse {
