@@ -14,7 +14,7 @@ struct PageTemplate: Sendable {
         style: PackageResources.page_css + PackageResources.share_css, script: shareScript,
         policy: """
             default-src 'none'; img-src 'self'; media-src 'self'; \
-            style-src 'sha256-jIA0lnTGO3krcB51J6g7Y4U/s1EzvQwhN+DzoGIj6qI='; \
+            style-src 'sha256-MzKRf8gnq5m+79oYfjSqVoSTVxCW9cwiHVPtoyPPuNg='; \
             script-src 'sha256-02lvEgFSmum690AiuTkAHXnErWP7281sxMP3vRsMsZM='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """

@@ -25,6 +25,7 @@ MORE = {
     f"Vacations/{TRIP}/a.jpg": "camera-iphone.jpg", f"Vacations/{TRIP}/b.jpg": "orientation-5.jpg",
     f"Vacations/{TRIP}/c.jpg": "camera-profile.jpg"}
 DROPPED = ("coding-progressive.jpg", "coding-optimized.jpg", "coding-restart-rows.jpg", "sampling-4x1.jpg")
+GUEST = "orientation-3.jpg"
 IMAGES = "[...document.querySelectorAll('main img')]"
 
 
@@ -35,7 +36,7 @@ class FamilyHome(Home):
         self.port, self.bucket, self.agent = free_port(), bucket, None
         super().__init__(
             slot, binary,
-            f"serve: {{enabled: true, listen: '{listen or '127.0.0.1'}:{self.port}'}}\n"
+            f"serve: {{enabled: true, listen: '{listen or '127.0.0.1'}:{self.port}', base_url: 'http://127.0.0.1:{self.port}'}}\n"
             f"tiers: {{mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}}\nrestore: {{poll_minutes: 1}}\n{more}")
         if bucket:
             self.environment |= environment_of(bucket.server)
@@ -200,6 +201,7 @@ class Visit:
         person.point("document.querySelector('[name=by]')")
         person.browser.value("document.activeElement.select()")
         person.type("Ana & Ben")
+        person.point("document.querySelector('[name=guests]')")
         chosen = person.browser.value(f"{picks}.filter(p => p.checked).map(p => p.getAttribute('aria-label').slice(6))")
         self.judge("share-form")
         person.follow("Share", "main button")
@@ -210,6 +212,7 @@ class Visit:
         # A photo is known by its shape: no two of the vacation have the same.
         expected = sorted(self.sizes(chosen))
         shown = stranger.browser.value("[...document.querySelectorAll('#photos a')].map(a => [+a.dataset.width, +a.dataset.height])")
+        self.shared = len(shown)
         if sorted(map(tuple, shown)) != expected:
             stranger.wrong.append(f"the share shows photos of {sorted(map(tuple, shown))}, and {expected} were chosen")
         if "Ana & Ben" not in stranger.text():
@@ -224,6 +227,8 @@ class Visit:
             stranger.leads(lambda: stranger.point("document.querySelector('#photos img')"), "a shared photo")
             stranger.require("document.images[0]?.naturalWidth", "a shared photo, large")
         stranger.hear("shared")
+        if self.scripts:
+            self.add_as_guest(link)
         person.follow("Stop sharing", "main button")
         person.reload_until("document.querySelector('main').innerText.includes('taken back')", "a share that is taken back")
         self.judge("share-ended")
@@ -241,6 +246,34 @@ class Visit:
         stranger.expected = {}
         self.tab("Shares")
         self.judge("shares")
+
+    def add_as_guest(self, link):
+        """Somebody who has the link adds a photo, which nobody else sees before the owner keeps it."""
+        person, stranger = self.person, self.stranger
+        photo, other = FIXTURES / GUEST, self.home.slot / "no-photo.txt"
+        other.write_text("no photo")
+        stranger.visit(link)
+        # The page asks which place is free.
+        stranger.expected = {"/": {403, 404}}
+        began = time.monotonic()
+        field = stranger.browser("Runtime.evaluate", expression="document.getElementById('guest-files')")["result"]["objectId"]
+        stranger.browser("DOM.setFileInputFiles", files=[str(photo), str(other)], objectId=field)
+        words = "document.getElementById('guests').innerText"
+        stranger.require(f"{words}.includes('1 photo has arrived') && {words}.includes('1 file is no photo')", "a photo that is sent")
+        self.judge("shared-guests", stranger)
+        stranger.expected = {}
+        stranger.visit(link)
+        if stranger.browser.value("document.querySelectorAll('#photos a').length") != self.shared:
+            stranger.wrong.append("what a guest has sent is shown before the owner has kept it")
+        person.reload_until(f"({IMAGES}).some(i => i.src.includes('/guests/') && i.naturalWidth)", "a guest's photo")
+        self.times["a guest's photo is with the owner"] = time.monotonic() - began
+        self.judge("share-guests")
+        person.follow("Keep what is ticked", "main button")
+        kept = list((self.home.pictures / f"Vacations/{TRIP}").glob("guest-*.jpg"))
+        if [path.read_bytes() for path in kept] != [photo.read_bytes()]:
+            person.wrong.append(f"share-guests: the photo is not as the guest has sent it: {kept}")
+        if "From guests" in person.main():
+            person.wrong.append("share-guests: what is kept is still asked for")
 
     def sizes(self, names):
         """As `ledger` would have it, and here by the files themselves: as they are shown, none larger than 2048."""

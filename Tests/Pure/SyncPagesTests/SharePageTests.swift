@@ -22,6 +22,16 @@ import Testing
         #expect(markup.all("script").map(\.attributes) == [[:]])
     }
 
+    @Test func `a page of another version is told apart by what it allows`() throws {
+        let head = Array(try SharePage.sample().html().utf8.prefix(4_096))
+        #expect(SharePage.isOfThisVersion(head))
+        let mark = try #require(head.firstRange(of: Array("script-src".utf8))).upperBound
+        var other = head
+        other[mark + 20] ^= 1
+        #expect(!SharePage.isOfThisVersion(other))
+        #expect(!SharePage.isOfThisVersion([]))
+    }
+
     @Test func `who shows a picture beside a link is told one, and friends when links end before the share`() throws {
         var page = SharePage.sample()
         let plain = PageMarkup(try page.html())
