@@ -43,7 +43,11 @@ package struct SitePage: Sendable {
     package var formToken: String
     package var content: Content
 
-    package init(title: String, place: Place?, formToken: String, content: Content) {
+    /// Its script shows it anew when something has changed.
+    package var follows: Bool
+
+    package init(title: String, place: Place?, formToken: String, content: Content, follows: Bool = false) {
+        self.follows = follows
         self.title = title
         self.place = place
         self.formToken = formToken

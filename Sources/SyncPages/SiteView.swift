@@ -87,6 +87,7 @@ struct SiteView: Sendable {
     let title: String
     let links: [Link]
     let formToken: String?
+    let follows: Bool
     var timeline: Timeline?
     var photo: SitePage.Photo?
     var offer: SitePage.Offer?
@@ -104,6 +105,7 @@ struct SiteView: Sendable {
                 SitePage.Place.allCases.map { Link(label: $0.rawValue, target: $0.link, isHere: $0 == here) }
             } ?? []
         formToken = page.formToken.isEmpty ? nil : page.formToken
+        follows = page.follows
         switch page.content {
         case .timeline(let stream): timeline = Self.timeline(stream)
         case .photo(var photo):

@@ -42,7 +42,7 @@ extension GallerySite {
                 .init(
                     rows: rows,
                     whenEmpty: "Nothing is shared. A vacation's card has a button for it, and so has sync-agent share.")
-            ))
+            ), follows: true)
     }
 
     func share(_ id: String, _ request: WebRequest, _ session: String) async throws -> WebResponse {

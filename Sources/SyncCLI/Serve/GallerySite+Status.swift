@@ -16,7 +16,8 @@ extension GallerySite {
         let places = try await places()
         return page(
             "Status", .status, session,
-            .text(.init(lines.map(places.removed), button: isReadOnly ? nil : Self.examine, remark: Self.examination)))
+            .text(.init(lines.map(places.removed), button: isReadOnly ? nil : Self.examine, remark: Self.examination)),
+            follows: true)
     }
 
     private static let examine = SitePage.Listing.Link("Check everything", "/doctor")

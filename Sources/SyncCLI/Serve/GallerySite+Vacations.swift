@@ -24,7 +24,8 @@ extension GallerySite {
         }
         return page(
             "Vacations", .vacations, session,
-            .list(.init(rows: rows, whenEmpty: "No vacations yet: each folder in a folder of kind vacations is one.")))
+            .list(.init(rows: rows, whenEmpty: "No vacations yet: each folder in a folder of kind vacations is one.")),
+            follows: true)
     }
 
     private func card(

@@ -30,9 +30,10 @@ struct GallerySite: WebHandler {
     let sharedFiles: SharedFiles?
     /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other.
     let guestPages = GuestPages()
+    let followers = Followers()
     private let rewritten = Mutex<Set<ShareID>>([])
 
-    private var time: TimeSource { workspace.time }
+    var time: TimeSource { workspace.time }
 
     // MARK: Who asks for what
 
@@ -92,7 +93,7 @@ struct GallerySite: WebHandler {
         }
     }
 
-    private func show(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
+    func show(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {
         switch (path.first, path.count) {
         case (nil, _): return try await timeline(request, session)
         case ("archive", 1): return try await timeline(request, session, memories: true)
@@ -110,6 +111,7 @@ struct GallerySite: WebHandler {
         case ("shares", 2): return try await share(path[1], request, session)
         case ("shares", 4) where path[2] == ShareKeys.guestName: return try await guestThumbnail(path[1], path[3])
         case ("metrics", 1): return try await metrics()
+        case ("events", 1): return events(request, session)
         case ("status", 1): return try await status(session)
         default: return page(404, "Not found", "There is nothing under this address.", session: session)
         }
@@ -243,13 +245,16 @@ struct GallerySite: WebHandler {
 
     /// The exposition format of Prometheus, from the ledger alone.
     private func metrics() async throws -> WebResponse {
+        WebResponse(
+            200, headers: [.init("Content-Type", "text/plain; version=0.0.4; charset=utf-8")] + Self.security,
+            body: .bytes(try await metricsText()))
+    }
+
+    func metricsText() async throws -> Data {
         // It reads the file of prices.
         let report = try await disk.run { [workspace] in try workspace.installation.metricsReport() }
         let now = time.now()
-        let text = try await ledger { try report.text($0, at: now) }
-        return WebResponse(
-            200, headers: [.init("Content-Type", "text/plain; version=0.0.4; charset=utf-8")] + Self.security,
-            body: .bytes(Data(text.utf8)))
+        return Data(try await ledger { try report.text($0, at: now) }.utf8)
     }
 
     private func asset(_ path: [String]) -> WebResponse {
@@ -349,12 +354,15 @@ struct GallerySite: WebHandler {
                 content: .message(.init(text: text, link: session.map { _ in ("To the photos", "/") }))))
     }
 
-    /// - Parameter goesOn: it is shown anew by itself, to follow what is under way.
+    /// - Parameters:
+    ///   - goesOn: it is shown anew by itself, to follow what is under way.
+    ///   - follows: its script shows it anew when something has changed.
     func page(
-        _ title: String, _ place: SitePage.Place, _ session: String, _ content: SitePage.Content, goesOn: Bool = false
+        _ title: String, _ place: SitePage.Place, _ session: String, _ content: SitePage.Content, goesOn: Bool = false,
+        follows: Bool = false
     ) -> WebResponse {
         var answer = page(
-            200, SitePage(title: title, place: place, formToken: access.formToken(session), content: content))
+            200, SitePage(title: title, place: place, formToken: access.formToken(session), content: content, follows: follows))
         if goesOn { answer.headers.append(.init("Refresh", "5")) }
         return answer
     }

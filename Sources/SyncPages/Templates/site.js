@@ -52,6 +52,20 @@
     if (there) { there.focus(); event.preventDefault(); }
   });
 
+  // What a page tells of follows what happens, but not under somebody's fingers.
+  const main = document.getElementById("main");
+  if ("follows" in main.dataset) {
+    const events = new EventSource(`/events?page=${location.pathname.slice(1)}`);
+    events.addEventListener("message", async () => {
+      const reply = await fetch(location.href, { credentials: "same-origin" });
+      const fresh = reply.ok && new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("main");
+      if (fresh && !(main.contains(document.activeElement) && document.activeElement !== main)) {
+        main.replaceChildren(...fresh.childNodes);
+      }
+    });
+    addEventListener("pagehide", () => events.close());
+  }
+
   const copy = document.getElementById("copy");
   const link = document.getElementById("link");
   if (copy && link) {
