@@ -126,6 +126,7 @@ package struct LedgerRebuild: Sendable {
         try await noteTakenOver(plan)
         summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
         try await recover(onStep)
+        try await RebuiltMemories(store: store, ledger: ledger, keys: keys).run()
         if takesOver { try await ledger { try $0.endRebuild() } }
         let (photos, counts, lost) = try await ledger { ledger in
             (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)

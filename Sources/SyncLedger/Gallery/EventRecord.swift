@@ -137,6 +137,19 @@ package struct RetentionRecord: Hashable, Sendable {
     /// Where its photo is proven to be stored, and as what; `nil` for an event without a photo.
     package var photo: ArchivedPhoto?
 
+    package init(
+        eventID: String, userID: String, profile: String, type: GalleryEventType, createdAt: Date, signedOffAt: Date,
+        photo: ArchivedPhoto?
+    ) {
+        self.eventID = eventID
+        self.userID = userID
+        self.profile = profile
+        self.type = type
+        self.createdAt = createdAt
+        self.signedOffAt = signedOffAt
+        self.photo = photo
+    }
+
     package struct ArchivedPhoto: Hashable, Sendable {
         package var key: ObjectKey
         /// Of the stored bytes.
@@ -158,7 +171,7 @@ extension RetentionRecord: FetchableRecord {
             try SHA256Digest(blob: row[7]).map { ArchivedPhoto(key: try ObjectKey(key), sha256: $0) }
         }
         self.init(
-            eventID: String((row[0] as String).prefix { $0 != "\u{1F}" }), userID: row[1], profile: row[2], type: type,
+            eventID: EventIdentity.givenID(row[0]), userID: row[1], profile: row[2], type: type,
             createdAt: Date(milliseconds: row[4]),
             signedOffAt: Date(milliseconds: row[5]), photo: photo)
     }
@@ -171,6 +184,9 @@ extension RetentionRecord: FetchableRecord {
 struct EventIdentity {
     /// Between the id and the number of a second event with it; no id holds it.
     static let separator = "\u{1F}"
+
+    /// The id in a name that an event has in the ledger.
+    static func givenID(_ name: String) -> String { String(name.prefix { String($0) != separator }) }
 
     let event: GalleryEvent
     /// Of a photo in the file; `nil` where it has none, or it is not known.
@@ -249,7 +265,7 @@ extension Database {
     }
 
     /// A name under which nothing was signed off either: records are never replaced by those of another event.
-    private func freeName(for id: String) throws -> String {
+    func freeName(for id: String) throws -> String {
         var (name, uses) = (id, 1)
         while try number(LedgerQuery.usesOfEventName, [name]) != nil {
             uses += 1

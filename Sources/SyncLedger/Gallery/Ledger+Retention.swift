@@ -82,7 +82,11 @@ extension Ledger {
         try write("sign off an event") { db in
             let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
             guard places.allSatisfy(\.isClean) else { return false }
-            if let object { _ = try db.store(object) }
+            if let object {
+                _ = try db.store(object)
+                // What a rebuild has taken up of it may stand under another name.
+                try db.run("DELETE FROM retention_records WHERE key = ?", [object.key.rawValue])
+            }
             try db.run(
                 "INSERT OR REPLACE INTO retention_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [
@@ -115,6 +119,45 @@ extension Ledger {
                 try db.run(
                     "UPDATE events SET tried_at = ?, retention_problem = ? WHERE id = ? AND retention = 'kept'",
                     [time.milliseconds, reason, event.id])
+            }
+        }
+    }
+
+    /// Those of the objects below a prefix that no record tells of, in the order of their keys.
+    /// - Parameter last: the last one of the page before; `nil` for the first page.
+    package func unrecordedObjects(
+        below prefix: String, after last: ObjectKey?, limit: Int
+    ) throws(LedgerError) -> [ObjectRecord] {
+        let range = KeyRange(prefix: prefix, after: last)
+        return try read("list archived photos without a record") { db in
+            try db.rows(
+                """
+                SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL
+                AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
+                ORDER BY key LIMIT ?
+                """, [range.from, range.to, limit])
+        }
+    }
+
+    /// Notes archived photos as the store tells of them: their events were signed off by a ledger that is gone, or on
+    /// another machine. What is known of a photo already stays.
+    package func noteArchived(
+        _ photos: [(record: RetentionRecord, object: ObjectRecord)]
+    ) throws(LedgerError) {
+        if photos.isEmpty { return }
+        try write("note what the archive has") { db in
+            for (record, object) in photos {
+                let isKnown = try db.number(
+                    "SELECT 1 FROM retention_records WHERE key = ?", [object.key.rawValue])
+                guard let photo = record.photo, isKnown == nil, try !db.isBeingDeleted(object.key) else { continue }
+                _ = try db.store(object)
+                try db.run(
+                    "INSERT INTO retention_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    [
+                        try db.freeName(for: record.eventID), record.userID, record.profile, record.type.rawValue,
+                        record.createdAt.milliseconds, record.signedOffAt.milliseconds, photo.key.rawValue,
+                        photo.sha256.blob,
+                    ])
             }
         }
     }

@@ -38,6 +38,8 @@ package struct TimelineItem: Sendable {
 package struct EventPicture: Hashable, Sendable {
     package let eventID: String
     package let type: String
+    /// Its id, else as the event gives it.
+    package let profile: String
     package let createdAt: Date
     package let object: ObjectRecord
     /// Its text is gone from the disk, and its photo stands in the archive of memories.
@@ -189,18 +191,20 @@ extension Database {
 extension EventPicture: FetchableRecord {
     init(row: Row) throws {
         self.init(
-            eventID: row[0], type: row[1], createdAt: Date(milliseconds: row[2]),
-            object: try ObjectRecord(row: row, from: 4), isArchived: row[3])
+            eventID: EventIdentity.givenID(row[0]), type: row[1], profile: row[4],
+            createdAt: Date(milliseconds: row[2]),
+            object: try ObjectRecord(row: row, from: 5), isArchived: row[3])
     }
 }
 
 extension LedgerQuery {
     static let eventPicture = """
-        SELECT events.given_id, events.type, events.created_at, 0, \(ObjectRecord.columns)
+        SELECT events.given_id, events.type, events.created_at, 0, COALESCE(events.profile_uuid, events.profile),
+            \(ObjectRecord.columns)
         FROM events JOIN objects ON objects.id = events.object_id WHERE events.id = ?
         """
     static let archivedPicture = """
-        SELECT records.event_id, records.type, records.created_at, 1, \(ObjectRecord.columns)
+        SELECT records.event_id, records.type, records.created_at, 1, records.profile, \(ObjectRecord.columns)
         FROM retention_records AS records JOIN objects ON objects.key = records.key WHERE records.rowid = ?
         """
 
@@ -245,6 +249,10 @@ extension LedgerQuery {
     /// The file of an event that was archived may come back: then it is told as any other.
     private static let isNotBack = """
         NOT EXISTS (SELECT 1 FROM events WHERE events.event_id = records.event_id AND events.retention = 'kept')
+        -- Of a record that a rebuild has made, the event got another name.
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.given_id = records.event_id AND events.retention = 'kept'
+            AND events.created_at / 1000 = records.created_at / 1000
+            AND records.profile IN (events.profile, events.profile_uuid))
         """
     private static let yearOfMoment = "CAST(strftime('%Y', at / 1000, 'unixepoch') AS INTEGER)"
     private static let monthOfMoment = "CAST(strftime('%m', at / 1000, 'unixepoch') AS INTEGER)"

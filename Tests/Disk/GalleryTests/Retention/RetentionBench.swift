@@ -31,11 +31,13 @@ struct RetentionBench {
     var pictures = PictureWorkers.none
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// - Parameter start: by default a minute from now, so that files that are written now are a minute old.
-    init(start: Date? = nil) throws {
+    /// - Parameters:
+    ///   - start: by default a minute from now, so that files that are written now are a minute old.
+    ///   - shared: what another machine has stored.
+    init(start: Date? = nil, sharing shared: InMemoryStore? = nil) throws {
         tree = try TemporaryTree()
         try tree.makeFolder("gallery")
-        memory = InMemoryStore()
+        memory = shared ?? InMemoryStore()
         store = FaultyStore(memory)
         let start = start ?? Date(timeIntervalSince1970: (Date().timeIntervalSince1970 + 60).rounded())
         self.start = start
