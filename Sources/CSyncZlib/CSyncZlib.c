@@ -26,6 +26,10 @@ static CSyncZlib_Stream *make(int isInflate) {
     return stream;
 }
 
+uint32_t CSyncZlib_CRC32(uint32_t crc, const uint8_t *bytes, size_t count) {
+    return bytes ? (uint32_t)crc32_z(crc, bytes, count) : crc;
+}
+
 CSyncZlib_Stream *CSyncZlib_Deflate(void) { return make(0); }
 
 CSyncZlib_Stream *CSyncZlib_Inflate(void) { return make(1); }

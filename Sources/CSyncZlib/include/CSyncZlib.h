@@ -32,6 +32,9 @@ int CSyncZlib_Run(
     CSyncZlib_Stream *_Nonnull stream, const uint8_t *_Nullable input, size_t *_Nonnull inputCount,
     uint8_t *_Nonnull output, size_t *_Nonnull outputCount, int isLast);
 
+/// The CRC-32 (RFC 1952, 8) of bytes that follow others, of which it is `crc`; 0 is that of none.
+uint32_t CSyncZlib_CRC32(uint32_t crc, const uint8_t *_Nullable bytes, size_t count);
+
 void CSyncZlib_Free(CSyncZlib_Stream *_Nullable stream);
 
 #endif
