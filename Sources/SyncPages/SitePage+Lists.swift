@@ -55,6 +55,8 @@ extension SitePage {
             }
         }
 
+        /// Of all of them together.
+        package var facts: [Fact]
         package var rows: [Row]
         /// What stands there when there are none.
         package var whenEmpty: String
@@ -62,7 +64,10 @@ extension SitePage {
         /// The link to further ones.
         package var next: String?
 
-        package init(rows: [Row], whenEmpty: String, search: Search? = nil, next: String? = nil) {
+        package init(
+            facts: [Fact] = [], rows: [Row], whenEmpty: String, search: Search? = nil, next: String? = nil
+        ) {
+            self.facts = facts
             self.rows = rows
             self.whenEmpty = whenEmpty
             self.search = search
@@ -192,12 +197,15 @@ extension SitePage {
         /// Whether guests could reach its page.
         package var canTakeGuests: Bool
         package var takesGuests: Bool
+        /// What the button that ticks photos says.
+        package var all: String
 
         package init(
             vacation: String, photos: [Photo], sharedBy: String, days: Int, isFull: Bool, remarks: [String],
             others: [Listing.Link], update: Update?, price: Price?, canTakeGuests: Bool = false,
-            takesGuests: Bool = false
+            takesGuests: Bool = false, all: String = "Tick all"
         ) {
+            self.all = all
             self.vacation = vacation
             self.photos = photos
             self.sharedBy = sharedBy

@@ -75,11 +75,21 @@ extension SitePage {
         package var whenEmpty: String
         /// Whether something may be asked for.
         package var takesOrders: Bool
+        /// What the stream is of, in a sentence.
+        package var about: String?
+        /// The link to the offer for all of the page that can come back.
+        package var all: String?
+        /// The link to one file with all of it that can be read.
+        package var download: String?
 
         package init(
             address: String, items: [Item], filters: [Filter], search: String, next: String?, isFirst: Bool,
-            isFiltered: Bool, whenEmpty: String, takesOrders: Bool
+            isFiltered: Bool, whenEmpty: String, takesOrders: Bool, about: String? = nil, all: String? = nil,
+            download: String? = nil
         ) {
+            self.about = about
+            self.all = all
+            self.download = download
             self.address = address
             self.items = items
             self.filters = filters

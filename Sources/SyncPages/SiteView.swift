@@ -37,6 +37,9 @@ struct SiteView: Sendable {
         let isEmpty: Bool
         let whenEmpty: String
         let takesOrders: Bool
+        let about: String?
+        let all: String?
+        let download: String?
     }
 
     struct Row: Sendable {
@@ -60,6 +63,7 @@ struct SiteView: Sendable {
     }
 
     struct Listing: Sendable {
+        let facts: [SitePage.Fact]
         let rows: [Row]
         let isEmpty: Bool
         let whenEmpty: String
@@ -115,6 +119,7 @@ struct SiteView: Sendable {
         case .offer(let offer): self.offer = offer
         case .list(let list):
             listing = Listing(
+                facts: list.facts,
                 rows: list.rows.map {
                     Row(
                         title: PageText.line($0.title), state: PageText.line($0.state),
@@ -152,6 +157,6 @@ struct SiteView: Sendable {
             isFirst: stream.isFirst,
             isFiltered: stream.isFiltered, isEmpty: stream.items.isEmpty && stream.next == nil,
             whenEmpty: stream.whenEmpty,
-            takesOrders: stream.takesOrders)
+            takesOrders: stream.takesOrders, about: stream.about, all: stream.all, download: stream.download)
     }
 }

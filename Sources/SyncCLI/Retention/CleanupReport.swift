@@ -195,10 +195,16 @@ struct OverdueReport: Encodable, Sendable {
         runs.isEmpty ? nil : Double(runs.count(where: \.isWhole)) / Double(runs.count)
     }
 
-    private var historyLines: [String] {
+    /// The last cleanups, and the part of them that left nothing that was due; none before the first.
+    static func history(_ ledger: Ledger) throws -> [String] {
+        let runs = try ledger.retentionRuns(limit: runsTold)
+        return history(runs.map(History.init), successRate(of: runs))
+    }
+
+    private static func history(_ runs: [History], _ successRate: Double?) -> [String] {
         guard let successRate else { return [] }
         let table = Table(.left(18), .right(9), .right(9), .right(9), .right(9), .right(9))
-        let rows = runs.prefix(Self.runsShown).map { run in
+        let rows = runs.prefix(runsShown).map { run in
             table.row(
                 [Quantities.time(run.finishedAt)]
                     + [run.archived, run.deleted, run.skipped, run.failed, run.waiting].map(Quantities.count))
@@ -218,7 +224,7 @@ struct OverdueReport: Encodable, Sendable {
             lastRun.map { "Last daily run \(Quantities.ago($0.finishedAt, now: now))." } ?? "No daily run yet.",
             "The next one is due at \(Quantities.time(nextRun)), while an agent runs.",
         ]
-        lines += historyLines
+        lines += Self.history(runs, successRate)
         if overdue == 0, unclear.isEmpty { return lines + ["Nothing is overdue."] }
         if overdue > 0 { lines.append("\(Quantities.counted(overdue, "event")) overdue:") }
         let shown = events.prefix(20)

@@ -69,7 +69,8 @@ struct GalleryServer: Service {
                 in: installation.location.stateFolder.appending("pictures"), ledger: ledger, store: store, keys: keys,
                 maker: workspace.copyMaker, pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
                 time: installation.time),
-            keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly, services: OrderServices(),
+            store: store, keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly,
+            services: OrderServices(),
             disk: disk,
             isLocal: self.address.isLoopback && settings.serve.baseURL == nil,
             sharedFiles: sharedFiles)

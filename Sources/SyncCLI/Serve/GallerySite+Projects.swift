@@ -96,7 +96,9 @@ extension GallerySite {
             id: photo?.description ?? "", name: entry.name, badge: nil, state: entry.state.rawValue, facts: facts,
             places: [], hasPicture: file != nil || isReadable, hasThumbnail: photo != nil, isFilm: false,
             canBeRestored: !isReadOnly && items.objectToRestore != nil,
-            download: file.flatMap { _ in photo.map { "/photo/\($0)/file" } })
+            download: photo.flatMap {
+                file != nil || storedCopy(of: $0, among: items) != nil ? "/photo/\($0)/file" : nil
+            })
         return page(entry.name, .projects, session, .photo(content))
     }
 }

@@ -27,7 +27,10 @@ extension GallerySite {
     }
 
     func offer(_ request: WebRequest, _ session: String) async throws -> WebResponse {
-        try await offer(Wanted(request.queries), session)
+        guard request.query("all") == "shown" else { return try await offer(Wanted(request.queries), session) }
+        let ids = try await timelinePage(TimelineFilter(request), request).items.filter(\.canBeRestored)
+            .compactMap { $0.md5?.description }
+        return try await offer(Wanted { $0 == "photo" ? ids : [] }, session)
     }
 
     /// A selection may be longer than an address can be.
@@ -79,7 +82,8 @@ extension GallerySite {
     private func summary(of proposal: RestoreProposal) -> String {
         let photos = Quantities.counted(proposal.candidates.count, "photo")
         let days = Quantities.counted(workspace.settings.restore.days, "day")
-        return "\(photos) of the archive can be read for \(days) then."
+        let bytes = proposal.candidates.reduce(Int64(0)) { $0 + $1.size }
+        return "\(photos) of the archive, \(Quantities.bytes(bytes)), can be read for \(days) then."
     }
 
     /// What whoever pays has to know besides.
@@ -154,35 +158,6 @@ extension GallerySite {
             return names.sorted()
         }
     }
-
-    func restores(_ request: WebRequest, _ session: String) async throws -> WebResponse {
-        let cursor = request.query("before").flatMap { Int64($0) }.map(RestoreJobID.init(rawValue:))
-        let now = workspace.time.now()
-        var isFree = false
-        if case .directory = workspace.settings.store { isFree = true }
-        let found = try await ledger { try $0.restoreJobs(before: cursor, limit: Self.itemsOfPage + 1) }
-        let jobs = found.prefix(Self.itemsOfPage)
-        let rows = jobs.map { JobReport($0) }.map { job in
-            var facts = ["\(Quantities.counted(job.items, "photo")), \(Quantities.bytes(job.bytes))"]
-            if !isFree, let cost = job.costUSD { facts.append(Quantities.aboutDollars(cost)) }
-            if let readyAt = job.readyAt, [.sending, .retrieving].contains(job.state) {
-                facts.append("available by \(Quantities.time(readyAt))")
-            }
-            if let expiresAt = job.expiresAt, job.state != .expired {
-                facts.append("available until \(Quantities.time(expiresAt))")
-            }
-            return SitePage.Listing.Row(
-                title: "Restore \(job.jobId), \(Quantities.ago(job.requestedAt, now: now))", state: job.state.words,
-                facts: facts, progress: [.sending, .retrieving].contains(job.state) ? (job.done, job.items) : nil)
-        }
-        return page(
-            "Restores", .restores, session,
-            .list(
-                .init(
-                    rows: rows, whenEmpty: "Nothing was brought back from the archive yet.",
-                    next: found.count > jobs.count ? jobs.last.map { "/restores?before=\($0.job.id.rawValue)" } : nil)),
-            goesOn: rows.contains { $0.progress != nil })
-    }
 }
 
 extension ObjectRecord {
@@ -223,20 +198,6 @@ final class OrderServices: Sendable {
             let services = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
             opened.withLock { $0 = services }
             return services
-        }
-    }
-}
-
-extension JobReport.State {
-    fileprivate var words: String {
-        switch self {
-        case .sending: "being requested"
-        case .retrieving: "in progress"
-        case .saving: "being saved"
-        case .ready: "available"
-        case .partlyReady: "partly available"
-        case .failed: "failed"
-        case .expired: "over"
         }
     }
 }

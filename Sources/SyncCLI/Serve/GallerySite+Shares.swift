@@ -146,11 +146,14 @@ extension GallerySite {
         var update: String?
         /// `nil` where nobody was asked yet.
         var takesGuests: Bool?
+        /// As many as a share takes are to be chosen, whatever was.
+        var ticksAll = false
 
         init() {}
 
         init(_ form: WebForm) {
-            photos = Set(form.all("photo"))
+            ticksAll = form["tick"] == "all"
+            photos = form["tick"] == "none" ? [] : Set(form.all("photo"))
             sharedBy = form["by"].map { ShareManifestRules.plain($0) } ?? ""
             quality = form["quality"].flatMap { ShareQuality(rawValue: $0) } ?? .reduced
             days = form["days"].flatMap { Int($0) }
@@ -201,6 +204,7 @@ extension GallerySite {
             remarks.append("\(unread) not read yet: they can be shared when they are stored.")
         }
         var isAllChosen = choice.photos == nil
+        let most = workspace.settings.share.maximumPhotos
         let places = try await places()
         do {
             // Files that nobody has read yet are read for no page.
@@ -214,17 +218,18 @@ extension GallerySite {
             }
         } catch let error as ShareError where error.asksToChoose {
             isAllChosen = false
-            let most = Quantities.counted(workspace.settings.share.maximumPhotos, "photo")
-            remarks.append("These are more than one share takes (\(most)): choose some of them.")
+            remarks.append(
+                "These are more than one share takes (\(Quantities.counted(most, "photo"))): choose some of them.")
         } catch let error as ShareError {
             remarks.append(places.removed(from: "\(error)"))
         }
         let content = SitePage.ShareForm(
             vacation: "\(vacation.id.rawValue)",
-            photos: photos.map { photo in
+            photos: photos.enumerated().map { index, photo in
                 .init(
                     id: photo.md5.description, name: photo.name.escapingControls,
-                    isChosen: choice.photos?.contains(photo.md5.description) ?? isAllChosen)
+                    isChosen: choice.ticksAll
+                        ? index < most : choice.photos?.contains(photo.md5.description) ?? isAllChosen)
             },
             sharedBy: choice.sharedBy ?? sharer ?? vacation.details.sharedBy ?? "",
             days: choice.days ?? workspace.settings.share.expireDays, isFull: choice.quality == .full,
@@ -234,7 +239,8 @@ extension GallerySite {
                     "\(Quantities.counted($0.photoCount, "photo")) until \(Quantities.time($0.expiresAt))",
                     "/shares/\($0.id)")
             }, update: change.flatMap(update), price: restore.map(price), canTakeGuests: parts.links.noGuests == nil,
-            takesGuests: choice.takesGuests ?? open.contains(where: \.takesGuests))
+            takesGuests: choice.takesGuests ?? open.contains(where: \.takesGuests),
+            all: photos.count > most ? "Tick the first \(Quantities.count(most))" : "Tick all")
         return page("Share \(vacation.details.location.escapingControls)", .vacations, session, .shareForm(content))
     }
 
@@ -265,6 +271,8 @@ extension GallerySite {
     func orderShare(_ id: String, _ form: WebForm, _ session: String) async throws -> WebResponse {
         guard let vacation = try await vacation(id) else { return noVacation(session) }
         let choice = ShareChoice(form)
+        // Nothing is shared by these buttons.
+        if form["tick"] != nil { return try await shareForm(vacation, choice, session) }
         do {
             return try await share(vacation, choice, session)
         } catch let error as ShareError {

@@ -12,7 +12,9 @@ extension GallerySite {
     /// The words of the command, but for where on this machine things lie.
     func status(_ session: String) async throws -> WebResponse {
         let terminal = Terminal(-1, isTerminal: false, [:], columns: 100)
-        let lines = try await StatusReader(workspace).read().view(on: terminal).lines
+        let lines =
+            try await StatusReader(workspace).read().view(on: terminal).lines
+            + ledger { try OverdueReport.history($0) }
         let places = try await places()
         return page(
             "Status", .status, session,

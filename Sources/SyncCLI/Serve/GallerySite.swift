@@ -15,6 +15,8 @@ struct GallerySite: WebHandler {
     let ledger: LedgerQueue
     let access: SiteAccess
     let pictures: PictureCache
+    /// Without retries: who looks at a page does not wait for long.
+    let store: any ReadableStore
     let keys: KeyLayout
     let policy: TierPolicy
     /// Nothing may be asked for.
@@ -97,6 +99,7 @@ struct GallerySite: WebHandler {
         switch (path.first, path.count) {
         case (nil, _): return try await timeline(request, session)
         case ("archive", 1): return try await timeline(request, session, memories: true)
+        case ("archive", 2) where path[1] == Self.zipName: return try await memoriesZip(request)
         case ("projects", 1): return try await projects(request, session)
         case ("projects", 2): return try await project(path[1], session)
         case ("photo", 2): return try await photo(path[1], session)
@@ -106,6 +109,7 @@ struct GallerySite: WebHandler {
         case ("vacations", 1): return try await vacations(session)
         case ("vacations", 3) where path[2] == "share" && !isReadOnly: return try await shareForm(path[1], session)
         case ("restores", 1): return try await restores(request, session)
+        case ("restores", 2): return try await restoreJob(path[1], request, session)
         case ("restore", 1) where !isReadOnly: return try await offer(request, session)
         case ("shares", 1): return try await shares(session)
         case ("shares", 2): return try await share(path[1], request, session)
@@ -201,41 +205,6 @@ struct GallerySite: WebHandler {
         WebResponse(404, headers: [Self.plain] + Self.security, body: .bytes(Data("no picture\n".utf8)))
     }
 
-    /// A film is shown from its file.
-    private func film(_ md5: MD5Digest) async throws -> WebResponse? {
-        let items = try await items(md5)
-        let type = items.lazy.compactMap { $0.object?.contentType }.first { FilmType(contentType: $0) != nil }
-        if let type, let file = try await file(of: md5, among: items) {
-            return WebResponse(
-                200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(file))
-        }
-        return nil
-    }
-
-    /// The file of a photo on this disk, to be kept.
-    private func original(_ id: String) async throws -> WebResponse {
-        guard let md5 = MD5Digest(hex: id) else { return missing() }
-        if let file = try await file(of: md5, among: try await items(md5)), let name = file.lastComponent?.string {
-            return WebResponse(
-                200,
-                headers: [
-                    .init("Content-Type", "application/octet-stream"), Self.askAgain,
-                    .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"),
-                ] + Self.security, body: .file(file))
-        }
-        return missing()
-    }
-
-    /// A file on this disk that has these bytes, as far as its size and time tell.
-    func file(of md5: MD5Digest, among items: [TimelineItem]) async throws -> FilePath? {
-        let photos = items.compactMap { item -> PhotoStatus? in
-            guard case .photo(let photo) = item.source, photo.state == .uploaded, photo.md5 == md5 else { return nil }
-            return photo
-        }
-        if photos.isEmpty { return nil }
-        return try await disk.run { photos.first { $0.isAsKnown }?.path }
-    }
-
     func items(_ md5: MD5Digest) async throws -> [TimelineItem] {
         let key = try keys.photo(PhotoID(md5))
         return try await ledger { try $0.timeline(of: md5, storedAs: key) }
@@ -325,7 +294,7 @@ struct GallerySite: WebHandler {
     // MARK: Pages
 
     /// For one browser, which asks whether it has changed.
-    private static let askAgain = WebRequest.Field("Cache-Control", "private, no-cache")
+    static let askAgain = WebRequest.Field("Cache-Control", "private, no-cache")
     static let plain = WebRequest.Field("Content-Type", "text/plain; charset=utf-8")
     static let security = [
         WebRequest.Field("Content-Security-Policy", SitePage.policy), .init("Referrer-Policy", "same-origin"),
@@ -362,7 +331,9 @@ struct GallerySite: WebHandler {
         follows: Bool = false
     ) -> WebResponse {
         var answer = page(
-            200, SitePage(title: title, place: place, formToken: access.formToken(session), content: content, follows: follows))
+            200,
+            SitePage(
+                title: title, place: place, formToken: access.formToken(session), content: content, follows: follows))
         if goesOn { answer.headers.append(.init("Refresh", "5")) }
         return answer
     }

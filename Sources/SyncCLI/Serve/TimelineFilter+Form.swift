@@ -19,11 +19,11 @@ extension TimelineFilter {
     }
 
     /// - Parameter memories: the address stands for the kind.
-    func query(before cursor: TimelineCursor, memories: Bool) -> String {
+    func query(before cursor: TimelineCursor?, memories: Bool) -> String {
         let fields = [
             ("kind", memories ? nil : kind?.rawValue), ("folder", folder.map { "\($0.rawValue)" }),
             ("profile", profile), ("type", eventType), ("year", year.map { "\($0)" }),
-            ("month", month.map { "\($0)" }), ("state", state?.rawValue), ("q", text), ("before", cursor.text),
+            ("month", month.map { "\($0)" }), ("state", state?.rawValue), ("q", text), ("before", cursor?.text),
         ]
         return fields.compactMap { name, value in value.map { "\(name)=\(GallerySite.encoded($0))" } }.joined(
             separator: "&")
@@ -54,14 +54,11 @@ struct FilterChoices: Sendable {
         let kind = Self.filter(
             "kind", "Kind", "All kinds", TimelineFilter.Kind.allCases.map { ($0.rawValue, $0.label) },
             filter.kind?.rawValue)
-        return [kind, folder] + ofEvents(filter) + [year(filter), state(filter)]
+        return [kind, folder] + ofEvents(filter) + ofTime(filter) + [state(filter)]
     }
 
     func ofMemories(_ filter: TimelineFilter) -> [SitePage.Timeline.Filter] {
-        let month = Self.filter(
-            "month", "Month", "All months", (1...12).map { ("\($0)", PageDates.month($0)) },
-            filter.month.map { "\($0)" })
-        return ofEvents(filter) + [year(filter), month, state(filter)]
+        ofEvents(filter) + ofTime(filter) + [state(filter)]
     }
 
     /// None where there are no events.
@@ -73,8 +70,13 @@ struct FilterChoices: Sendable {
         ]
     }
 
-    private func year(_ filter: TimelineFilter) -> SitePage.Timeline.Filter {
-        Self.filter("year", "Year", "All years", years.map { ("\($0)", "\($0)") }, filter.year.map { "\($0)" })
+    private func ofTime(_ filter: TimelineFilter) -> [SitePage.Timeline.Filter] {
+        [
+            Self.filter("year", "Year", "All years", years.map { ("\($0)", "\($0)") }, filter.year.map { "\($0)" }),
+            Self.filter(
+                "month", "Month", "All months", (1...12).map { ("\($0)", PageDates.month($0)) },
+                filter.month.map { "\($0)" }),
+        ]
     }
 
     private func state(_ filter: TimelineFilter) -> SitePage.Timeline.Filter {

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import SyncCore
 import SyncDigest
 package import SyncSystem
@@ -87,23 +87,29 @@ package struct ArchiveDownload: Sendable {
 
 /// Names of downloaded photos: `2025-10-20_{profile}_{eventId}.jpg`, the same for the same photo whatever else is saved.
 /// It ends as the photo's bytes want it, whatever the key ends with.
-enum ArchiveFileName {
+package enum ArchiveFileName {
     /// Bytes of each part.
     private static let longest = 100
 
     static func name(of memory: ArchivedGalleryPhoto) -> FilePath.Component {
-        let (profile, event) = (memory.place.profile, memory.place.eventID)
-        var name = "\(CalendarDay(memory.createdAt))_\(plain(profile))_\(plain(event))"
+        name(of: memory.place, createdAt: memory.createdAt, contentType: memory.contentType)
+    }
+
+    package static func name(
+        of place: ArchivedPhotoPlace, createdAt: Date, contentType: String?
+    ) -> FilePath.Component {
+        let (profile, event) = (place.profile, place.eventID)
+        var name = "\(CalendarDay(createdAt))_\(plain(profile))_\(plain(event))"
         // Two keys must never have one name. With an underscore in the profile, nobody could tell where it ends; and texts of
         // other bytes may be one name to a disk, and to Swift (UAX #15).
         let isExact = [profile, event].allSatisfy {
             plain($0) == $0 && $0.precomposedStringWithCanonicalMapping.inBytes == $0.inBytes
         }
         if !isExact || profile.contains("_") {
-            let digest = SHA256Digest(of: Array(memory.key.rawValue.utf8))
+            let digest = SHA256Digest(of: Array(place.key.rawValue.utf8))
             name += "_" + digest.description.prefix(8)
         }
-        guard let component = FilePath.Component("\(name).\(MediaType.ending(ofContentType: memory.contentType))")
+        guard let component = FilePath.Component("\(name).\(MediaType.ending(ofContentType: contentType))")
         else {
             preconditionFailure("letters and digits make a name")
         }

@@ -182,8 +182,8 @@ package struct PictureCache: Sendable {
 
     /// Whoever scrolls has agreed to no price: what a class asks for each reading is not read for a picture.
     private func mayRead(_ object: ObjectRecord) -> Bool {
-        object.isReadable && object.contentType.hasPrefix("image/") && object.size <= SharedCopyWork.mostBytes
-            && (isFree || !object.storageClass.chargesRetrieval)
+        object.canBeReadUnpriced(isFree: isFree) && object.contentType.hasPrefix("image/")
+            && object.size <= SharedCopyWork.mostBytes
     }
 
     /// From the file, as long as it is the one that the ledger knows.
@@ -280,6 +280,12 @@ extension ObjectRecord {
     package var isReadable: Bool {
         if case .restored = restore { return true }
         return !storageClass.isArchive
+    }
+
+    /// Whether it is whole, and a page may read it: whoever looks has agreed to no price.
+    /// - Parameter isFree: reading costs nothing in any class.
+    package func canBeReadUnpriced(isFree: Bool) -> Bool {
+        isReadable && problem == nil && (isFree || !storageClass.chargesRetrieval)
     }
 }
 

@@ -52,6 +52,17 @@
     if (there) { there.focus(); event.preventDefault(); }
   });
 
+  // With the stream going on, "all" is what was loaded by then.
+  const all = document.getElementById("all");
+  const selection = document.getElementById("selection");
+  if (all && selection && next) {
+    all.textContent = "Select all that is shown here";
+    all.addEventListener("click", (event) => {
+      event.preventDefault();
+      for (const pick of selection.querySelectorAll(".pick")) pick.checked = true;
+    });
+  }
+
   // What a page tells of follows what happens, but not under somebody's fingers.
   const main = document.getElementById("main");
   if ("follows" in main.dataset) {

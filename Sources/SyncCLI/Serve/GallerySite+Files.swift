@@ -1,0 +1,132 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncLocalStore
+import SyncPages
+import SyncSystem
+import SystemPackage
+
+/// The files behind the pictures: those of this disk, and stored ones that can be read without a price.
+extension GallerySite {
+    static let zipName = "memories.zip"
+    /// Bytes of an object that are taken into memory.
+    static let mostRead = 64 << 20
+
+    /// A film is shown from its file.
+    func film(_ md5: MD5Digest) async throws -> WebResponse? {
+        let items = try await items(md5)
+        let type = items.lazy.compactMap { $0.object?.contentType }.first { FilmType(contentType: $0) != nil }
+        if let type, let file = try await file(of: md5, among: items) {
+            return WebResponse(
+                200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(file))
+        }
+        // Players ask for pieces, and only a file is sent in pieces.
+        if let type, let object = storedCopy(of: md5, among: items),
+            let found = try await sharedFiles?.store.file(of: object.key)
+        {
+            return WebResponse(
+                200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(found.path))
+        }
+        return nil
+    }
+
+    /// The file of a photo on this disk, else what is stored of it, to be kept.
+    func original(_ id: String) async throws -> WebResponse {
+        guard let md5 = MD5Digest(hex: id) else { return missing() }
+        let items = try await items(md5)
+        if let file = try await file(of: md5, among: items), let name = file.lastComponent?.string {
+            return kept(name, .file(file))
+        }
+        // A rebuild names the photos of events as files, too: as memories they have better names.
+        let named = items.filter { $0.event != nil } + items.filter { $0.event == nil }
+        guard let object = storedCopy(of: md5, among: named),
+            let name = named.first(where: { $0.object?.key == object.key })?.fileName(keys)
+        else { return missing() }
+        if let sharedFiles {
+            guard let found = try await sharedFiles.store.file(of: object.key) else { return missing() }
+            return kept(name, .file(found.path))
+        }
+        return kept(name, .bytes(Data(try await store.bytes(of: object.key, limit: Self.mostRead))))
+    }
+
+    private func kept(_ name: String, _ body: WebResponse.Body) -> WebResponse {
+        WebResponse(
+            200,
+            headers: [
+                .init("Content-Type", "application/octet-stream"), Self.askAgain,
+                .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"),
+            ] + Self.security, body: body)
+    }
+
+    /// What is stored of a photo and can be read now without a price, as it is.
+    func storedCopy(of md5: MD5Digest, among items: [TimelineItem]) -> ObjectRecord? {
+        let isFree = store.capabilities.lifecycle == .byAgent
+        return items.lazy.compactMap(\.object).first { object in
+            object.md5 == md5 && object.canBeReadUnpriced(isFree: isFree) && object.encoding == nil
+                && (sharedFiles != nil || object.size <= Int64(Self.mostRead))
+        }
+    }
+
+    /// Photos in one file.
+    private static let mostZipped = 5_000
+
+    /// The memories of a filter that can be read without a price, the newest first, as one ZIP file.
+    func memoriesZip(_ request: WebRequest) async throws -> WebResponse {
+        var filter = TimelineFilter(request)
+        filter.kind = .memories
+        let items = try await ledger { [filter] in
+            try $0.timeline(filter, after: nil, limit: Self.mostZipped + 1)
+        }
+        let photos = items.prefix(Self.mostZipped).compactMap { item -> PhotoZip.Photo? in
+            guard case .event(let picture) = item.source, let md5 = item.md5,
+                let object = storedCopy(of: md5, among: [item]), object.size <= Int64(Self.mostRead),
+                let name = item.fileName(keys)
+            else { return nil }
+            return .init(key: object.key, name: name, modified: picture.createdAt)
+        }
+        let rest = items.count > Self.mostZipped ? ["what is older: choose a year"] : []
+        let zip = PhotoZip(of: photos, from: store, leavingOut: rest, now: workspace.time.now())
+        return WebResponse(
+            200,
+            headers: [
+                .init("Content-Type", "application/zip"), Self.askAgain,
+                .init("Content-Disposition", "attachment; filename=memories.zip"),
+            ] + Self.security, body: .stream(AsyncStream { await zip.next() }))
+    }
+
+    /// A file on this disk that has these bytes, as far as its size and time tell.
+    func file(of md5: MD5Digest, among items: [TimelineItem]) async throws -> FilePath? {
+        let photos = items.compactMap { item -> PhotoStatus? in
+            guard case .photo(let photo) = item.source, photo.state == .uploaded, photo.md5 == md5 else { return nil }
+            return photo
+        }
+        if photos.isEmpty { return nil }
+        return try await disk.run { photos.first { $0.isAsKnown }?.path }
+    }
+}
+
+extension TimelineItem {
+    var event: EventPicture? {
+        if case .event(let picture) = source { picture } else { nil }
+    }
+
+    /// What it is called when it is kept: by the file's name, or as `archive download` names it.
+    fileprivate func fileName(_ keys: KeyLayout) -> String? {
+        guard let object else { return nil }
+        switch source {
+        case .photo(let photo):
+            guard let name = photo.path.lastComponent else { return nil }
+            // What is stored of it may be a JPEG.
+            let ending = MediaType.ending(ofContentType: object.contentType)
+            return name.extension?.lowercased() == ending ? name.string : "\(name.stem).\(ending)"
+        case .event(let picture):
+            if let place = ArchivedPhotoPlace(object.key, of: keys) {
+                return ArchiveFileName.name(
+                    of: place, createdAt: picture.createdAt, contentType: object.contentType
+                ).string
+            }
+            return "\(CalendarDay(picture.createdAt)).\(MediaType.ending(ofContentType: object.contentType))"
+        }
+    }
+}
