@@ -17,7 +17,8 @@ extension GallerySite {
         }
         let follower = PageFollower(place, time: time) { try await state(of: name, request, session) }
         return WebResponse(
-            200, headers: [.init("Content-Type", "text/event-stream"), .init("Cache-Control", "no-store")] + Self.security,
+            200,
+            headers: [.init("Content-Type", "text/event-stream"), .init("Cache-Control", "no-store")] + Self.security,
             body: .stream(AsyncStream { await follower.next() }))
     }
 

@@ -58,7 +58,8 @@ struct SharedFiles: Sendable {
     /// - Returns: `nil` where there is none.
     /// - Throws: ``StoreError``, ``LedgerError``.
     func find(_ share: ShareID, _ path: [String]) async throws -> (path: FilePath, type: String)? {
-        guard path.first != ShareKeys.guestName, try await isLive(share), let key = try? ObjectKey(segments: ["shares", "\(share)"] + path),
+        guard path.first != ShareKeys.guestName, try await isLive(share),
+            let key = try? ObjectKey(segments: ["shares", "\(share)"] + path),
             let found = try await store.file(of: key)
         else { return nil }
         return (found.path, found.info.contentType ?? "application/octet-stream")

@@ -61,7 +61,8 @@ package struct SharePlanner: Sendable {
         let takesGuests = order.takesGuests ?? existing?.takesGuests ?? false
         if takesGuests {
             notes.append(
-                "Whoever has the link may add photos, up to \(GuestRules.mostPhotos); you decide which of them are kept (--guests).")
+                "Whoever has the link may add photos, up to \(GuestRules.mostPhotos); you decide which of them are kept (--guests)."
+            )
         }
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(choice.items.map(\.md5)), besides: folder)

@@ -186,7 +186,10 @@ final class RequestAssembler: ChannelDuplexHandler {
             }
         let request = WebRequest(
             method, target.segments, isFolder: target.isFolder, query: target.query,
-            headers: head.headers.map { WebRequest.Field($0.name.lowercased(), $0.value) }, body: body, peer: peer)
+            headers: head.headers.map { field in
+                let name = field.name.lowercased()
+                return WebRequest.Field(name, name == "host" ? target.authority ?? field.value : field.value)
+            }, body: body, peer: peer)
         isAnswering = true
         watch.requestIsRead()
         requests.yield(incoming(.request(request), head.isKeepAlive && !head.headers.contains(name: "upgrade")))

@@ -10,18 +10,24 @@ struct RequestTarget: Hashable {
         case noSuchPath
     }
 
+    /// Of a target as a proxy writes it: it counts before the header's (RFC 9112, 3.2.2).
+    let authority: String?
     let segments: [String]
     let isFolder: Bool
     let query: [WebRequest.Field]
 
     init(_ target: String) throws(Fault) {
         var rest = target[...]
-        if !rest.hasPrefix("/") {
-            // As a proxy writes it. Whose name the authority is, is not asked.
+        if rest.hasPrefix("/") {
+            authority = nil
+        } else {
             guard let scheme = ["http://", "https://"].first(where: { rest.lowercased().hasPrefix($0) }) else {
                 throw .malformed
             }
-            rest = rest.dropFirst(scheme.count).drop { $0 != "/" && $0 != "?" }
+            rest = rest.dropFirst(scheme.count)
+            let name = rest.prefix { $0 != "/" && $0 != "?" }
+            authority = String(name)
+            rest = rest[name.endIndex...]
         }
         guard !rest.contains("#") else { throw .malformed }
         let path = rest.prefix { $0 != "?" }

@@ -140,6 +140,17 @@ import Testing
         }
     }
 
+    /// RFC 9112, 3.2.2.
+    @Test func `The host of a target counts before that of the header`() async throws {
+        try await TestedServer.run { request in
+            WebResponse(200, body: .bytes(Data((request.header("host") ?? "none").utf8)))
+        } _: { server in
+            let visitor = try Visitor(port: server.port)
+            #expect(await visitor.ask("GET http://other.example:1/a").text == "other.example:1")
+            #expect(await visitor.ask("GET /a").text != "other.example:1")
+        }
+    }
+
     @Test(arguments: ["*", "a", "ftp://a/b", "/?a=%", "/?%ff=1"])
     func `A target that is none of ours is 400`(target: String) async throws {
         try await TestedServer.run(limits: .short) { server in

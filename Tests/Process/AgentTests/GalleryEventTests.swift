@@ -40,7 +40,8 @@ import Testing
             let place = home.tree.path("more-\(number)")
             more.append(
                 try ChildProcess(
-                    "/usr/bin/curl", jar + ["-N", "-o", place.string, events + "shares"], environment: home.environment))
+                    "/usr/bin/curl", jar + ["-N", "-o", place.string, events + "shares"], environment: home.environment)
+            )
             _ = try await eventually("the stream to begin") {
                 ((try? place.bytes) ?? []).isEmpty ? nil : true
             }
