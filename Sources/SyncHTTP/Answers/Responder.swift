@@ -21,7 +21,9 @@ struct Responder: Sendable {
     func answer(_ incoming: IncomingRequest, on channel: any Channel) async throws -> Bool {
         let (request, response): (WebRequest, WebResponse)
         switch incoming.content {
-        case .request(let whole): (request, response) = (whole, await handler.answer(whole))
+        case .request(let whole):
+            (request, response) = (whole, await handler.answer(whole))
+            incoming.room?.giveBack()
         case .refused(let status):
             (request, response) = (WebRequest(incoming.isHead ? .head : .get, []), Self.refusal(status))
         }

@@ -1,12 +1,23 @@
 import NIOCore
+import SyncSystem
 
 /// Memory for a large body, as long as somebody holds this: the client may be gone while its request is answered.
 final class BodyRoom: Sendable {
     private let free: @Sendable () -> Void
+    private let isGivenBack = Mutex(false)
 
     init(free: @escaping @Sendable () -> Void) { self.free = free }
 
-    deinit { free() }
+    deinit { giveBack() }
+
+    /// Before the answer leaves: whoever has it may send the next one.
+    func giveBack() {
+        let isFirst = isGivenBack.withLock { isGivenBack in
+            defer { isGivenBack = true }
+            return !isGivenBack
+        }
+        if isFirst { free() }
+    }
 }
 
 /// All connections of a server, on its one event loop.
