@@ -110,7 +110,9 @@ package struct LedgerRebuild: Sendable {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
-        try await list(onStep)
+        summary.problems += try await RebuiltListing(store: store, ledger: ledger, keys: keys, time: time).run {
+            onStep(.listed($0))
+        }
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
@@ -280,25 +282,6 @@ package struct LedgerRebuild: Sendable {
             gone = parent
         }
         return gone
-    }
-
-    // MARK: What is stored
-
-    private func list(_ onStep: @Sendable (Step) -> Void) async throws {
-        var count = 0
-        for prefix in keys.ownPrefixes {
-            var askedAt = time.now()
-            for try await page in store.listing(prefix: prefix) {
-                let (objects, at) = (page.objects, askedAt)
-                let tellsRestores = store.capabilities.restoresInLists == true
-                try await ledger { [keys] in
-                    try $0.noteListed(objects, keys: keys, tellsRestores: tellsRestores, at: at)
-                }
-                count += objects.count
-                onStep(.listed(count))
-                askedAt = time.now()
-            }
-        }
     }
 
     // MARK: Names

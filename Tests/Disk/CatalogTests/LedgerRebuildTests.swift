@@ -46,6 +46,14 @@ struct LedgerRebuildTests {
         #expect(bench.store.count(.put) == puts)
     }
 
+    @Test func `what one listing cannot look at is no loss`() async throws {
+        _ = try await lost()
+        let machine = try bench.machine("new")
+        let first = try await machine.rebuild(over: HastyListing(base: bench.memory, prefix: bench.keys.photos))
+        #expect(first.lost == 0 && first.problems == [])
+        #expect(try machine.known() == Self.paths)
+    }
+
     @Test func `what is on the disk with the size and time of then is taken for it, and nothing else is`() async throws
     {
         let old = try await lost()
@@ -356,5 +364,21 @@ struct LedgerRebuildTests {
         _ = try await bench.memory.put(
             ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: key,
             attributes: ObjectAttributes(contentType: "application/gzip"), condition: .overwrite)
+    }
+}
+
+/// A store that cannot look at objects of a prefix while it lists them.
+private struct HastyListing: WrappedStore {
+    let base: any ObjectStore
+    let prefix: String
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        var page = try await base.list(prefix: prefix, after: after, limit: limit)
+        for object in page.objects where object.key.rawValue.hasPrefix(self.prefix) {
+            let failure = StoreError(.serverFailed, operation: "list", key: object.key.rawValue, message: "not now")
+            page.problems.append(ObjectProblem(key: object.key, error: failure))
+        }
+        page.objects.removeAll { $0.key.rawValue.hasPrefix(self.prefix) }
+        return page
     }
 }
