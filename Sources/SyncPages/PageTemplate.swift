@@ -15,7 +15,7 @@ struct PageTemplate: Sendable {
         policy: """
             default-src 'none'; img-src 'self'; media-src 'self'; \
             style-src 'sha256-MzKRf8gnq5m+79oYfjSqVoSTVxCW9cwiHVPtoyPPuNg='; \
-            script-src 'sha256-02lvEgFSmum690AiuTkAHXnErWP7281sxMP3vRsMsZM='; \
+            script-src 'sha256-ElNzwlFI+sfz5BDizkmcCisWAfRb7/5cJRe7o8lcxGg='; \
             connect-src 'self'; base-uri 'none'; form-action 'none'
             """
     )

@@ -62,6 +62,7 @@ struct GuestsCommand: WorkspaceCommand {
         guard accept || refuse else { return try await answer(all, ledger) }
         let chosen = try chosen(of: all)
         let desk = workspace.guestDesk(ledger)
+        var problems: [GuestDesk.Problem] = []
         if refuse {
             try await desk.refuse(chosen)
         } else {
@@ -70,14 +71,14 @@ struct GuestsCommand: WorkspaceCommand {
                 throw CommandFailure(.usage, "nothing is known of the share any more: say --into which folder")
             }
             do {
-                _ = try await desk.accept(chosen, into: folder, isChosen: into != nil)
-            } catch let error as GuestDesk.Failure {
+                problems = try await desk.accept(chosen, into: folder, isChosen: into != nil)
+            } catch let error as GuestDesk.NoFolder {
                 throw CommandFailure(.failed, "\(error)")
             }
         }
         let slots = Set(chosen.map(\.slot))
         return try await answer(
-            try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger)
+            try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger, problems)
     }
 
     private func takeIn(_ ledger: LedgerQueue, _ workspace: Workspace) async throws {
@@ -100,12 +101,16 @@ struct GuestsCommand: WorkspaceCommand {
         return wanted
     }
 
-    private func answer(_ photos: [GuestPhoto], _ ledger: LedgerQueue) async throws -> Answer {
+    private func answer(
+        _ photos: [GuestPhoto], _ ledger: LedgerQueue, _ problems: [GuestDesk.Problem] = []
+    ) async throws -> Answer {
         let shares = try await ledger { ledger in
             try Dictionary(uniqueKeysWithValues: Set(photos.map(\.share)).map { ($0, try ledger.share($0)) })
         }
-        let report = GuestReport(photos: photos.map { .init($0, of: shares[$0.share] ?? nil) })
-        return Answer(report) { _ in report.lines }
+        let reasons = Dictionary(uniqueKeysWithValues: problems.map { ($0.photo.slot, $0.reason) })
+        let report = GuestReport(
+            photos: photos.map { .init($0, of: shares[$0.share] ?? nil, reason: reasons[$0.slot]) })
+        return Answer(report, status: problems.isEmpty ? .done : .partlyDone) { _ in report.lines }
     }
 }
 
@@ -125,7 +130,8 @@ private struct GuestReport: Encodable {
         @Nullable var path: String?
         @Nullable var reason: String?
 
-        init(_ photo: GuestPhoto, of share: ShareRecord?) {
+        /// - Parameter reason: why it goes on waiting.
+        init(_ photo: GuestPhoto, of share: ShareRecord?, reason problem: String?) {
             shareId = "\(photo.share)"
             location = share?.location
             number = photo.slot
@@ -134,7 +140,7 @@ private struct GuestReport: Encodable {
             contentType = photo.contentType
             receivedAt = photo.receivedAt
             path = photo.path?.text
-            reason = photo.reason
+            reason = problem ?? photo.reason
         }
     }
 

@@ -59,7 +59,7 @@ struct SyncCommand: WorkspaceCommand {
                 delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed),
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
-                }, told: progress.told)
+                }, guests: try ledger.guestProblems(), told: progress.told)
         }
         do {
             try await parts.monitoring.note()

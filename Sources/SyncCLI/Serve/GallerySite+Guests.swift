@@ -33,6 +33,16 @@ extension GallerySite {
 
     // MARK: What guests send
 
+    /// Whether a page may ask for photos now: it was written before, and the gallery may be shown read-only.
+    func takesGuests(_ request: WebRequest) async throws -> WebResponse {
+        var takes = false
+        if let id = ShareID(request.segments[1]), let sharedFiles, !isReadOnly {
+            takes = try await sharedFiles.takesGuests(id)
+            guestPages.note(id, takes)
+        }
+        return WebResponse(takes ? 204 : 404, headers: [.init("Cache-Control", "no-store")] + Self.security)
+    }
+
     /// The body is a photo, and nothing else. A page from elsewhere cannot send one: browsers ask before (Fetch, 3.3).
     func guestPhoto(_ request: WebRequest) async throws -> WebResponse {
         func told(_ status: Int) -> WebResponse { WebResponse(status, headers: Self.security) }
@@ -67,9 +77,11 @@ extension GallerySite {
             let photo = try await ledger({ try $0.guestPhotos(of: id) }).first(where: { $0.slot == slot }),
             photo.state == .waiting
         else { return missing() }
+        let file = workspace.guestDesk(ledger).box.thumbnail(of: photo)
+        guard try await disk.run({ FileStamp.ofFile(file) != nil }) else { return Self.drawnIcon }
         return WebResponse(
             200, headers: [.init("Content-Type", "image/jpeg"), .init("Cache-Control", "no-store")] + Self.security,
-            body: .file(workspace.guestDesk(ledger).box.thumbnail(of: photo)))
+            body: .file(file))
     }
 
     func decideGuests(_ share: String, _ form: WebForm, _ session: String) async throws -> WebResponse {
@@ -82,8 +94,12 @@ extension GallerySite {
         switch form["do"] {
         case "accept":
             do {
-                _ = try await desk.accept(photos, into: record.folder)
-            } catch let error as GuestDesk.Failure {
+                let problems = try await desk.accept(photos, into: record.folder)
+                if !problems.isEmpty {
+                    let reasons = problems.map { "photo \($0.photo.slot): \($0.reason)" }.joined(separator: "; ")
+                    throw CommandFailure(.partlyDone, "These go on waiting: \(reasons)")
+                }
+            } catch let error as GuestDesk.NoFolder {
                 throw CommandFailure(.failed, "\(error)")
             }
         case "refuse": try await desk.refuse(photos)

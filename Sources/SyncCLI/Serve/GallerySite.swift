@@ -75,6 +75,7 @@ struct GallerySite: WebHandler {
         case (.get, "healthz") where path.count == 1, (.head, "healthz") where path.count == 1:
             return WebResponse(200, headers: [Self.plain], body: .bytes(Data("ok\n".utf8)))
         case (.get, "metrics") where path.count == 1 && isLocal: return try await metrics()
+        case (.get, "s") where path.count == 3 && path[2] == ShareKeys.guestName: return try await takesGuests(request)
         case (.get, "s"), (.head, "s"): return try await sharedFile(request)
         case (.post, "s") where !isReadOnly && path.count == 3 && path[2] == ShareKeys.guestName:
             return try await guestPhoto(request)
@@ -181,16 +182,17 @@ struct GallerySite: WebHandler {
 
     // MARK: Pictures
 
+    /// In place of what is known, and cannot be shown now.
+    static let drawnIcon = WebResponse(
+        200, headers: [.init("Content-Type", "image/svg+xml"), .init("Cache-Control", "no-store")] + security,
+        body: .bytes(Data(SitePage.icon.utf8)))
+
     private func picture(_ id: String, _ size: PictureCache.Size) async throws -> WebResponse {
         guard let md5 = MD5Digest(hex: id) else { return missing() }
         if size == .picture, let film = try await film(md5) { return film }
         guard let file = try await pictures.file(of: md5, size) else {
             guard try await !items(md5).isEmpty else { return missing() }
-            // It is known, and cannot be shown now.
-            return WebResponse(
-                200,
-                headers: [.init("Content-Type", "image/svg+xml"), .init("Cache-Control", "no-store")]
-                    + Self.security, body: .bytes(Data(SitePage.icon.utf8)))
+            return Self.drawnIcon
         }
         return WebResponse(
             200,
@@ -252,7 +254,6 @@ struct GallerySite: WebHandler {
             return page(404, "Not found", "This share has ended, or has no such photo.")
         }
         if rest.isEmpty, !isReadOnly {
-            guestPages.note(id, try await sharedFiles.takesGuests(id))
             if try await rewritePage(of: id, file.path) {
                 file = try await sharedFiles.find(id, ["index.html"]) ?? file
             }

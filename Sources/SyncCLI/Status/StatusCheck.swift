@@ -94,6 +94,7 @@ struct StatusCheck {
         for folder in report.folders where folder.problem != nil {
             add(.warning, "\(folder.path): \(folder.problem ?? "")")
         }
+        if let problem = report.guests.problem { add(.warning, "photos of guests cannot be taken in (\(problem))") }
         add(
             report.catalog.problem == nil ? nil : .warning,
             "the catalogue is not up to date (\(report.catalog.problem ?? ""))")

@@ -71,7 +71,8 @@ struct StatusReader {
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
-        report.guests = StatusReport.Guests(waiting: try ledger.waitingGuestPhotos().count)
+        report.guests = StatusReport.Guests(
+            waiting: try ledger.waitingGuestPhotos().count, problem: try ledger.guestProblems().first?.problem)
         report.retention = StatusReport.Retention(
             try installation.retentionOutlook.standing(ledger, at: installation.time.now()))
         return Status(

@@ -181,6 +181,8 @@ struct StatusReport: Encodable {
     /// Photos that guests have added to shares.
     struct Guests: Encodable {
         var waiting = 0
+        /// Why more cannot be taken in.
+        @Nullable var problem: String?
     }
 
     struct Unsynced: Encodable {

@@ -213,7 +213,9 @@ struct StatusView {
         let totals = report.totals
         let problems = report.folders.compactMap(\.problem)
         let elsewhere = report.elsewhere
-        guard totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0 else {
+        let guests = report.guests.problem.map { "photos of guests cannot be taken in: \($0)" }
+        let isWrong = totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0
+        guard isWrong || guests != nil else {
             if report.originals.waiting > 0 {
                 let waiting = Quantities.counted(report.originals.waiting, "original is", plural: "originals are")
                 let bytes = Quantities.bytes(report.originals.waitingBytes)
@@ -222,7 +224,7 @@ struct StatusView {
             return totals.files > 0 && totals.leftOut == 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
-        for problem in problems {
+        for problem in problems + [guests].compactMap(\.self) {
             lines += terminal.wrapped(problem, indent: 2, .yellow)
         }
         let named = Set(failed.map(\.path.text) + report.delayed.map(\.path))

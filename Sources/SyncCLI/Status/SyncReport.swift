@@ -64,13 +64,15 @@ struct SyncReport: Report {
     ///   - unsaved: what restores have brought back, and could not be saved.
     ///   - delayed: photos that were tried and wait.
     ///   - elsewhere: what is damaged of machines that are silent.
+    ///   - guests: what keeps photos of guests from being taken in.
     ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
         moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil,
         withoutOriginal: Int = 0, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
-        delayed: [PhotoStatus], elsewhere: [OtherDamage] = [], told: Set<FilePath>
+        delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
+        guests: [(share: ShareID, location: String, problem: String)] = [], told: Set<FilePath>
     ) {
         self.unfinished = unfinished
         self.failures = failures.map { Problem(path: $0.path.text, message: $0.error ?? "") }
@@ -99,6 +101,11 @@ struct SyncReport: Report {
         self.withoutOriginal = withoutOriginal
         problems += (kept?.failures ?? []).map {
             Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
+        }
+        problems += guests.map {
+            Problem(
+                path: "\($0.location), share \($0.share)", message: "photos of guests cannot be taken in: \($0.problem)"
+            )
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         self.unsaved = unsaved.count

@@ -7,7 +7,8 @@ package import SyncSystem
 package import SystemPackage
 
 /// Takes what guests put beside a share to this machine, where it waits for its owner's word, whatever becomes of the share.
-/// In the store an empty object is left in its place, so that a share takes no more in its life than it may.
+/// What is in the store stays there as long as the share does: until the owner has decided, this machine has no other copy; and
+/// its place stays taken, so that a share takes no more in its life than it may.
 package struct GuestIntake: Sendable {
     /// Where a guest's photo waits, and its small picture.
     package struct Box: Sendable {
@@ -31,7 +32,7 @@ package struct GuestIntake: Sendable {
             place(of: photo.share).appending("\(photo.slot).thumbnail.jpg")
         }
 
-        fileprivate func place(of share: ShareID) -> FilePath { folder.appending("\(share)") }
+        func place(of share: ShareID) -> FilePath { folder.appending("\(share)") }
 
         /// While it is read.
         fileprivate func draft(_ share: ShareID, _ slot: Int) -> FilePath { place(of: share).appending("\(slot).new") }
@@ -58,11 +59,20 @@ package struct GuestIntake: Sendable {
 
         /// The ledger is on the same disk.
         fileprivate func requireRoom(for bytes: Int64) throws {
-            guard freeBytes(folder) ?? .max >= bytes + Self.roomKept else { throw Errno.noSpace }
+            guard freeBytes(folder) ?? .max >= bytes + Self.roomKept else { throw NoRoom(folder: folder) }
         }
 
         /// Bytes that guests leave free.
-        private static let roomKept: Int64 = 1 << 30
+        fileprivate static let roomKept: Int64 = 1 << 30
+    }
+
+    /// The disk is all but full.
+    package struct NoRoom: Error, Hashable, Sendable, CustomStringConvertible {
+        let folder: FilePath
+
+        package var description: String {
+            "less than \(Box.roomKept >> 30) GiB would be free on the disk of \(folder.string.escapingControls); make room there"
+        }
     }
 
     private static let thumbnailSide = 320
@@ -110,14 +120,15 @@ package struct GuestIntake: Sendable {
     package func take(_ share: ShareID) async throws -> Int {
         let keys = ShareKeys(share)
         var found: [ObjectInfo] = []
-        // What is empty was taken before.
-        for try await objects in store.pages(prefix: keys.guestFolder) { found += objects.filter { $0.size > 0 } }
+        for try await objects in store.pages(prefix: keys.guestFolder) { found += objects }
         if found.isEmpty { return 0 }
         guard let lock = try await disk.run({ [box] in try box.lock(share) }) else {
             throw ShareError.inOtherHands(share)
         }
         let result = await Result { try await take(found, of: share) }
         try? lock.close()
+        let problem: String? = if case .failure(let error) = result { "\(error)" } else { nil }
+        try await ledger.finish { try $0.noteGuestProblem(problem, of: share) }
         return try result.get()
     }
 
@@ -137,7 +148,6 @@ package struct GuestIntake: Sendable {
                     continue
                 }
                 if try await take(object, as: slot, of: share) { count += 1 }
-                try await ShareStorage(store: store).put(text: [], type: MediaType.unknown.name, at: object.key)
             } catch let error as StoreError where error.concernsWholeStore {
                 throw error
             } catch  where !(error is CancellationError || error is LedgerError) {
@@ -168,22 +178,36 @@ package struct GuestIntake: Sendable {
 
     /// - Returns: whether it waits, and did not before.
     private func take(_ object: ObjectInfo, as slot: Int, of share: ShareID) async throws -> Bool {
+        let source = Self.source(of: object)
+        let noted = try await ledger { try $0.guestPhotos(of: share) }
+        if let known = noted.first(where: { $0.source == source }), try await isKept(known) { return false }
         guard object.size <= GuestRules.mostBytes else {
             return try await refuse(slot, of: share, object, SHA256Digest(of: []), Self.tooLarge)
         }
         let bytes = try await store.bytes(of: object.key, limit: Int(GuestRules.mostBytes))
         let digest = SHA256Digest(of: bytes)
-        let noted = try await ledger { try $0.guestPhotos(of: share) }
-        // Whoever was killed has kept it, and not said so in the store.
-        if noted.contains(where: { $0.sha256 == digest }) { return false }
-        // Two guests may have sent to one place: the second one gets another number.
-        let taken = Set(noted.map(\.slot))
-        let free = taken.contains(slot) ? (0..<GuestRules.mostPhotos).first { !taken.contains($0) } : slot
-        guard let slot = free else {
-            logger.notice("share \(share): a guest's photo was not kept: there are \(GuestRules.mostPhotos) already")
-            return false
+        if let known = noted.first(where: { $0.sha256 == digest }) {
+            try await ledger.finish { try $0.noteGuestSource(source, of: share, known.slot) }
+            if try await isKept(known) { return false }
+            return try await keep(bytes, digest, as: known.slot, of: share, object)
         }
-        return try await keep(bytes, digest, as: slot, of: share, object)
+        // What lies over another one gets another number, behind those of the places.
+        let taken = Set(noted.map(\.slot))
+        let numbers = taken.contains(slot) ? GuestRules.mostPhotos..<2 * GuestRules.mostPhotos : slot..<slot + 1
+        guard let number = numbers.first(where: { !taken.contains($0) }) else { return false }
+        return try await keep(bytes, digest, as: number, of: share, object)
+    }
+
+    /// What tells an object from one that comes to its place later.
+    private static func source(of object: ObjectInfo) -> String {
+        let version = object.etag ?? object.modified.map { "\($0.timeIntervalSince1970)" } ?? ""
+        return "\(object.key.lastSegment) \(object.size) \(version)"
+    }
+
+    /// Whether nothing has to be fetched: what waits can have been lost here.
+    private func isKept(_ photo: GuestPhoto) async throws -> Bool {
+        guard photo.state == .waiting else { return true }
+        return try await disk.run { [box] in FileStamp.ofFile(box.file(of: photo))?.size == photo.size }
     }
 
     private func keep(
@@ -200,7 +224,7 @@ package struct GuestIntake: Sendable {
             }
             let photo = GuestPhoto(
                 share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: type.name,
-                receivedAt: time.now())
+                receivedAt: time.now(), source: Self.source(of: object))
             try await disk.run { [box] in
                 if let small {
                     _ = try NewFile.save(
@@ -212,7 +236,7 @@ package struct GuestIntake: Sendable {
             return try await ledger.finish { try $0.addGuestPhoto(photo) }
         } catch let error as PhotoError where Self.isNoPhoto(error) {
             try await disk.run { _ = try? draft.unlink() }
-            return try await refuse(slot, of: share, object, digest, "\(error)")
+            return try await refuse(slot, of: share, object, digest, Self.reason(error))
         }
     }
 
@@ -240,6 +264,15 @@ package struct GuestIntake: Sendable {
         }
     }
 
+    /// Of what is kept nowhere on this machine.
+    private static func reason(_ error: PhotoError) -> String {
+        switch error.code {
+        case .truncated: "the file ends before its picture does"
+        case .corrupt: "the picture's data is damaged"
+        default: "it is no photo"
+        }
+    }
+
     private func refuse(
         _ slot: Int, of share: ShareID, _ object: ObjectInfo, _ digest: SHA256Digest, _ reason: String
     ) async throws -> Bool {
@@ -247,7 +280,7 @@ package struct GuestIntake: Sendable {
         let photo = GuestPhoto(
             share: share, slot: slot, sha256: digest, size: object.size,
             contentType: object.contentType ?? MediaType.unknown.name, receivedAt: time.now(), state: .refused,
-            reason: reason)
+            reason: reason, source: Self.source(of: object))
         _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
         return false
     }
@@ -256,129 +289,5 @@ package struct GuestIntake: Sendable {
 extension Result where Failure == any Error {
     fileprivate init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}
-
-/// Carries out what the owner has decided on photos of guests.
-package struct GuestDesk: Sendable {
-    /// Why a photo could not be put where it belongs.
-    package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The vacation's folder.
-        case noFolder(FilePath)
-        /// What was kept of it here is gone.
-        case lost(FilePath)
-        /// No name is free for it.
-        case noName(FilePath)
-
-        package var description: String {
-            switch self {
-            case .noFolder(let folder):
-                "\(folder.string.escapingControls) is not what it was when it was shared: bring its disk back, or name a folder with --into"
-            case .lost(let file):
-                "\(file.string.escapingControls) is gone, or is not what the guest has sent: refuse it, and ask for it again"
-            case .noName(let file): "\(file.string.escapingControls) has the name that the photo was to get"
-            }
-        }
-    }
-
-    private let ledger: LedgerQueue
-    package let box: GuestIntake.Box
-    private let disk: BlockingPool
-    private let time: TimeSource
-
-    package init(ledger: LedgerQueue, box: GuestIntake.Box, disk: BlockingPool, time: TimeSource) {
-        self.ledger = ledger
-        self.box = box
-        self.disk = disk
-        self.time = time
-    }
-
-    /// Makes files of a vacation of them, under names of ours. A kill between two lines leaves none of them in two places.
-    /// - Parameter isChosen: whether the folder was named for this, and is not just that of the vacation.
-    /// - Throws: ``Failure``, ``LedgerError``, `Errno`; those before it are accepted then.
-    package func accept(
-        _ photos: [GuestPhoto], into folder: FilePath, isChosen: Bool = false
-    ) async throws -> [FilePath] {
-        var files: [FilePath] = []
-        for photo in photos where photo.state == .waiting {
-            if !isChosen { try await requireVacation(in: folder, of: photo.share) }
-            let path = try await disk.run { [box] in try Self.place(photo, from: box.file(of: photo), in: folder) }
-            let now = time.now()
-            let isDecided = try await ledger.finish {
-                try $0.decideGuestPhoto(photo.slot, of: photo.share, .accepted, path: path, at: now)
-            }
-            if !isDecided, try await wasRefused(photo) {
-                try await disk.run { _ = try path.unlink() }
-                continue
-            }
-            await clear(photo)
-            files.append(path)
-        }
-        return files
-    }
-
-    /// Meanwhile, somewhere else.
-    private func wasRefused(_ photo: GuestPhoto) async throws -> Bool {
-        try await ledger { try $0.guestPhotos(of: photo.share) }.contains {
-            $0.slot == photo.slot && $0.state == .refused
-        }
-    }
-
-    /// The empty folder of a drive that is away is not filled: one of the files that are shared has to be there.
-    private func requireVacation(in folder: FilePath, of share: ShareID) async throws {
-        let files = try await ledger { try $0.sharePhotos(share) }.filter(\.isLocal).map(\.path)
-        let isThere = try await disk.run { files.isEmpty || files.contains { FileStamp.ofFile($0) != nil } }
-        guard isThere else { throw Failure.noFolder(folder) }
-    }
-
-    /// - Throws: ``LedgerError``.
-    package func refuse(_ photos: [GuestPhoto]) async throws {
-        for photo in photos where photo.state == .waiting {
-            let now = time.now()
-            let isDecided = try await ledger.finish {
-                try $0.decideGuestPhoto(photo.slot, of: photo.share, .refused, at: now)
-            }
-            if isDecided { await clear(photo) }
-        }
-    }
-
-    /// What stays is of no use to anybody, and in nobody's way.
-    private func clear(_ photo: GuestPhoto) async {
-        try? await disk.run { [box] in
-            for file in [box.file(of: photo), box.thumbnail(of: photo)] { _ = try? file.unlink() }
-            _ = try? box.place(of: photo.share).removeFolder()
-        }
-    }
-
-    private static func place(_ photo: GuestPhoto, from file: FilePath, in folder: FilePath) throws -> FilePath {
-        // What a missing drive leaves behind is not filled.
-        guard (try? FileStatus(at: folder, followsLinks: true))?.kind == .folder else { throw Failure.noFolder(folder) }
-        let ending = MediaType.ending(ofContentType: photo.contentType)
-        let path = folder.appending("guest-\("\(photo.share)".prefix(8))-\(photo.slot).\(ending)")
-        if try digest(of: path) == photo.sha256 { return path }
-        guard try digest(of: file) == photo.sha256 else { throw Failure.lost(file) }
-        let bytes = try bytes(of: file)
-        guard try NewFile.save(bytes, to: path, permissions: readable, overwrites: false) else {
-            throw Failure.noName(path)
-        }
-        return path
-    }
-
-    /// As a person's own photos are; the umask is taken off.
-    private static let readable: FilePermissions = [.ownerReadWrite, .groupReadWrite, .otherReadWrite]
-
-    private static func bytes(of file: FilePath) throws -> [UInt8] {
-        let descriptor = try FileDescriptor.opened(file, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
-        defer { try? descriptor.close() }
-        return try descriptor.bytes(atMost: Int(GuestRules.mostBytes))
-    }
-
-    /// - Returns: `nil` where there is no such file.
-    private static func digest(of file: FilePath) throws -> SHA256Digest? {
-        do {
-            return SHA256Digest(of: try bytes(of: file))
-        } catch Errno.noSuchFileOrDirectory {
-            return nil
-        }
     }
 }

@@ -3,6 +3,8 @@ enum GuestSchema {
     static let name = "photos of guests"
     static let all = [
         "ALTER TABLE shares ADD COLUMN takes_guests INTEGER NOT NULL DEFAULT 0 CHECK (takes_guests IN (0, 1))",
+        // Why the last attempt to take photos in did not get to its end; NULL: it did.
+        "ALTER TABLE shares ADD COLUMN guests_problem TEXT",
         photos,
     ]
 
@@ -19,6 +21,7 @@ enum GuestSchema {
             decided_at INTEGER,
             path BLOB,                                         -- of the accepted one
             reason TEXT,
+            source TEXT,                                       -- the object in the store, and which one of its place
             PRIMARY KEY (share, slot),
             CHECK ((state = 'waiting') = (decided_at IS NULL))
         ) STRICT, WITHOUT ROWID;

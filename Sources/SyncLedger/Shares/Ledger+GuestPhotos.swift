@@ -26,10 +26,12 @@ package struct GuestPhoto: Hashable, Sendable {
     package let path: FilePath?
     /// Why nobody was asked whether to refuse it, in plain words.
     package let reason: String?
+    /// What tells the object in the store from others of its place; `nil` where that is not known.
+    package let source: String?
 
     package init(
         share: ShareID, slot: Int, sha256: SHA256Digest, size: Int64, contentType: String, receivedAt: Date,
-        state: State = .waiting, path: FilePath? = nil, reason: String? = nil
+        state: State = .waiting, path: FilePath? = nil, reason: String? = nil, source: String? = nil
     ) {
         self.share = share
         self.slot = slot
@@ -40,6 +42,7 @@ package struct GuestPhoto: Hashable, Sendable {
         self.state = state
         self.path = path
         self.reason = reason
+        self.source = source
     }
 }
 
@@ -67,14 +70,44 @@ extension Ledger {
             let isDecided = photo.state != .waiting
             return try db.run(
                 """
-                INSERT INTO guest_photos (share, slot, sha256, size, content_type, received_at, state, decided_at, reason)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO guest_photos (share, slot, sha256, size, content_type, received_at, state, decided_at, reason,
+                    source)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
                 [
                     photo.share.description, photo.slot, photo.sha256.blob, photo.size, photo.contentType,
                     photo.receivedAt.milliseconds, photo.state.rawValue,
-                    isDecided ? photo.receivedAt.milliseconds : nil, photo.reason,
+                    isDecided ? photo.receivedAt.milliseconds : nil, photo.reason, photo.source,
                 ]) > 0
+        }
+    }
+
+    /// Notes from where a photo has come.
+    package func noteGuestSource(_ source: String, of share: ShareID, _ slot: Int) throws(LedgerError) {
+        try write("note where a guest's photo is") { db in
+            try db.run(
+                "UPDATE guest_photos SET source = ? WHERE share = ? AND slot = ?", [source, share.description, slot])
+            return
+        }
+    }
+
+    /// Notes why what guests have sent could not be taken in; `nil`: it was.
+    package func noteGuestProblem(_ problem: String?, of share: ShareID) throws(LedgerError) {
+        try write("note how guests' photos come in") { db in
+            try db.run(
+                "UPDATE shares SET guests_problem = ?1 WHERE id = ?2 AND guests_problem IS NOT ?1",
+                [problem, share.description])
+            return
+        }
+    }
+
+    /// Why what guests have sent cannot be taken in, by shares; none where it can.
+    package func guestProblems() throws(LedgerError) -> [(share: ShareID, location: String, problem: String)] {
+        try read("list what keeps guests' photos from coming in") { db in
+            try Row.fetchAll(
+                db,
+                sql: "SELECT id, location, guests_problem FROM shares WHERE guests_problem IS NOT NULL ORDER BY number"
+            ).compactMap { row in ShareID(row[0] as String).map { ($0, row[1], row[2]) } }
         }
     }
 
@@ -95,7 +128,7 @@ extension Ledger {
 }
 
 extension GuestPhoto: FetchableRecord {
-    static let columns = "share, slot, sha256, size, content_type, received_at, state, path, reason"
+    static let columns = "share, slot, sha256, size, content_type, received_at, state, path, reason, source"
 
     init(row: Row) throws {
         guard let share = ShareID(row[0] as String), let sha256 = SHA256Digest(blob: row[2]),
@@ -104,6 +137,6 @@ extension GuestPhoto: FetchableRecord {
         self.init(
             share: share, slot: row[1], sha256: sha256, size: row[3], contentType: row[4],
             receivedAt: Date(milliseconds: row[5]), state: state, path: (row[7] as Data?).map { FilePath(blob: $0) },
-            reason: row[8])
+            reason: row[8], source: row[9])
     }
 }

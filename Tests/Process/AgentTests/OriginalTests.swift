@@ -71,13 +71,19 @@ import Testing
     func `in full quality, a photo that only the store has is shared as it was where its original is kept`(
         policy: OriginalsPolicy, width: Int
     ) async throws {
+        let home = try await homeOfStoredPhoto(policy)
+        #expect(try await sharedWidth(home) == width)
+    }
+
+    /// Of a vacation whose only photo is in the store alone.
+    private func homeOfStoredPhoto(_ policy: OriginalsPolicy) async throws -> AgentHome {
         let home = try AgentHome(more: Self.lines(policy, archiving: false))
         // An empty folder of vacations would pass for a drive that is not mounted.
         try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
         try home.photo(0).create(SamplePhoto.taken(0))
         _ = try await home.pass()
         try remove(home.photo(0))
-        #expect(try await sharedWidth(home) == width)
+        return home
     }
 
     /// Pixels of the only photo of an export.
@@ -93,11 +99,7 @@ import Testing
     func `in full quality, a photo that only the store has is exported as it was where its original is kept`(
         policy: OriginalsPolicy, width: Int
     ) async throws {
-        let home = try AgentHome(more: Self.lines(policy, archiving: false))
-        try home.vacations.appending("Zoo_2024-05-01").appending("0.jpg").create(SamplePhoto.taken(50))
-        try home.photo(0).create(SamplePhoto.taken(0))
-        _ = try await home.pass()
-        try remove(home.photo(0))
+        let home = try await homeOfStoredPhoto(policy)
         #expect(try await exportedWidth(home) == width)
     }
 

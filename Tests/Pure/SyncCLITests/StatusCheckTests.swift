@@ -81,6 +81,7 @@ import Testing
             $0.folders[0].problem = "gone | not mounted\n"
         },
         Row(level: .warning, words: "the catalogue is not up to date (full)") { $0.catalog.problem = "full" },
+        Row(level: .warning, words: "photos of guests cannot be taken in (full)") { $0.guests.problem = "full" },
         Row(level: .critical, words: "1 lost; 2 cannot be stored") {
             ($0.totals.failed, $0.totals.lost) = (2, 1)
         },

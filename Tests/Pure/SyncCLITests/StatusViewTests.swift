@@ -14,16 +14,18 @@ import Testing
     private func view(
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
         since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
-        restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = []
+        restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
+        guests: StatusReport.Guests = StatusReport.Guests()
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
         let overview = Overview(
             folders: [Overview.Folder(record: record, tallies: tallies)],
             tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
             store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
-        let report = StatusReport(
+        var report = StatusReport(
             overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
+        report.guests = guests
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
     }
@@ -54,6 +56,14 @@ import Testing
         #expect(text.contains("/home/ben/a.jpg") && text.contains("users/ana/photos/11.dat"))
         #expect(text.contains("which is silent: what was stored"))
         #expect(text.contains("and 2 more of machines that are silent"))
+    }
+
+    @Test func `photos of guests that wait are counted, and where they cannot come in not everything is called safe`() {
+        let waiting = view(tallies(uploaded: 3), guests: .init(waiting: 2)).text
+        #expect(waiting.contains("2 photos from guests wait") && waiting.contains("Everything is safe."))
+        let stuck = view(tallies(uploaded: 3), guests: .init(waiting: 0, problem: "there is no room")).text
+        #expect(stuck.contains("photos of guests cannot be taken in: there is no room"))
+        #expect(!stuck.contains("Everything is safe"))
     }
 
     @Test func `what is left out is named, and then not everything is called safe`() {
