@@ -58,6 +58,8 @@ extension SitePage {
         /// Of all of them together.
         package var facts: [Fact]
         package var rows: [Row]
+        /// What has to be said besides, a sentence each.
+        package var remarks: [String]
         /// What stands there when there are none.
         package var whenEmpty: String
         package var search: Search?
@@ -65,10 +67,12 @@ extension SitePage {
         package var next: String?
 
         package init(
-            facts: [Fact] = [], rows: [Row], whenEmpty: String, search: Search? = nil, next: String? = nil
+            facts: [Fact] = [], rows: [Row], remarks: [String] = [], whenEmpty: String, search: Search? = nil,
+            next: String? = nil
         ) {
             self.facts = facts
             self.rows = rows
+            self.remarks = remarks
             self.whenEmpty = whenEmpty
             self.search = search
             self.next = next

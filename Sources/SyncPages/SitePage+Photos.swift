@@ -18,10 +18,12 @@ extension SitePage {
             package var isFilm: Bool
             package var hasThumbnail: Bool
             package var canBeRestored: Bool
+            /// Its bytes can be had now.
+            package var canBeKept: Bool
 
             package init(
                 id: String?, name: String, day: CalendarDay, badge: String?, state: String, width: Int, height: Int,
-                isFilm: Bool, hasThumbnail: Bool, canBeRestored: Bool
+                isFilm: Bool, hasThumbnail: Bool, canBeRestored: Bool, canBeKept: Bool
             ) {
                 self.id = id
                 self.name = name
@@ -33,6 +35,7 @@ extension SitePage {
                 self.isFilm = isFilm
                 self.hasThumbnail = hasThumbnail
                 self.canBeRestored = canBeRestored
+                self.canBeKept = canBeKept
             }
         }
 
@@ -114,12 +117,24 @@ extension SitePage {
 
     /// One photo, large, with what is known of it.
     package struct Photo: Sendable {
+        /// Something that is stored of it beside its copy.
+        package struct Further: Sendable {
+            package var text: String
+            package var links: [Listing.Link]
+
+            package init(text: String, links: [Listing.Link]) {
+                self.text = text
+                self.links = links
+            }
+        }
+
         package var id: String
         package var name: String
         package var badge: String?
         package var state: String
         package var facts: [Fact]
         package var places: [String]
+        package var further: [Further]
         /// Its picture can be shown; else its thumbnail, if there is one.
         package var hasPicture: Bool
         package var hasThumbnail: Bool
@@ -130,7 +145,8 @@ extension SitePage {
 
         package init(
             id: String, name: String, badge: String?, state: String, facts: [Fact], places: [String],
-            hasPicture: Bool, hasThumbnail: Bool, isFilm: Bool, canBeRestored: Bool, download: String?
+            further: [Further] = [], hasPicture: Bool, hasThumbnail: Bool, isFilm: Bool, canBeRestored: Bool,
+            download: String?
         ) {
             self.id = id
             self.name = name
@@ -138,6 +154,7 @@ extension SitePage {
             self.state = state
             self.facts = facts
             self.places = places
+            self.further = further
             self.hasPicture = hasPicture
             self.hasThumbnail = hasThumbnail
             self.isFilm = isFilm

@@ -18,6 +18,7 @@ struct SiteView: Sendable {
         let isFilm: Bool
         let hasThumbnail: Bool
         let canBeRestored: Bool
+        let canBeChosen: Bool
     }
 
     struct Day: Sendable {
@@ -37,6 +38,8 @@ struct SiteView: Sendable {
         let isEmpty: Bool
         let whenEmpty: String
         let takesOrders: Bool
+        let canRestore: Bool
+        let canKeep: Bool
         let about: String?
         let all: String?
         let download: String?
@@ -65,6 +68,7 @@ struct SiteView: Sendable {
     struct Listing: Sendable {
         let facts: [SitePage.Fact]
         let rows: [Row]
+        let remarks: [String]
         let isEmpty: Bool
         let whenEmpty: String
         let search: SitePage.Listing.Search?
@@ -125,7 +129,8 @@ struct SiteView: Sendable {
                         title: PageText.line($0.title), state: PageText.line($0.state),
                         facts: $0.facts.map { PageText.line($0, limit: 400) }, link: $0.link,
                         progress: Progress($0.progress), links: $0.links, picture: $0.picture)
-                }, isEmpty: list.rows.isEmpty, whenEmpty: list.whenEmpty, search: list.search, next: list.next)
+                }, remarks: list.remarks.map { PageText.line($0, limit: 600) }, isEmpty: list.rows.isEmpty,
+                whenEmpty: list.whenEmpty, search: list.search, next: list.next)
         case .share(let share): self.share = Share(page: share, progress: Progress(share.progress))
         case .shareForm(let form): shareForm = form
         case .text(let words):
@@ -150,13 +155,16 @@ struct SiteView: Sendable {
                 Item(
                     id: item.id, name: name, label: "\(name), \(day), \(item.state)", badge: item.badge,
                     state: item.state, shape: min(max((width * 10 + height / 2) / height, 6), 18), isFilm: item.isFilm,
-                    hasThumbnail: item.hasThumbnail && item.id != nil, canBeRestored: item.canBeRestored))
+                    hasThumbnail: item.hasThumbnail && item.id != nil, canBeRestored: item.canBeRestored,
+                    canBeChosen: item.canBeRestored || item.canBeKept))
         }
         return Timeline(
             address: stream.address, days: days, filters: stream.filters, search: stream.search, next: stream.next,
             isFirst: stream.isFirst,
             isFiltered: stream.isFiltered, isEmpty: stream.items.isEmpty && stream.next == nil,
             whenEmpty: stream.whenEmpty,
-            takesOrders: stream.takesOrders, about: stream.about, all: stream.all, download: stream.download)
+            takesOrders: stream.takesOrders, canRestore: stream.items.contains(where: \.canBeRestored),
+            canKeep: stream.items.contains(where: \.canBeKept), about: stream.about, all: stream.all,
+            download: stream.download)
     }
 }

@@ -48,8 +48,6 @@ struct SharesCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    private static let sharesShown = 200
-
     func validate() throws {
         if revoke != nil, takeOver != nil { throw ValidationError("--revoke and --take-over do not go together") }
     }
@@ -72,53 +70,31 @@ struct SharesCommand: WorkspaceCommand {
         let this = ShareListReport.Machine(
             id: try await ledger { try $0.catalogStanding().machine }, name: workspace.installation.machineName,
             isThis: true)
-        let own = try await ledger { try $0.shares(limit: Self.sharesShown) }.map {
+        let own = try await ledger { try $0.shares(limit: SharesElsewhere.mostShown) }.map {
             ShareListReport.Share($0, of: this, now: now, difference: differences[$0.id])
         }
-        let (others, problems) = try await listOthers(workspace, now: now)
-        for problem in problems { workspace.console.errors.writeLine(problem.escapingControls) }
-        let report = ShareListReport(shares: own + others, problems: problems)
+        let store = Mutex<(any ObjectStore)?>(nil)
+        let elsewhere = try await SharesElsewhere(workspace) {
+            let opened = try await workspace.readStoreOnce()
+            store.withLock { $0 = opened }
+            return opened
+        }
+        let others = try await list(elsewhere, in: store.withLock { $0 }, workspace, now: now)
+        for problem in elsewhere.problems { workspace.console.errors.writeLine(problem.escapingControls) }
+        let report = ShareListReport(shares: own + others, problems: elsewhere.problems)
         return Answer(report, status: status) { ShareView(terminal: $0, now: now).list(report.shares) }
     }
 
-    // MARK: Other machines
-
-    /// What other machines share, as far as the store tells it now. Without the store, this machine's are listed all the same.
-    private func listOthers(
-        _ workspace: Workspace, now: Date
-    ) async throws -> (shares: [ShareListReport.Share], problems: [String]) {
-        let (settings, time) = (workspace.settings, workspace.time)
-        do {
-            let ledger = try await workspace.ledger
-            let store = try await workspace.readStoreOnce()
-            let (found, problems) = try await OtherShares(
-                store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),
-                spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk, time: time
-            ).run()
-            let links = workspace.installation.shareLinks(store)
-            var shares: [ShareListReport.Share] = []
-            for share in found.prefix(Self.sharesShown) {
-                shares.append(.init(share, link: await Self.link(to: share, links, now: now), now: now))
-            }
-            return (shares, problems)
-        } catch let error as StoreError {
-            if try await Self.isOfNoStore(error, workspace) { return ([], []) }
-            return ([], ["shares of other machines are not in the list, since the store cannot be asked: \(error)"])
-        } catch let error as CommandFailure {
-            return ([], ["shares of other machines are not in the list, since the store cannot be asked: \(error)"])
+    private func list(
+        _ elsewhere: SharesElsewhere, in store: (any ObjectStore)?, _ workspace: Workspace, now: Date
+    ) async throws -> [ShareListReport.Share] {
+        guard let store else { return [] }
+        let links = workspace.installation.shareLinks(store)
+        var shares: [ShareListReport.Share] = []
+        for share in elsewhere.shares.prefix(SharesElsewhere.mostShown) {
+            shares.append(.init(share, link: await links.address(of: share, now: now), now: now))
         }
-    }
-
-    /// Nobody has stored anything yet, so that nobody shares anything.
-    private static func isOfNoStore(_ error: StoreError, _ workspace: Workspace) async throws -> Bool {
-        guard error.code == .storeMissing else { return false }
-        return try await !workspace.ledger.callAsFunction { try $0.knowsStore() }
-    }
-
-    /// Where none can be signed now, the list has the rest.
-    private static func link(to share: OtherShare, _ links: ShareLinks, now: Date) async -> ShareLink? {
-        guard share.state == .live, share.expiresAt > now else { return nil }
-        return try? await links.link(to: share)
+        return shares
     }
 
     // MARK: Revoking
@@ -188,7 +164,7 @@ struct SharesCommand: WorkspaceCommand {
             let (shares, problems) = try await parts.others.run()
             return (shares.first { $0.id == id }, problems)
         } catch let error as StoreError {
-            guard try await Self.isOfNoStore(error, workspace) else { throw error }
+            guard try await workspace.hasNoStoreYet(error) else { throw error }
             return (nil, [])
         }
     }
@@ -199,7 +175,7 @@ struct SharesCommand: WorkspaceCommand {
         do {
             return try await parts.others.stray(id)
         } catch let error as StoreError {
-            guard try await Self.isOfNoStore(error, workspace) else { throw error }
+            guard try await workspace.hasNoStoreYet(error) else { throw error }
             return nil
         }
     }

@@ -131,9 +131,6 @@ struct AgentServices: Sendable {
             MetricsFile(
                 at: path, report: report, ledger: ledger, pool: workspace.threads.disk, time: time, logger: logger)
         }
-        let notifiers = Notifiers(
-            settings.notify, environment: installation.environment, pool: workspace.threads.notices, time: time,
-            logger: logger)
         var beat: (@Sendable () async throws -> Void)?
         if let address = settings.notify.heartbeat {
             beat = { try await HeartbeatCall(address).run() }
@@ -141,7 +138,7 @@ struct AgentServices: Sendable {
         return MonitoringService(
             file: file,
             troubles: TroubleAnnouncer(
-                ledger: ledger, notifiers: notifiers, retention: installation.retentionOutlook,
+                ledger: ledger, notifiers: workspace.notifiers, retention: installation.retentionOutlook,
                 disks: installation.disks, pool: workspace.threads.disk, time: time),
             beat: beat, passes: passes, ledger: ledger, patience: patience, time: time, logger: logger)
     }

@@ -47,10 +47,7 @@ struct RestoreServices: Sendable {
                 time: time),
             announcer: RestoreAnnouncer(
                 ledger: ledger,
-                notifiers: Notifiers(
-                    settings.notify, environment: installation.environment, pool: workspace.threads.notices,
-                    time: time, logger: installation.logger),
-                time: time),
+                notifiers: workspace.notifiers, time: time),
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
             store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),

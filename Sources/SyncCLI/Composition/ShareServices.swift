@@ -62,10 +62,7 @@ struct ShareServices: Sendable {
         service = ShareService(
             publisher: publisher, ender: ender, notes: notes, others: otherEnder, guests: guests, ledger: ledger,
             scanner: FileTreeScanner(), pool: threads.disk,
-            notifiers: Notifiers(
-                settings.notify, environment: installation.environment, pool: threads.notices, time: time,
-                logger: installation.logger),
-            patience: restores.patience, time: time, logger: installation.logger)
+            notifiers: workspace.notifiers, patience: restores.patience, time: time, logger: installation.logger)
     }
 }
 

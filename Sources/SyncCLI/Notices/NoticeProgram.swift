@@ -177,17 +177,17 @@ struct DesktopNotifier: Notifier {
     }
 }
 
-extension Notifiers {
+extension Workspace {
     /// All ways that the configuration names, and the desktop where there is one.
-    init(
-        _ settings: NotifySettings, environment: [String: String], pool: BlockingPool, time: TimeSource, logger: Logger
-    ) {
+    var notifiers: Notifiers {
+        let (settings, environment, pool) = (settings.notify, installation.environment, threads.notices)
         var ways: [any Notifier] = []
         if !settings.command.isEmpty {
             ways.append(CommandNotifier(words: settings.command, environment: environment, pool: pool))
         }
         if let webhook = settings.webhook { ways.append(WebhookNotifier(webhook, time: time)) }
         if let desktop = DesktopNotifier(environment: environment, pool: pool) { ways.append(desktop) }
-        self.init(ways, kinds: settings.kinds, logger: logger)
+        return Notifiers(
+            ways, kinds: settings.kinds, gallery: installation.galleryOfAgent, logger: installation.logger)
     }
 }

@@ -70,8 +70,7 @@ struct GalleryServer: Service {
                 maker: workspace.copyMaker, pool: workspace.threads.photos, disk: disk, policy: settings.photos.reduce,
                 time: installation.time),
             store: store, keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly,
-            services: OrderServices(),
-            disk: disk,
+            services: OrderServices(), links: installation.shareLinks(store), disk: disk,
             isLocal: self.address.isLoopback && settings.serve.baseURL == nil,
             sharedFiles: sharedFiles)
     }
@@ -269,6 +268,14 @@ struct Announcement: Sendable {
 }
 
 extension Installation {
+    /// Where people find the gallery while the agent runs; `nil` where it is not known, or there is none.
+    var galleryOfAgent: String? {
+        guard settings.serve.isEnabled || settings.serve.baseURL != nil, settings.serve.listen.port != 0 else {
+            return nil
+        }
+        return galleryHome(boundTo: settings.serve.listen)
+    }
+
     /// How people write the address of a gallery that listens there.
     func galleryHome(boundTo address: ListenAddress) -> String {
         // The proxy leads to the configured address, where another process may be.

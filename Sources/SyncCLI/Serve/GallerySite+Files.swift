@@ -32,7 +32,7 @@ extension GallerySite {
     }
 
     /// The file of a photo on this disk, else what is stored of it, to be kept.
-    func original(_ id: String) async throws -> WebResponse {
+    func file(_ id: String) async throws -> WebResponse {
         guard let md5 = MD5Digest(hex: id) else { return missing() }
         let items = try await items(md5)
         if let file = try await file(of: md5, among: items), let name = file.lastComponent?.string {
@@ -50,6 +50,33 @@ extension GallerySite {
         return kept(name, .bytes(Data(try await store.bytes(of: object.key, limit: Self.mostRead))))
     }
 
+    /// The file of a photo as it was, from the original that is stored.
+    func keptOriginal(_ id: String) async throws -> WebResponse {
+        guard let md5 = MD5Digest(hex: id) else { return missing() }
+        let items = try await items(md5)
+        guard let object = try await ledger({ try items.original(in: $0) }), canBeSent(object),
+            let name = items.lazy.compactMap(\.ownName).first
+        else { return missing() }
+        if object.encoding != .jxl, let sharedFiles {
+            guard let found = try await sharedFiles.store.file(of: object.key) else { return missing() }
+            return kept(name, .file(found.path))
+        }
+        let stored = try await store.bytes(of: object.key, limit: Self.mostRead)
+        let recompressor = workspace.recompressor
+        let bytes = try await workspace.threads.photos.run { try object.file(md5, of: stored, by: recompressor) }
+        guard let bytes else {
+            throw CommandFailure(
+                .failed, "What is stored as the original is not this photo. sync-agent verify tells more.")
+        }
+        return kept(name, .bytes(Data(bytes)))
+    }
+
+    /// It can be read now, for nothing.
+    func canBeSent(_ object: ObjectRecord) -> Bool {
+        object.canBeReadUnpriced(isFree: store.capabilities.lifecycle == .byAgent)
+            && (sharedFiles != nil && object.encoding != .jxl || object.size <= Int64(Self.mostRead))
+    }
+
     private func kept(_ name: String, _ body: WebResponse.Body) -> WebResponse {
         WebResponse(
             200,
@@ -61,10 +88,8 @@ extension GallerySite {
 
     /// What is stored of a photo and can be read now without a price, as it is.
     func storedCopy(of md5: MD5Digest, among items: [TimelineItem]) -> ObjectRecord? {
-        let isFree = store.capabilities.lifecycle == .byAgent
-        return items.lazy.compactMap(\.object).first { object in
-            object.md5 == md5 && object.canBeReadUnpriced(isFree: isFree) && object.encoding == nil
-                && (sharedFiles != nil || object.size <= Int64(Self.mostRead))
+        items.lazy.compactMap(\.object).first { object in
+            object.md5 == md5 && object.encoding == nil && canBeSent(object)
         }
     }
 
@@ -78,20 +103,50 @@ extension GallerySite {
         let items = try await ledger { [filter] in
             try $0.timeline(filter, after: nil, limit: Self.mostZipped + 1)
         }
-        let photos = items.prefix(Self.mostZipped).compactMap { item -> PhotoZip.Photo? in
-            guard case .event(let picture) = item.source, let md5 = item.md5,
-                let object = storedCopy(of: md5, among: [item]), object.size <= Int64(Self.mostRead),
-                let name = item.fileName(keys)
-            else { return nil }
-            return .init(key: object.key, name: name, modified: picture.createdAt)
+        let photos = items.prefix(Self.mostZipped).compactMap { item in
+            item.event != nil ? item.md5.flatMap { zipped(storedCopy(of: $0, among: [item]), item) } : nil
         }
-        let rest = items.count > Self.mostZipped ? ["what is older: choose a year"] : []
-        let zip = PhotoZip(of: photos, from: store, leavingOut: rest, now: workspace.time.now())
+        return zip(
+            photos, named: Self.zipName,
+            leavingOut: items.count > Self.mostZipped ? ["what is older: choose a year"] : [])
+    }
+
+    /// The photos that were ticked, as one ZIP file: their files, else what is stored of them.
+    func chosenZip(_ form: WebForm, _ session: String) async throws -> WebResponse {
+        let chosen = form.all("photo").compactMap { MD5Digest(hex: $0) }
+        guard (1...Self.mostPhotos).contains(chosen.count) else {
+            return page(
+                400, chosen.isEmpty ? "Nothing was chosen" : "Too many at once",
+                "Go back, and tick 1 to \(Quantities.count(Self.mostPhotos)) photos.", session: session)
+        }
+        var photos: [PhotoZip.Photo] = []
+        var leftOut: [String] = []
+        for md5 in chosen {
+            let items = try await items(md5)
+            guard let first = items.first else { continue }
+            if let file = try await file(of: md5, among: items) {
+                photos.append(.init(source: .file(file), name: first.name, modified: first.modified))
+            } else if let photo = zipped(storedCopy(of: md5, among: items), first) {
+                photos.append(photo)
+            } else {
+                leftOut.append(first.name)
+            }
+        }
+        return zip(photos, named: "photos.zip", leavingOut: leftOut)
+    }
+
+    private func zipped(_ object: ObjectRecord?, _ item: TimelineItem) -> PhotoZip.Photo? {
+        guard let object, object.size <= Int64(Self.mostRead), let name = item.fileName(keys) else { return nil }
+        return .init(source: .object(object.key), name: name, modified: item.modified)
+    }
+
+    private func zip(_ photos: [PhotoZip.Photo], named name: String, leavingOut rest: [String]) -> WebResponse {
+        let zip = PhotoZip(of: photos, from: store, disk: disk, leavingOut: rest, now: workspace.time.now())
         return WebResponse(
             200,
             headers: [
                 .init("Content-Type", "application/zip"), Self.askAgain,
-                .init("Content-Disposition", "attachment; filename=memories.zip"),
+                .init("Content-Disposition", "attachment; filename=\(name)"),
             ] + Self.security, body: .stream(AsyncStream { await zip.next() }))
     }
 
@@ -111,11 +166,27 @@ extension TimelineItem {
         if case .event(let picture) = source { picture } else { nil }
     }
 
+    /// Of its file, or its event.
+    fileprivate var modified: Date {
+        switch source {
+        case .photo(let photo), .version(_, of: let photo): photo.modified
+        case .event(let picture): picture.createdAt
+        }
+    }
+
+    /// Of the file, as it is or was called.
+    fileprivate var ownName: String? {
+        switch source {
+        case .photo(let photo), .version(_, of: let photo): photo.path.lastComponent?.string
+        case .event: nil
+        }
+    }
+
     /// What it is called when it is kept: by the file's name, or as `archive download` names it.
     fileprivate func fileName(_ keys: KeyLayout) -> String? {
         guard let object else { return nil }
         switch source {
-        case .photo(let photo):
+        case .photo(let photo), .version(_, of: let photo):
             guard let name = photo.path.lastComponent else { return nil }
             // What is stored of it may be a JPEG.
             let ending = MediaType.ending(ofContentType: object.contentType)

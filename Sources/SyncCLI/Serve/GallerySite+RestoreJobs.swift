@@ -4,10 +4,13 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncPages
+import SyncSystem
 import SystemPackage
 
 /// What became of orders to bring photos back.
 extension GallerySite {
+    private static let mostSuggested = 3
+
     func restores(_ request: WebRequest, _ session: String) async throws -> WebResponse {
         let cursor = request.query("before").flatMap { Int64($0) }.map(RestoreJobID.init(rawValue:))
         let now = workspace.time.now()
@@ -29,13 +32,37 @@ extension GallerySite {
                 facts: facts, link: "/restores/\(job.jobId)",
                 progress: [.sending, .retrieving].contains(job.state) ? (job.done, job.items) : nil)
         }
+        let goesOn = rows.contains { $0.progress != nil }
+        let suggested = isReadOnly || goesOn || cursor != nil ? [] : try await suggestions(at: now)
         return page(
             "Restores", .restores, session,
             .list(
                 .init(
-                    rows: rows, whenEmpty: "Nothing was brought back from the archive yet.",
+                    rows: suggested + rows, whenEmpty: "Nothing was brought back from the archive yet.",
                     next: found.count > jobs.count ? jobs.last.map { "/restores?before=\($0.job.id.rawValue)" } : nil)),
-            goesOn: rows.contains { $0.progress != nil })
+            goesOn: goesOn)
+    }
+
+    /// Albums that may be wanted back, with what each would cost.
+    private func suggestions(at now: Date) async throws -> [SitePage.Listing.Row] {
+        let settings = workspace.settings.restore
+        // It reads the file of prices.
+        let prices = try await disk.run { [workspace] in try workspace.installation.prices() }
+        let found = try await RestoreSuggestions(
+            ledger: ledger, prices: prices, tier: settings.tier, days: settings.days
+        ).find(at: now, limit: Self.mostSuggested)
+        let vacations = try await ledger { try $0.vacations() }
+        return found.map { suggestion in
+            let name = suggestion.folder.lastComponent?.string ?? ""
+            let vacation = vacations.first { $0.folder == suggestion.folder }
+            return SitePage.Listing.Row(
+                title: name.escapingControls, state: "you may want it back",
+                facts: [SuggestionReport.Album(suggestion).sentence],
+                links: [
+                    vacation.map { .init("Bring back", "/restore?vacation=\($0.id.rawValue)") }
+                        ?? .init("Show its photos", "/?state=archived&q=\(Self.encoded("/" + name + "/"))")
+                ])
+        }
     }
 
     /// One of them, with its photos.

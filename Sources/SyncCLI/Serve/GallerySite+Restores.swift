@@ -15,13 +15,13 @@ extension GallerySite {
     /// In dollars.
     static let cent = 0.01
 
-    /// What is to come back: photos by the ids of their pages, and a vacation by its number.
+    /// What is to come back: photos, and a vacation by its number.
     private struct Wanted {
-        let photos: [String]
+        let photos: [OrderedPhoto]
         let vacation: VacationID?
 
         init(_ values: (String) -> [String]) {
-            photos = values("photo").filter { MD5Digest(hex: $0) != nil }
+            photos = values("photo").compactMap(OrderedPhoto.init)
             vacation = values("vacation").first.flatMap { Int64($0) }.map(VacationID.init)
         }
     }
@@ -65,7 +65,8 @@ extension GallerySite {
         guard !proposal.candidates.isEmpty else { return nothingToRestore(session) }
         let places = try await places()
         let content = SitePage.Offer(
-            photos: wanted.photos, vacation: wanted.vacation.map { "\($0.rawValue)" }, summary: summary(of: proposal),
+            photos: wanted.photos.map(\.description), vacation: wanted.vacation.map { "\($0.rawValue)" },
+            summary: summary(of: proposal),
             tiers: tiers(of: proposal, restores), unpriced: proposal.estimate.unpriced.map(\.rawValue),
             remarks: [change].compactMap(\.self) + remarks(on: proposal)
                 + proposal.problems.map { places.removed(from: "Left out: \($0)") })
@@ -144,10 +145,10 @@ extension GallerySite {
         let keys = keys
         return try await ledger { ledger in
             var names: Set<String> = []
-            for id in wanted.photos.prefix(Self.mostPhotos) {
-                guard let md5 = MD5Digest(hex: id) else { continue }
-                let items = try ledger.timeline(of: md5, storedAs: try keys.photo(PhotoID(md5)))
-                if let key = items.objectToRestore?.key.rawValue { names.insert(key) }
+            for photo in wanted.photos.prefix(Self.mostPhotos) {
+                let items = try ledger.timeline(of: photo.md5, storedAs: try keys.photo(PhotoID(photo.md5)))
+                let object = photo.isOriginal ? try items.originalToRestore(in: ledger) : items.objectToRestore
+                if let object { names.insert(object.key.rawValue) }
             }
             if let id = wanted.vacation, let vacation = try ledger.vacationContent(id) {
                 // What is on this disk need not come back.
@@ -158,6 +159,27 @@ extension GallerySite {
             return names.sorted()
         }
     }
+}
+
+/// A photo as a form or a link names it: the id of its page, and `.original` behind it where its own bytes are meant.
+struct OrderedPhoto: Hashable, Sendable, CustomStringConvertible {
+    private static let mark = ".original"
+
+    let md5: MD5Digest
+    let isOriginal: Bool
+
+    init(_ md5: MD5Digest, isOriginal: Bool = false) {
+        self.md5 = md5
+        self.isOriginal = isOriginal
+    }
+
+    init?(_ text: String) {
+        isOriginal = text.hasSuffix(Self.mark)
+        guard let md5 = MD5Digest(hex: isOriginal ? String(text.dropLast(Self.mark.count)) : text) else { return nil }
+        self.md5 = md5
+    }
+
+    var description: String { "\(md5)\(isOriginal ? Self.mark : "")" }
 }
 
 extension ObjectRecord {
@@ -175,6 +197,20 @@ extension TimelineItem {
 }
 
 extension [TimelineItem] {
+    /// What is kept of the photo's own bytes, whole.
+    func original(in ledger: Ledger) throws(LedgerError) -> ObjectRecord? {
+        for item in self {
+            if let key = item.object?.key, let original = try ledger.original(of: key) { return original }
+        }
+        return nil
+    }
+
+    /// The same where it has to come back, as no file on this disk has these bytes.
+    func originalToRestore(in ledger: Ledger) throws(LedgerError) -> ObjectRecord? {
+        guard !contains(where: \.isOnDisk), let original = try original(in: ledger) else { return nil }
+        return original.canBeRestored ? original : nil
+    }
+
     /// What has to come back so that a photo can be seen, of all that has its bytes: one object, and none where another can be
     /// read.
     var objectToRestore: ObjectRecord? {

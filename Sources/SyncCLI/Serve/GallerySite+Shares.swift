@@ -36,13 +36,38 @@ extension GallerySite {
                 title: share.location, state: share.state.words, facts: facts, link: "/shares/\(share.id)",
                 picture: cover.map { "/thumbnail/\($0)" })
         }
+        let others = try await elsewhere.now(now) {
+            try await SharesElsewhere(workspace) { [store] in store }
+        }
+        let (places, elsewhereRows) = (try await places(), await rowsElsewhere(others, now))
         return page(
             "Shares", .shares, session,
             .list(
                 .init(
-                    rows: rows,
+                    rows: rows + elsewhereRows,
+                    remarks: others.problems.map { places.removed(from: $0.escapingControls) },
                     whenEmpty: "Nothing is shared. A vacation's card has a button for it, and so has sync-agent share.")
             ), follows: true)
+    }
+
+    /// They are changed by their own machines, or by commands.
+    private func rowsElsewhere(_ others: SharesElsewhere, _ now: Date) async -> [SitePage.Listing.Row] {
+        var rows: [SitePage.Listing.Row] = []
+        for share in others.shares.prefix(SharesElsewhere.mostShown) {
+            var facts = ["\(share.startDate) to \(share.endDate)"]
+            if let photos = share.photoCount { facts.append(Quantities.counted(photos, "photo")) }
+            if share.expiresAt > now, share.state.isOpen { facts.append("until \(Quantities.time(share.expiresAt))") }
+            if let name = share.sharedBy { facts.append("from \(name.escapingControls)") }
+            facts.append("of the machine \(share.machineName.escapingControls)")
+            var open: [SitePage.Listing.Link] = []
+            if let link = await links.address(of: share, now: now)?.url, WebLink(link) != nil {
+                open = [.init("Open", link)]
+            }
+            rows.append(
+                .init(
+                    title: share.location.escapingControls, state: share.state.words, facts: facts, links: open))
+        }
+        return rows
     }
 
     func share(_ id: String, _ request: WebRequest, _ session: String) async throws -> WebResponse {

@@ -24,6 +24,8 @@ struct GallerySite: WebHandler {
     let choices = RecentChoices()
     let examinations = KeyedLock<Int>()
     let services: OrderServices
+    let links: ShareLinks
+    let elsewhere = RecentSharesElsewhere()
     /// For looks at files: uploads and downloads have other threads.
     let disk: BlockingPool
     /// Only this machine can ask: its collector need not sign in.
@@ -105,7 +107,8 @@ struct GallerySite: WebHandler {
         case ("projects", 2): return try await project(path[1], session)
         case ("photo", 2): return try await photo(path[1], session)
         case ("photo", 3) where path[2] == "picture": return try await picture(path[1], .picture)
-        case ("photo", 3) where path[2] == "file": return try await original(path[1])
+        case ("photo", 3) where path[2] == "file": return try await file(path[1])
+        case ("photo", 3) where path[2] == "original": return try await keptOriginal(path[1])
         case ("thumbnail", 2): return try await picture(path[1], .thumbnail)
         case ("vacations", 1): return try await vacations(session)
         case ("vacations", 3) where path[2] == "share" && !isReadOnly: return try await shareForm(path[1], session)
@@ -363,6 +366,7 @@ struct GallerySite: WebHandler {
         }
         switch (path.first, path.count) {
         case ("restore", 1): return try await offer(form, session)
+        case ("zip", 1): return try await chosenZip(form, session)
         case ("restores", 1): return try await orderRestore(form, session)
         case ("vacations", 3) where path[2] == "share": return try await orderShare(path[1], form, session)
         case ("shares", 2): return try await revoke(path[1], session)

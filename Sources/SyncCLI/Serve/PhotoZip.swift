@@ -1,12 +1,19 @@
 import FoundationEssentials
 import SyncCore
 import SyncEngine
+import SyncSystem
+import SystemPackage
 
-/// A ZIP file of stored photos, made while it is sent: one photo is in memory at a time, and is read when the one before it
+/// A ZIP file of photos, made while it is sent: one photo is in memory at a time, and is read when the one before it
 /// has gone.
 actor PhotoZip {
+    enum Source: Sendable {
+        case file(FilePath)
+        case object(ObjectKey)
+    }
+
     struct Photo: Sendable {
-        let key: ObjectKey
+        let source: Source
         let name: String
         let modified: Date
     }
@@ -14,17 +21,22 @@ actor PhotoZip {
     private static let pieceLength = 256 << 10
 
     private let store: any ReadableStore
+    private let disk: BlockingPool
     private var photos: ArraySlice<Photo>
     private var encoder = ZipEncoder()
     private var leftOut: [String] = []
+    private var names: Set<String> = []
     private var bytes: ArraySlice<UInt8> = []
     private var isEnded = false
     private let now: Date
 
     /// - Parameter rest: what is left out, in words, beside what cannot be read.
-    init(of photos: [Photo], from store: any ReadableStore, leavingOut rest: [String], now: Date) {
+    init(
+        of photos: [Photo], from store: any ReadableStore, disk: BlockingPool, leavingOut rest: [String], now: Date
+    ) {
         self.photos = photos[...]
         self.store = store
+        self.disk = disk
         leftOut = rest
         self.now = now
     }
@@ -46,14 +58,38 @@ actor PhotoZip {
     }
 
     private func entry(of photo: Photo) async -> [UInt8] {
-        if let content = try? await store.bytes(of: photo.key, limit: GallerySite.mostRead),
-            let entry = try? ZipEntry(name: photo.name, size: Int64(content.count), modified: photo.modified),
+        if let content = try? await content(of: photo.source),
+            let entry = try? ZipEntry(name: freeName(photo.name), size: Int64(content.count), modified: photo.modified),
             let bytes = encoder.add(entry, content)
         {
             return bytes
         }
         leftOut.append(photo.name)
         return []
+    }
+
+    private func content(of source: Source) async throws -> [UInt8] {
+        switch source {
+        case .object(let key): return try await store.bytes(of: key, limit: GallerySite.mostRead)
+        case .file(let path):
+            return try await disk.run {
+                let file = try FileDescriptor.opened(path, .readOnly, [.noFollow, .closeOnExec])
+                defer { try? file.close() }
+                let bytes = try file.bytes(atMost: GallerySite.mostRead + 1)
+                guard bytes.count <= GallerySite.mostRead else { throw Errno.fileTooLarge }
+                return Array(bytes)
+            }
+        }
+    }
+
+    /// Photos of several folders may have one name.
+    private func freeName(_ name: String) -> String {
+        var (free, number) = (name, 1)
+        while !names.insert(free).inserted {
+            number += 1
+            free = FilePath(name).numbered(number).string
+        }
+        return free
     }
 
     private func listOfLeftOut() -> [UInt8] {

@@ -10,31 +10,39 @@ struct StreamBadge: Sendable {
     let words: String
 
     init(_ item: TimelineItem, policy: TierPolicy, in ledger: Ledger, now: Date) throws {
-        let badge: Badge?
-        switch item.source {
-        case .photo(let photo):
-            badge = try PhotoStatusText(photo, policy: policy, in: ledger, now: now).badge
-            switch photo.state {
-            case .pending, .uploading:
-                (symbol, words) = (nil, "waits for its upload")
-                return
-            case .failed, .lost:
-                // Why, its page tells.
-                (symbol, words) = (
-                    Badge.error.symbol, photo.state == .lost ? "nothing is left of it" : "cannot be stored"
-                )
-                return
-            case .skipped:
-                (symbol, words) = (nil, "not stored")
-                return
-            case .uploaded, .missing: break
-            }
-        case .event(let picture): badge = Badge(picture.object)
+        if case .photo(let photo) = item.source, let badge = Self.unstored(photo) {
+            self = badge
+        } else if item.object?.problem != nil {
+            self.init(symbol: Badge.error.symbol, words: "what was stored of it is gone or damaged")
+        } else if case .photo(let photo) = item.source {
+            self.init(try PhotoStatusText(photo, policy: policy, in: ledger, now: now).badge)
+        } else {
+            self.init(item.object.flatMap { Badge($0) })
         }
-        if item.object?.problem != nil {
-            (symbol, words) = (Badge.error.symbol, "what was stored of it is gone or damaged")
-            return
+    }
+
+    /// Of what is stored beside the copies of photos.
+    init(_ object: ObjectRecord) {
+        self.init(Badge(object))
+    }
+
+    private init(symbol: String?, words: String) {
+        self.symbol = symbol
+        self.words = words
+    }
+
+    private static func unstored(_ photo: PhotoStatus) -> StreamBadge? {
+        switch photo.state {
+        case .pending, .uploading: StreamBadge(symbol: nil, words: "waits for its upload")
+        // Why, its page tells.
+        case .failed: StreamBadge(symbol: Badge.error.symbol, words: "cannot be stored")
+        case .lost: StreamBadge(symbol: Badge.error.symbol, words: "nothing is left of it")
+        case .skipped: StreamBadge(symbol: nil, words: "not stored")
+        case .uploaded, .missing: nil
         }
+    }
+
+    private init(_ badge: Badge?) {
         symbol = badge?.symbol
         words =
             switch badge {
@@ -63,17 +71,22 @@ extension Badge {
 extension TimelineItem {
     var name: String {
         switch source {
-        case .photo(let photo): photo.path.lastComponent?.string.escapingControls ?? ""
+        case .photo(let photo), .version(_, of: let photo): photo.path.lastComponent?.string.escapingControls ?? ""
         case .event(let picture): "\(picture.type), \(picture.eventID)".escapingControls
         }
+    }
+
+    private static func place(of photo: PhotoStatus) -> String {
+        (photo.folder.path.lastComponent.map { "\($0.string)/" } ?? "") + photo.relativePath.text.escapingControls
     }
 
     /// Without what stands above the watched folder.
     var place: String {
         switch source {
         case .photo(let photo):
-            (photo.folder.path.lastComponent.map { "\($0.string)/" } ?? "") + photo.relativePath.text.escapingControls
-                + (photo.state.isOnDisk ? "" : " (no longer on this disk)")
+            Self.place(of: photo) + (photo.state.isOnDisk ? "" : " (no longer on this disk)")
+        case .version(let version, of: let photo):
+            Self.place(of: photo) + " until \(Quantities.time(version.replacedAt)); the file is another one now"
         case .event(let picture):
             "event of \(CalendarDay(picture.createdAt))\(picture.isArchived ? ", archive of memories" : "")"
         }

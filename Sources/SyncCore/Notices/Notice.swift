@@ -48,6 +48,27 @@ package struct Notice: Hashable, Sendable, Codable {
     }
 }
 
+extension Notice {
+    /// Where the gallery tells more of it: below its address, which ends in a slash.
+    package var page: String {
+        switch kind {
+        case .restoreReady, .restoreFailed, .restoreExpiring: facts["jobId"].map { "restores/\($0)" } ?? "restores"
+        case .shareLive, .shareEnds, .guestPhotos: facts["shareId"].map { "shares/\($0)" } ?? "shares"
+        case .photoFailed: "?state=failed"
+        case .storeAway, .retentionFailed, .eventsOverdue, .damageFound, .diskFull: "status"
+        }
+    }
+
+    /// The same with the page's address in its message, and as the fact `page`.
+    /// - Parameter gallery: its address, with a slash at the end.
+    package func linked(to gallery: String) -> Notice {
+        var notice = self
+        notice.message += " \(gallery)\(page)"
+        notice.facts["page"] = gallery + page
+        return notice
+    }
+}
+
 /// A way to tell people what happened. What stands in a notice is data: no adapter lets any of it be taken for a command,
 /// an option or markup.
 package protocol Notifier: Sendable {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncGzip
 import SyncLedger
@@ -20,6 +21,17 @@ struct CatalogReader: Sendable {
     let spool: FilePath
     let pool: BlockingPool
     let time: TimeSource
+
+    /// By the file that catalogues are read into.
+    private static let turns = KeyedLock<FilePath>()
+
+    /// Several services of one process read into one file: each waits for the others, and leaves no file behind.
+    func alone<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
+        try await Self.turns.withKey(spool) {
+            defer { unlink(spool.string) }
+            return try await work()
+        }
+    }
 
     /// The segments that are in the store, by machine.
     /// - Throws: ``StoreError``, `CancellationError`.

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
@@ -73,10 +72,12 @@ package struct OtherReferences: Sendable {
     /// Which of these objects others need.
     /// - Throws: ``LedgerError``, `CancellationError`, and ``StoreError`` when the store as a whole cannot be used.
     package func look(for wanted: some Sequence<ObjectKey>) async throws -> Findings {
-        var findings = Findings()
         let wanted = Set(wanted.map(\.named))
-        if wanted.isEmpty { return findings }
-        defer { unlink(spool.string) }
+        return wanted.isEmpty ? Findings() : try await reader.alone { try await lookAlone(for: wanted) }
+    }
+
+    private func lookAlone(for wanted: Set<ObjectKey>) async throws -> Findings {
+        var findings = Findings()
         do {
             try await lookAtCatalogs(wanted, &findings)
             try await lookAtManifests(wanted, &findings)

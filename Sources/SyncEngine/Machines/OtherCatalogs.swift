@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncLedger
 import SyncSystem
@@ -29,8 +28,10 @@ struct OtherCatalogs: Sendable {
     func read(silent: Set<String>) async throws -> Findings {
         for attempt in 1... {
             do {
-                try await ledger { try $0.beginOtherPlaces() }
-                return try await readAll(silent)
+                return try await reader.alone {
+                    try await ledger { try $0.beginOtherPlaces() }
+                    return try await readAll(silent)
+                }
             } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
                 continue
             }
@@ -39,7 +40,6 @@ struct OtherCatalogs: Sendable {
     }
 
     private func readAll(_ silent: Set<String>) async throws -> Findings {
-        defer { unlink(reader.spool.string) }
         let standing = try await ledger { try $0.catalogStanding() }
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []

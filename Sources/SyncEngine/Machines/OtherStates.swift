@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncLedger
 import SyncSystem
@@ -29,19 +28,16 @@ struct OtherStates: Sendable {
 
     /// A catalogue may be written anew while it is read.
     private static let tries = 3
-    /// By the file that catalogues are read into.
-    private static let reading = KeyedLock<FilePath>()
 
     let reader: CatalogReader
     let ledger: LedgerQueue
 
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     func read() async throws -> Findings {
-        try await Self.reading.withKey(reader.spool) { try await readWhole() }
+        try await reader.alone { try await readWhole() }
     }
 
     private func readWhole() async throws -> Findings {
-        defer { unlink(reader.spool.string) }
         for attempt in 1... {
             do {
                 return try await readAll()

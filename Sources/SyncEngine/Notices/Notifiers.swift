@@ -6,13 +6,18 @@ package import SyncCore
 package struct Notifiers: Sendable {
     private let ways: [any Notifier]
     private let kinds: Set<Notice.Kind>
+    private let gallery: String?
     private let logger: Logger
 
-    /// - Parameter kinds: those that are told.
+    /// - Parameters:
+    ///   - kinds: those that are told.
+    ///   - gallery: the address of the gallery, whose pages tell more; it ends in a slash.
     package init(
-        _ ways: [any Notifier], kinds: Set<Notice.Kind> = Set(Notice.Kind.allCases), logger: Logger
+        _ ways: [any Notifier], kinds: Set<Notice.Kind> = Set(Notice.Kind.allCases), gallery: String? = nil,
+        logger: Logger
     ) {
         self.ways = ways
+        self.gallery = gallery
         self.kinds = kinds
         self.logger = logger
     }
@@ -21,6 +26,7 @@ package struct Notifiers: Sendable {
     /// - Throws: `CancellationError`.
     package func tell(_ notice: Notice) async throws {
         guard tells(notice.kind) else { return }
+        let notice = gallery.map { notice.linked(to: $0) } ?? notice
         await withTaskGroup(of: Void.self) { group in
             for way in ways {
                 group.addTask { await tell(notice, by: way) }

@@ -189,7 +189,7 @@ package struct RestoreSelection: Sendable {
 
 extension FilePath {
     /// `1.jpg` as `1 (2).jpg`.
-    fileprivate func numbered(_ number: Int) -> FilePath {
+    package func numbered(_ number: Int) -> FilePath {
         named { stem, ending in stem + Array(" (\(number))".utf8) + ending }
     }
 

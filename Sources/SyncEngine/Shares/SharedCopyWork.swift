@@ -1,7 +1,7 @@
 import FoundationEssentials
-import SyncCore
+package import SyncCore
 import SyncDigest
-import SyncLedger
+package import SyncLedger
 import SyncSystem
 import SystemPackage
 
@@ -72,9 +72,7 @@ struct SharedCopyWork: Sendable {
         do {
             let stored = try await reader.read(original.key)
             return try await pool.run { [self] in
-                let bytes = original.encoding == .jxl ? try reconstructed(stored) : stored
-                guard let bytes, ContentDigest(of: bytes).md5 == md5 else { return nil }
-                return try copies(of: .bytes(bytes), size)
+                try original.file(md5, of: stored, by: recompressor).map { try copies(of: .bytes($0), size) }
             }
         } catch let error as StoreError where [.archived, .notFound, .badDigest].contains(error.code) {
             try await missed(error)
@@ -82,15 +80,6 @@ struct SharedCopyWork: Sendable {
             // The copy was made of the same bytes when they were stored.
         }
         return nil
-    }
-
-    /// - Returns: `nil` where nothing is here that could make the JPEG again.
-    private func reconstructed(_ stored: [UInt8]) throws -> [UInt8]? {
-        guard let recompressor else { return nil }
-        let (input, output) = (try MemoryFile(named: "original"), try MemoryFile(named: "photo"))
-        try input.write(stored)
-        try recompressor.reconstruct(input.descriptor, size: Int64(stored.count), into: output.descriptor)
-        return try output.bytes(from: 0, Int(try output.size()))
     }
 
     /// Of a film that is not on this disk there is no poster.
@@ -120,5 +109,27 @@ struct SharedCopyWork: Sendable {
     private static func body(_ copy: StoredCopy) -> ObjectBody {
         guard case .reduced(let bytes) = copy.content else { preconditionFailure("copies for others are bytes") }
         return ObjectBody(bytes: bytes, digest: copy.digest)
+    }
+}
+
+extension ObjectRecord {
+    /// The file of a photo again, of what is stored as this original. Blocks.
+    /// - Parameters:
+    ///   - md5: of the photo.
+    ///   - recompressor: makes a JPEG of JPEG XL.
+    /// - Returns: `nil` where it would not be the photo, or there is no recompressor for it.
+    /// - Throws: ``PhotoError``, `Errno`.
+    package func file(
+        _ md5: MD5Digest, of stored: [UInt8], by recompressor: (any OriginalRecompressor)?
+    ) throws -> [UInt8]? {
+        var bytes = stored
+        if encoding == .jxl {
+            guard let recompressor else { return nil }
+            let (input, output) = (try MemoryFile(named: "original"), try MemoryFile(named: "photo"))
+            try input.write(stored)
+            try recompressor.reconstruct(input.descriptor, size: Int64(stored.count), into: output.descriptor)
+            bytes = try output.bytes(from: 0, Int(try output.size()))
+        }
+        return ContentDigest(of: bytes).md5 == md5 ? bytes : nil
     }
 }

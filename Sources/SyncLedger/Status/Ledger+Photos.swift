@@ -123,27 +123,29 @@ extension Ledger {
     /// The earlier versions of a photo that are stored, the latest first. What is stored of an earlier content of a file
     /// that waits or has failed is the first.
     package func versions(of photo: PhotoStatus) throws(LedgerError) -> [PhotoVersion] {
-        try read("list the versions of a photo") { db in
-            let rows = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.versionsOfPhoto), arguments: [photo.id])
-            var found = try rows.map { row in
-                (
-                    object: try ObjectRecord(row: row), stored: Date(milliseconds: row[ObjectRecord.columnCount]),
-                    replaced: Date(milliseconds: row[ObjectRecord.columnCount + 1])
-                )
-            }
-            found.sort { ($0.replaced, $0.object.key) > ($1.replaced, $1.object.key) }
-            if let earlier = photo.earlier, photo.state.isOnDisk, earlier.md5 != photo.md5 {
-                found.insert((earlier, photo.uploadedAt ?? earlier.storedAt, photo.queuedAt), at: 0)
-            }
-            return found.filter { $0.object.problem == nil }.enumerated().map { index, version in
-                PhotoVersion(
-                    number: index + 1, object: version.object, storedAt: version.stored, replacedAt: version.replaced)
-            }
-        }
+        try read("list the versions of a photo") { try $0.versions(of: photo) }
     }
 }
 
 extension Database {
+    func versions(of photo: PhotoStatus) throws -> [PhotoVersion] {
+        let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.versionsOfPhoto), arguments: [photo.id])
+        var found = try rows.map { row in
+            (
+                object: try ObjectRecord(row: row), stored: Date(milliseconds: row[ObjectRecord.columnCount]),
+                replaced: Date(milliseconds: row[ObjectRecord.columnCount + 1])
+            )
+        }
+        found.sort { ($0.replaced, $0.object.key) > ($1.replaced, $1.object.key) }
+        if let earlier = photo.earlier, photo.state.isOnDisk, earlier.md5 != photo.md5 {
+            found.insert((earlier, photo.uploadedAt ?? earlier.storedAt, photo.queuedAt), at: 0)
+        }
+        return found.filter { $0.object.problem == nil }.enumerated().map { index, version in
+            PhotoVersion(
+                number: index + 1, object: version.object, storedAt: version.stored, replacedAt: version.replaced)
+        }
+    }
+
     /// The photos of which an object is an earlier version.
     func photos(ofVersion key: ObjectKey, limit: Int) throws -> [FilePath] {
         try rows(LedgerQuery.photosOfVersion, [key.rawValue, limit], as: PhotoPlace.self).map(\.absolute)

@@ -56,10 +56,10 @@
   const all = document.getElementById("all");
   const selection = document.getElementById("selection");
   if (all && selection && next) {
-    all.textContent = "Select all that is shown here";
+    all.textContent = "Select all archived photos shown here";
     all.addEventListener("click", (event) => {
       event.preventDefault();
-      for (const pick of selection.querySelectorAll(".pick")) pick.checked = true;
+      for (const pick of selection.querySelectorAll(".pick.away")) pick.checked = true;
     });
   }
 

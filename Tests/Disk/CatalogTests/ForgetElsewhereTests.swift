@@ -67,6 +67,28 @@ import Testing
         #expect(try isStored("sunset") && isStored("moon"))
     }
 
+    @Test func `two looks at once read catalogues one after the other`() async throws {
+        let (one, two) = (try bench.machine("one"), try bench.machine("two"))
+        try await one.see(["a.jpg": "sunset"])
+        try await two.see(Dictionary(uniqueKeysWithValues: (0..<300).map { ("\($0).jpg", "photo \($0)") }))
+        try await two.write()
+        let others = others(one)
+        let doubts = try await withThrowingTaskGroup(of: OtherReferences.Doubt?.self) { group in
+            for _ in 0..<8 {
+                group.addTask { [bench] in
+                    try await others.look(for: [try bench.keys.photo(PhotoID(ContentDigest(of: []).md5))]).doubt
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(doubts.count == 8)
+        #expect(
+            doubts.allSatisfy { doubt in
+                if case .unread = doubt { false } else { true }
+            })
+        #expect(!FileManager.default.fileExists(atPath: bench.tree.path("one-forget.part").string))
+    }
+
     @Test func `a machine that keeps no catalogue is known by its note`() async throws {
         let (one, two) = (try bench.machine("one"), try bench.machine("two"))
         try await one.see(["a.jpg": "sunset"])

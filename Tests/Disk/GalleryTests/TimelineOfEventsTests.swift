@@ -16,7 +16,7 @@ import Testing
     private func names(_ filter: TimelineFilter) throws -> [String] {
         try bench.ledger.timeline(filter, after: nil, limit: 20).map {
             switch $0.source {
-            case .photo(let photo): photo.relativePath.string
+            case .photo(let photo), .version(_, of: let photo): photo.relativePath.string
             case .event(let picture): picture.eventID
             }
         }.sorted()

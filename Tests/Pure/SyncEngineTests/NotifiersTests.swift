@@ -58,6 +58,24 @@ import Testing
         #expect(lines.withLock { $0 } == [#"warning: "3 photos\u{a} are back" could not be told: Refusal()"#])
     }
 
+    @Test(arguments: [
+        (Notice.Kind.restoreReady, ["jobId": "3"], "restores/3"), (.restoreFailed, [:], "restores"),
+        (.guestPhotos, ["shareId": "s"], "shares/s"), (.photoFailed, [:], "?state=failed"), (.diskFull, [:], "status"),
+    ])
+    func `where there is a gallery, a notice says which page tells more`(
+        kind: Notice.Kind, facts: [String: String], page: String
+    ) async throws {
+        let way = Listener()
+        let gallery = Notifiers([way], gallery: "http://home:8420/", logger: Logger(label: "test"))
+        let notice = Notice(kind, title: "t", message: "So it is.", facts: facts, at: Date(timeIntervalSince1970: 0))
+        try await gallery.tell(notice)
+        let told = try #require(way.notices.first)
+        #expect(told.message == "So it is. http://home:8420/\(page)" && told.title == "t")
+        #expect(told.facts == facts.merging(["page": "http://home:8420/\(page)"]) { $1 })
+        try await notifiers([way]).tell(notice)
+        #expect(way.notices.last == notice)
+    }
+
     @Test func `a cancelled notice is not taken for told, and nobody is blamed`() async {
         let way = Listener()
         let notifiers = notifiers([way])

@@ -8,7 +8,7 @@ import Testing
     private func names(_ items: [TimelineItem]) -> [String] {
         items.map {
             switch $0.source {
-            case .photo(let photo): photo.relativePath.string
+            case .photo(let photo), .version(_, of: let photo): photo.relativePath.string
             case .event(let picture): picture.eventID
             }
         }
@@ -107,6 +107,29 @@ import Testing
         #expect(names(try world.ledger.timeline(TimelineFilter(state: .missing), after: nil, limit: 9)) == ["a.jpg"])
         let other = try #require(MD5Digest(hex: String(repeating: "0", count: 32)))
         #expect(try world.ledger.timeline(of: other, storedAs: KeyLayout(user: "ana").photo(PhotoID(other))).isEmpty)
+    }
+
+    @Test func `what a file was before is found by its bytes, behind what has them now`() throws {
+        let world = try world(["/pictures/gallery/a.jpg"])
+        let before = try World.digest(of: try #require(try world.storeAll().first).stamp)
+        let key = try KeyLayout(user: "ana").photo(PhotoID(before.md5))
+        world.write("/pictures/gallery/a.jpg")
+        try world.scan()
+        func sources() throws -> [String] {
+            try world.ledger.timeline(of: before.md5, storedAs: key).map {
+                switch $0.source {
+                case .photo(let photo): photo.relativePath.string
+                case .version(let version, of: let photo): "\(photo.relativePath.string) version \(version.number)"
+                case .event: "event"
+                }
+            }
+        }
+        let now = try World.digest(of: try #require(try world.storeAll().first).stamp)
+        #expect(now.md5 != before.md5)
+        #expect(try sources() == ["a.jpg version 1"])
+        #expect(names(try world.ledger.timeline(TimelineFilter(), after: nil, limit: 9)) == ["a.jpg"])
+        let item = try #require(try world.ledger.timeline(of: before.md5, storedAs: key).first)
+        #expect(item.md5 == before.md5 && item.object?.key == key)
     }
 
     @Test func `an image of a project, which has a key of its own, is found by its bytes`() throws {

@@ -13,7 +13,7 @@ import Testing
         SitePage.Timeline.Item(
             id: id, name: name, day: try #require(CalendarDay(day)), badge: "❄️", state: "archived", width: 400,
             height: 300,
-            isFilm: false, hasThumbnail: true, canBeRestored: true)
+            isFilm: false, hasThumbnail: true, canBeRestored: true, canBeKept: true)
     }
 
     private func stream(_ items: [SitePage.Timeline.Item], takesOrders: Bool = true) throws -> PageMarkup {
@@ -31,7 +31,8 @@ import Testing
             .photo(
                 .init(
                     id: "a", name: name, badge: "❄️", state: name, facts: [.init(name, name)], places: [name],
-                    hasPicture: true, hasThumbnail: true, isFilm: false, canBeRestored: true, download: "/photo/a/file")
+                    further: [.init(text: name, links: [.init(name, "/photo/b")])], hasPicture: true,
+                    hasThumbnail: true, isFilm: false, canBeRestored: true, download: "/photo/a/file")
             ),
             .offer(
                 .init(
