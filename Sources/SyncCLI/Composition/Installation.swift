@@ -201,7 +201,9 @@ extension S3Settings {
         self.init(
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
             addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
-            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn)
+            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
+            storageClass: settings.storageClass, tags: S3Tags(settings.tags),
+            requesterPays: settings.requestPayer == .requester)
     }
 }
 
@@ -233,12 +235,14 @@ extension Installation {
 
     /// What is to become of objects as they grow old.
     func tierPolicy() throws -> TierPolicy {
-        TierPolicy(
+        var storageClass = StorageClass.standard
+        if case .s3(let s3) = settings.store { storageClass = s3.storageClass }
+        return TierPolicy(
             user: settings.user, mode: settings.tiers.mode, archiveAfterDays: settings.tiers.archiveAfterDays,
             originalsAfterDays: settings.photos.originals == .off ? nil : settings.tiers.originalsAfterDays,
             floor: ArchiveFloor(
                 configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
-            shareExpireDays: settings.share.expireDays)
+            shareExpireDays: settings.share.expireDays, storageClass: storageClass)
     }
 
     /// `false` also where a setting of the store cannot be used: who opens the store says so.

@@ -61,6 +61,20 @@ enum ConfigKeys {
         "Whether the store refuses to overwrite when it is told to (If-None-Match). auto finds out, and looks first "
             + "until it knows.")
 
+    static let storageClass = ConfigKey(
+        "store.storage_class", .storageClass, default: StorageClass.standard, traits: KeyTraits(store: .s3),
+        "The storage class of new photos, originals and event photos, until they move to the archive. Small and short-lived "
+            + "objects (manifests, shares, the catalogue) stay in STANDARD. A store that does not have the class gets nothing."
+    )
+    static let tags = ConfigKey(
+        "store.tags", .tags, default: [:], traits: KeyTraits(store: .s3, example: "{owner: ana}"),
+        "Tags of each object that is put, for bills and rules of the bucket. It takes the permission s3:PutObjectTagging."
+    )
+    static let requestPayer = ConfigKey(
+        "store.request_payer", .choice, default: S3StoreSettings.RequestPayer.owner, traits: KeyTraits(store: .s3),
+        "Who pays for requests and traffic: the bucket's owner, or the account of these credentials (requester), as a "
+            + "requester-pays bucket wants it.")
+
     static let catalog = ConfigKey(
         "store.catalog", .choice, default: CatalogSwitch.on,
         "Whether the store keeps a catalogue of names, paths and shares, by which it brings everything back when this disk is "
@@ -233,6 +247,7 @@ enum ConfigKeys {
         storeType.description, storePath.description, restoreSeconds.description, bucket.description,
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
+        storageClass.description, tags.description, requestPayer.description,
         catalog.description, machineName.description,
         watchKind.description, watchPath.description, watchProfile.description,
         maximumDimension.description, quality.description, stripLocation.description, originals.description,

@@ -116,6 +116,10 @@ package struct S3StoreSettings: Hashable, Sendable {
         package var isOn: Bool? { self == .auto ? nil : self == .on }
     }
 
+    package enum RequestPayer: String, Hashable, Sendable, CaseIterable {
+        case owner, requester
+    }
+
     package var bucket: String
     package var region: String?
     package var endpoint: URL?
@@ -129,11 +133,16 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var encryptionKey: String?
     package var checksums: Switch
     package var conditionalWrites: Switch
+    /// Of new photos.
+    package var storageClass: StorageClass
+    package var tags: [String: String]
+    package var requestPayer: RequestPayer
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
-        checksums: Switch = .auto, conditionalWrites: Switch = .auto
+        checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
+        tags: [String: String] = [:], requestPayer: RequestPayer = .owner
     ) {
         self.bucket = bucket
         self.region = region
@@ -145,6 +154,9 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.encryptionKey = encryptionKey
         self.checksums = checksums
         self.conditionalWrites = conditionalWrites
+        self.storageClass = storageClass
+        self.tags = tags
+        self.requestPayer = requestPayer
     }
 }
 
@@ -169,7 +181,9 @@ extension StoreSettings {
             prefix: reader.value(ConfigKeys.prefix), profile: reader.value(ConfigKeys.awsProfile),
             encryption: reader.value(ConfigKeys.encryption), encryptionKey: reader.value(ConfigKeys.encryptionKey),
             checksums: reader.value(ConfigKeys.checksums),
-            conditionalWrites: reader.value(ConfigKeys.conditionalWrites))
+            conditionalWrites: reader.value(ConfigKeys.conditionalWrites),
+            storageClass: reader.value(ConfigKeys.storageClass), tags: reader.value(ConfigKeys.tags),
+            requestPayer: reader.value(ConfigKeys.requestPayer))
         switch type {
         case .directory:
             let path = reader.path(ConfigKeys.storePath) ?? ""

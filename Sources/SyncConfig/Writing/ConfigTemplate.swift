@@ -75,6 +75,9 @@ package struct ConfigTemplate: Sendable {
             set(ConfigKeys.encryptionKey, s3.encryptionKey)
             set(ConfigKeys.checksums, s3.checksums)
             set(ConfigKeys.conditionalWrites, s3.conditionalWrites)
+            set(ConfigKeys.storageClass, s3.storageClass)
+            set(ConfigKeys.tags, s3.tags)
+            set(ConfigKeys.requestPayer, s3.requestPayer)
         }
         return values
     }

@@ -94,12 +94,12 @@ package enum LedgerQuery {
     /// The first argument is the last day from which objects are due.
     package static let archiveBacklog = """
         SELECT SUM(CASE WHEN is_small = 0 AND day <= ? THEN objects END), SUM(CASE WHEN is_small THEN objects END)
-        FROM object_ages WHERE family = ? AND storage_class = 'STANDARD'
+        FROM object_ages WHERE family = ? AND storage_class = ?
         """
     /// The same without the counts: a walk over all objects.
     static let uncountedArchiveBacklog = """
         SELECT COUNT(CASE WHEN since_day <= ?1 AND size >= ?2 THEN 1 END), COUNT(CASE WHEN size < ?2 THEN 1 END)
-        FROM objects WHERE family = ?3 AND storage_class = 'STANDARD'
+        FROM objects WHERE family = ?3 AND storage_class = ?4
         """
     package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
     package static let photosOfObject = """

@@ -5,17 +5,29 @@ package import SyncCore
 ///
 /// Source: Amazon S3 API Reference; docs/design.md, section 5, for keys and metadata.
 package struct S3Requests: Hashable, Sendable {
+    static let payerHeader = "x-amz-request-payer"
+    static let requester = "requester"
     static let listAttributesHeader = "x-amz-optional-object-attributes"
 
     package let address: S3Address
     /// Ends with `/`, or is empty.
     package let prefix: String
     package let encryption: S3Encryption
+    /// Of what is put.
+    package let tags: S3Tags
+    /// Whether the account that signs pays for requests and traffic, and not the bucket's owner (S3 User Guide, "Using
+    /// Requester Pays general purpose buckets").
+    package let requesterPays: Bool
 
-    package init(address: S3Address, prefix: String, encryption: S3Encryption = .byBucket) {
+    package init(
+        address: S3Address, prefix: String, encryption: S3Encryption = .byBucket, tags: S3Tags = S3Tags(),
+        requesterPays: Bool = false
+    ) {
         self.address = address
         self.prefix = prefix
         self.encryption = encryption
+        self.tags = tags
+        self.requesterPays = requesterPays
     }
 
     /// PutObject in one piece: plain bytes with their length, MD5 and (by the signature) SHA-256, never in chunks.
@@ -42,6 +54,7 @@ package struct S3Requests: Hashable, Sendable {
         if features.contains(.encryption) {
             for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
+        if features.contains(.tags) { headers["x-amz-tagging"] = tags.header }
         for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
                 throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")

@@ -49,7 +49,7 @@ struct MultipartUpload: Sendable {
 
     private func create() async throws -> MultipartID {
         let response = try await client.store(
-            context, wanting: [.storageClass, .encryption], storageClass: attributes.storageClass,
+            context, wanting: [.storageClass, .encryption, .tags], storageClass: attributes.storageClass,
             beforeUnconditional: {}
         ) { try $0.createUpload(at: key, attributes: attributes, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }

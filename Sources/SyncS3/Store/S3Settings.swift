@@ -16,11 +16,16 @@ package struct S3Settings: Hashable, Sendable {
     package var checksums: Bool?
     /// Whether the store honours `If-None-Match: *`: surely or surely not; `nil` to find out.
     package var conditionalWrites: Bool?
+    /// Of new photos, originals and photos of events; everything else is in STANDARD.
+    package var storageClass: StorageClass
+    package var tags: S3Tags
+    package var requesterPays: Bool
 
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
-        conditionalWrites: Bool? = nil
+        conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: S3Tags = S3Tags(),
+        requesterPays: Bool = false
     ) {
         self.bucket = bucket
         self.region = region
@@ -31,6 +36,9 @@ package struct S3Settings: Hashable, Sendable {
         self.encryption = encryption
         self.checksums = checksums
         self.conditionalWrites = conditionalWrites
+        self.storageClass = storageClass
+        self.tags = tags
+        self.requesterPays = requesterPays
     }
 
     /// Whether the store is Amazon's own, and bills as it does.

@@ -73,7 +73,12 @@ private struct LinkSigner {
     var endsAt: Date { date.addingTimeInterval(TimeInterval(life.reliedOn)) }
 
     func presigned(_ request: HTTPRequest) -> HTTPURL {
-        signature.presigned(request, expiresAfter: life.seconds, at: date)
+        var request = request
+        // Whoever opens a link sends no header of ours: S3 takes it from the query, too.
+        if requests.requesterPays {
+            request.url.query.append(HTTPQueryItem(S3Requests.payerHeader, S3Requests.requester))
+        }
+        return signature.presigned(request, expiresAfter: life.seconds, at: date)
     }
 
     func signature(ofPolicy text: String) -> String {

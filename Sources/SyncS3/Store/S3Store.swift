@@ -55,10 +55,10 @@ package final class S3Store: ObjectStore {
         let chain = CredentialChain(environment: environment, transport: transport, pool: pool, now: now)
         let capabilities = S3Capabilities(
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
-            encryption: settings.encryption != .byBucket)
+            encryption: settings.encryption != .byBucket, tags: !settings.tags.isEmpty)
         client = S3Client(
             knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
-            encryption: settings.encryption, credentials: CredentialCache(chain: chain, now: now),
+            settings: settings, credentials: CredentialCache(chain: chain, now: now),
             transport: transport, memory: memory, now: now)
         self.sizes = sizes
         unusedProxy = environment.unusedProxy(for: address.endpoint)
@@ -86,6 +86,7 @@ package final class S3Store: ObjectStore {
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {
         let context = client.context("put", key)
+        let attributes = placed(attributes, at: key)
         do {
             return try await put(body, at: key, attributes: attributes, condition: condition, context)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
@@ -107,7 +108,7 @@ package final class S3Store: ObjectStore {
         if looksFirst { try await checkBeforePut(condition, key, context) }
         let response = try await client.store(
             context,
-            wanting: [.checksum, .storageClass, .encryption, condition == .ifAbsent ? .condition : []],
+            wanting: [.checksum, .storageClass, .encryption, .tags, condition == .ifAbsent ? .condition : []],
             storageClass: attributes.storageClass,
             beforeUnconditional: { if !looksFirst { try await checkBeforePut(condition, key, context) } }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
@@ -189,7 +190,16 @@ extension S3Store {
 
     /// Where something is that was put into a class: what a store refuses is learned with the put.
     func storedClass(_ wanted: StorageClass) -> StorageClass {
-        client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
+        if wanted == client.settings.storageClass { return wanted }
+        return client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
+    }
+
+    /// With the configured class, where the caller asks for none.
+    private func placed(_ attributes: ObjectAttributes, at key: ObjectKey) -> ObjectAttributes {
+        guard attributes.storageClass == .standard, key.holdsPhoto else { return attributes }
+        var attributes = attributes
+        attributes.storageClass = client.settings.storageClass
+        return attributes
     }
 
     static let isStillThere = "what was sent is still stored under this key, and not encrypted as asked"

@@ -17,7 +17,8 @@ import Testing
             S3StoreSettings(
                 bucket: "123", region: "eu-central-1", endpoint: URL(string: "http://[::1]:9000/x"), addressing: .path,
                 prefix: "a b/c", profile: "off", encryption: .keyService,
-                encryptionKey: "arn:aws:kms:eu-central-1:1:alias/x", checksums: .off, conditionalWrites: .on)),
+                encryptionKey: "arn:aws:kms:eu-central-1:1:alias/x", checksums: .off, conditionalWrites: .on,
+                storageClass: .standardIA, tags: ["a b": "c: d", "no": "", "x": "yes"], requestPayer: .requester)),
     ]
 
     @Test(arguments: stores)

@@ -67,6 +67,11 @@ import Testing
         Row("store.kms_key", "alias/photos", "alias/photos") { s3($0)?.encryptionKey },
         Row("store.checksums", "on", "true") { s3($0)?.checksums.isOn },
         Row("store.conditional_writes", "off", "false") { s3($0)?.conditionalWrites.isOn },
+        Row("store.storage_class", "GLACIER_IR", "GLACIER_IR") { s3($0)?.storageClass },
+        Row("store.tags", "{owner: ana, \"cost: x\": \"a b\", empty: }", "cost: x=a b|empty=|owner=ana") {
+            s3($0)?.tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "|")
+        },
+        Row("store.request_payer", "requester", "requester") { s3($0)?.requestPayer },
         Row("watch[].kind", "vacations", "vacations") { $0.watch.first?.kind },
         Row("watch[].path", "~/Bilder", "/home/ana/Bilder") { $0.watch.first?.path },
         Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },

@@ -1,0 +1,46 @@
+import SyncConfig
+import Testing
+
+/// Values that only a bucket has.
+@Suite struct S3SettingsTests {
+    /// The one problem of a configuration with these lines of the section `store`.
+    private func problem(_ lines: String) -> String? {
+        ConfigText("user: ana\nstore:\n  type: s3\n  bucket: photos\n  \(lines)").problems.first
+    }
+
+    @Test(
+        arguments: [
+            ("DEEP_ARCHIVE", "with tiers.archive_after_days: 0 at the next pass"),
+            ("GLACIER", "a new photo has to be readable until it is verified"),
+            ("standard_ia", "did you mean \"STANDARD_IA\"?"),
+            ("COLD", "accepted: STANDARD, INTELLIGENT_TIERING, STANDARD_IA, ONEZONE_IA or GLACIER_IR"),
+        ])
+    func `an archive class is none for new photos, and others are named`(value: String, words: String) {
+        let problem = problem("storage_class: \(value)") ?? ""
+        #expect(
+            problem.contains("line 5: store.storage_class: found \(value)") && problem.contains(words), "\(problem)")
+    }
+
+    @Test(
+        arguments: [
+            ("tags: ana", "accepted: up to 10 tags"),
+            ("tags: {\((0..<11).map { "t\($0): x" }.joined(separator: ", "))}", "these are 11"),
+            ("tags: {\"aws:x\": y}", "names that begin with aws: are Amazon's own"),
+            ("tags: {a: \"b!\"}", "the tag \"a\" may have letters, digits, spaces and"),
+            ("tags: {\(String(repeating: "a", count: 129)): b}", "is too long"),
+            ("tags: {a: \(String(repeating: "b", count: 257))}", "is too long"),
+            ("tags: {a: \"\(String(repeating: "𝟜", count: 129))\"}", "is too long"),
+            ("tags: {\"\": b}", "has no name"), ("tags: {a: [b]}", "a tag's value is a text"),
+            ("request_payer: me", "accepted: owner or requester"),
+        ])
+    func `tags keep the limits of S3`(lines: String, words: String) {
+        #expect(problem(lines)?.contains(words) == true, "\(problem(lines) ?? "")")
+    }
+
+    @Test func `ten tags of the longest kind are taken`() {
+        let pairs = (0..<10).map { number in
+            "\"\(number)\(String(repeating: "ä", count: 127))\": \"\(String(repeating: "=", count: 256))\""
+        }
+        #expect(problem("tags: {\(pairs.joined(separator: ", "))}") == nil)
+    }
+}
