@@ -52,7 +52,9 @@ package final class S3Store: ObjectStore {
             type: "s3",
             location: "s3://\(address.bucket)/\(prefix)" + (address.isAmazon ? "" : " at \(address.endpoint)"))
         pool = BlockingPool(name: "credentials", threads: 1)
-        let chain = CredentialChain(environment: environment, transport: transport, pool: pool, now: now)
+        let chain = CredentialChain(
+            environment: environment, transport: transport, region: address.isAmazon ? address.region : nil, pool: pool,
+            now: now)
         let capabilities = S3Capabilities(
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
             encryption: settings.encryption != .byBucket, tags: !settings.tags.isEmpty)
