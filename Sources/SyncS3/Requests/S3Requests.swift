@@ -174,7 +174,8 @@ extension S3Requests {
 
 /// Requests whose body is an XML document. All of them carry its MD5: S3 demands it of most, and every store knows it.
 ///
-/// Source: Amazon S3 API Reference, DeleteObjects, RestoreObject, PutBucketLifecycleConfiguration.
+/// Source: Amazon S3 API Reference, CreateBucket, PutPublicAccessBlock, DeleteObjects, RestoreObject,
+/// PutBucketLifecycleConfiguration.
 extension S3Requests {
     static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
     static let minimumSizeHeader = "x-amz-transition-default-minimum-object-size"
@@ -196,6 +197,27 @@ extension S3Requests {
         return sending(
             .post, "<RestoreRequest xmlns=\"\(Self.namespace)\">\(days)\(namesTier ? tier : "")</RestoreRequest>",
             to: url(key, query: [HTTPQueryItem("restore")]))
+    }
+
+    /// CreateBucket. At Amazon each region but us-east-1 is named in it; elsewhere a name would only be guessed.
+    package func createBucket() -> HTTPRequest {
+        guard address.isAmazon, address.region != "us-east-1" else {
+            return HTTPRequest(.put, address.url(), body: HTTPBody(bytes: []))
+        }
+        return sending(
+            .put,
+            "<CreateBucketConfiguration xmlns=\"\(Self.namespace)\"><LocationConstraint>\(address.region.xmlEscaped)"
+                + "</LocationConstraint></CreateBucketConfiguration>", to: address.url())
+    }
+
+    /// PutPublicAccessBlock, of all that there is.
+    package func blockPublicAccess() -> HTTPRequest {
+        let names = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+        return sending(
+            .put,
+            "<PublicAccessBlockConfiguration xmlns=\"\(Self.namespace)\">"
+                + names.map { "<\($0)>true</\($0)>" }.joined() + "</PublicAccessBlockConfiguration>",
+            to: address.url(query: [HTTPQueryItem("publicAccessBlock")]))
     }
 
     /// GetBucketLifecycleConfiguration.
