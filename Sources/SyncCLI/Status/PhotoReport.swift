@@ -116,7 +116,7 @@ struct PhotoReport: Encodable {
         durationSeconds = photo.duration.map { $0 / .seconds(1) }
         takenAt = photo.takenAt
         error = photo.error
-        note = photo.note
+        note = photo.state == .uploaded ? photo.why : photo.note
         dropped = photo.dropped.map(\.rawValue)
     }
 }

@@ -56,6 +56,8 @@ struct StatusReport: Encodable {
         var lost: Int
         /// Files and event elements that are not stored on purpose: ``notes`` names them.
         var leftOut: Int
+        /// Files that the filters of their folders leave out.
+        var filtered: Int
         var bytesLocal: Int64
         var bytesStored: Int64
     }
@@ -318,7 +320,7 @@ extension StatusReport.Totals {
         self.init(
             files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
             failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
-            lost: overview.lost, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes,
+            lost: overview.lost, leftOut: leftOut.count, filtered: leftOut.filtered, bytesLocal: totals.onDisk.bytes,
             bytesStored: overview.bytesStored)
     }
 }

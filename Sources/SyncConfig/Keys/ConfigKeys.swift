@@ -93,6 +93,12 @@ enum ConfigKeys {
         "watch[].profile", ValueKind.keySegment.orNull(), default: nil, traits: KeyTraits(example: "grandma"),
         "Whose gallery it is. Only a gallery has one.")
 
+    static let watchFilter = ConfigKey(
+        "watch[].filter", .pathFilter, default: PathFilter(),
+        traits: KeyTraits(example: "[\"- *.CR2\", \"- /Drafts/\"]"),
+        "Which files are left out: rules as of rclone's --filter, \"- PATTERN\" (left out) or \"+ PATTERN\" (stored); the first "
+            + "that matches decides, and a file that none matches is stored. What is stored already stays stored.")
+
     static let maximumDimension = ConfigKey(
         "photos.max_dimension", .integer(1...65_500), default: 2_048,
         "The longer side of a stored copy, in pixels. Smaller photos are never enlarged.")
@@ -249,7 +255,7 @@ enum ConfigKeys {
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
         storageClass.description, tags.description, requestPayer.description,
         catalog.description, machineName.description,
-        watchKind.description, watchPath.description, watchProfile.description,
+        watchKind.description, watchPath.description, watchProfile.description, watchFilter.description,
         maximumDimension.description, quality.description, stripLocation.description, originals.description,
         batchSize.description, settle.description, rescan.description, bandwidthLimit.description,
         tierMode.description, archiveAfterDays.description, originalsAfterDays.description,

@@ -65,7 +65,8 @@ extension Settings {
             }
             guard let path = reader.path(ConfigKeys.watchPath, entry: entry) else { continue }
             rules.folders.append(FolderRules.Folder(path: path, kind: kind, entry: entry))
-            watched.append(WatchedFolder(kind: kind, path: path, profile: profile))
+            let filter = reader.value(ConfigKeys.watchFilter, entry: entry)
+            watched.append(WatchedFolder(kind: kind, path: path, profile: profile, filter: filter))
         }
         for (entry, message) in rules.violations {
             reader.add(message, at: SettingsReader.path(ConfigKeys.watchPath.path, entry: entry))

@@ -127,6 +127,9 @@ package struct ConfigTemplate: Sendable {
             lines.append("  - kind: \(folder.kind.rawValue)")
             lines.append("    path: \(YAMLText.scalar(location.abbreviate(folder.path)))")
             if let profile = folder.profile { lines.append("    profile: \(YAMLText.scalar(profile))") }
+            if !folder.filter.lines.isEmpty {
+                lines.append("    filter: \(ConfigKeys.watchFilter.kind.render(folder.filter))")
+            }
         }
         return lines
     }

@@ -13,7 +13,7 @@ package enum LedgerQuery {
         SELECT \(PhotoRow.columns) FROM photos WHERE inode = ? AND device = ? AND size = ? AND modified = ?
         """
     package static let placeOfRow = """
-        SELECT \(PhotoPlace.columns) FROM photos
+        SELECT \(PhotoPlace.columns), folders.filter AS folder_filter FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
         WHERE photos.id = ?
@@ -55,6 +55,10 @@ package enum LedgerQuery {
     package static let leftOutCount = """
         SELECT COUNT(*) FROM photos INDEXED BY photos_left_out
         WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL
+        """
+    package static let filteredCount = """
+        SELECT COUNT(*) FROM photos INDEXED BY photos_filtered
+        WHERE folder_id = ? AND state = 'skipped' AND is_filtered = 1
         """
     package static let leftOut = """
         \(PhotoStatus.selection) WHERE photos.id IN (
@@ -124,7 +128,7 @@ package enum LedgerQuery {
         [
             directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
             astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
-            oldestFailed, firstFailed, firstDelayed, leftOutCount, leftOut, malformedEventFiles, object,
+            oldestFailed, firstFailed, firstDelayed, leftOutCount, filteredCount, leftOut, malformedEventFiles, object,
             photosOfDirectory, photoOfFile, photosOfStem, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
         ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs + ofVersions

@@ -66,7 +66,7 @@ import Testing
             ),
             (
                 "user: ana\nwatch: ~/Pictures",
-                "line 2: watch: found ~/Pictures; accepted: a list, each entry with the keys kind, path, profile"
+                "line 2: watch: found ~/Pictures; accepted: a list, each entry with the keys kind, path, profile, filter"
             ),
             (
                 "user: ana\nwatch:\n  - path: /p",

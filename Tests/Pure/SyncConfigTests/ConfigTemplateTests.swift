@@ -7,8 +7,9 @@ import Testing
 @Suite struct ConfigTemplateTests {
     private static let folders = [
         WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery", profile: "grandma"),
-        WatchedFolder(kind: .vacations, path: "/srv/Vacations"),
+        WatchedFolder(kind: .vacations, path: "/srv/Vacations", filter: filter),
     ]
+    private static let filter = (try? PathFilter(["- *.CR2", "+ /a: b/", "- {x,y}"])) ?? PathFilter()
     static let stores: [StoreSettings] = [
         .directory(DirectoryStoreSettings(path: "/home/ana/.local/share/sync-agent/store")),
         .directory(DirectoryStoreSettings(path: "/srv/store: #1", restoreDuration: .seconds(0.5))),

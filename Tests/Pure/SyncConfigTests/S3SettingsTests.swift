@@ -1,4 +1,5 @@
 import SyncConfig
+import SyncCore
 import Testing
 
 /// Values that only a bucket has.
@@ -35,6 +36,16 @@ import Testing
         ])
     func `tags keep the limits of S3`(lines: String, words: String) {
         #expect(problem(lines)?.contains(words) == true, "\(problem(lines) ?? "")")
+    }
+
+    @Test(
+        arguments: [
+            ("\"- *.CR2\"", "accepted: a list of rules"), ("[\"*.CR2\"]", "a rule begins with \"- \" (left out) or"),
+            ("[[a]]", "one of its parts is no text"), ("[\"- [\"]", "is not closed"),
+        ])
+    func `a filter that is none is told`(yaml: String, words: String) {
+        let problem = ConfigText("user: ana\nwatch: [{kind: gallery, path: /p, filter: \(yaml)}]").problems.first ?? ""
+        #expect(problem.contains("watch[0].filter") && problem.contains(words), "\(problem)")
     }
 
     @Test func `ten tags of the longest kind are taken`() {

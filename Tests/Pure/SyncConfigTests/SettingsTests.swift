@@ -32,7 +32,8 @@ import Testing
             case "store.path", "store.restore_seconds": return "user: ana\nstore: " + flow([])
             case "watch[].kind": return "user: ana\nwatch: [\(flow(["path: /p"]))]"
             case "watch[].path": return "user: ana\nwatch: [\(flow(["kind: gallery"]))]"
-            case "watch[].profile": return "user: ana\nwatch: [\(flow(["kind: gallery", "path: /p"]))]"
+            case "watch[].filter", "watch[].profile":
+                return "user: ana\nwatch: [\(flow(["kind: gallery", "path: /p"]))]"
             case "store.kms_key":
                 return "user: ana\nstore: " + flow(["type: s3", "bucket: photos", "encryption: sse-kms"])
             case let key where key.hasPrefix("store."):
@@ -75,6 +76,9 @@ import Testing
         Row("watch[].kind", "vacations", "vacations") { $0.watch.first?.kind },
         Row("watch[].path", "~/Bilder", "/home/ana/Bilder") { $0.watch.first?.path },
         Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },
+        Row("watch[].filter", "[\"- *.CR2\", \"+ /a b/**\"]", "- *.CR2|+ /a b/**") {
+            $0.watch.first?.filter.lines.joined(separator: "|")
+        },
         Row("photos.max_dimension", "65500", "65500") { $0.photos.reduce.maximumDimension },
         Row("photos.quality", "100", "100") { $0.photos.reduce.quality },
         Row("photos.strip_location", "yes", "true") { $0.photos.reduce.stripLocation },

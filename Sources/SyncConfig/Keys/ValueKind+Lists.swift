@@ -19,6 +19,29 @@ extension ValueKind where Value == StorageClass {
     }
 }
 
+extension ValueKind where Value == PathFilter {
+    static var pathFilter: Self {
+        ValueKind(
+            "list of text", accepted: "a list of rules such as [\"- *.CR2\", \"+ /2026/**\", \"- *\"], or []",
+            read: { (node) throws(Rejection) in
+                guard case .list(let items) = node.content else { throw Rejection() }
+                var lines: [String] = []
+                for item in items {
+                    guard case .text(let text, _) = item.content, !item.isNull else {
+                        throw Rejection("one of its parts is no text")
+                    }
+                    lines.append(text)
+                }
+                do throws(PathFilter.Invalid) {
+                    return try PathFilter(lines)
+                } catch {
+                    throw Rejection(error.reason)
+                }
+            },
+            render: { "[\($0.lines.map(YAMLText.scalar).joined(separator: ", "))]" })
+    }
+}
+
 extension ValueKind where Value == [String: String] {
     /// Tags of objects, by the rules of the S3 User Guide, "Categorizing your objects using tags".
     static var tags: Self {
