@@ -174,6 +174,12 @@ struct Installation: Sendable {
     /// Of every place that is this user's.
     var userPart: String { " for user \(settings.user)" }
 
+    /// Of single requests.
+    var retryPolicy: RetryPolicy {
+        guard case .s3(let s3) = settings.store else { return RetryPolicy() }
+        return RetryPolicy(maximumAttempts: s3.attempts)
+    }
+
     /// What the configuration says of the store, where it cannot even be opened.
     var configuredIdentity: StoreIdentity {
         switch settings.store {
@@ -203,7 +209,7 @@ extension S3Settings {
             addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
             storageClass: settings.storageClass, tags: S3Tags(settings.tags),
-            requesterPays: settings.requestPayer == .requester)
+            requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)))
     }
 }
 

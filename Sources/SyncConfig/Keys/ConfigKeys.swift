@@ -75,6 +75,14 @@ enum ConfigKeys {
         "Who pays for requests and traffic: the bucket's owner, or the account of these credentials (requester), as a "
             + "requester-pays bucket wants it.")
 
+    static let partSize = ConfigKey(
+        "store.part_size", .byteSize((5 << 20)...(5 << 30)), default: 16 << 20, traits: KeyTraits(store: .s3),
+        "How large the parts are in which files of 64 MiB and more are sent. A file that would have more than 10,000 of them "
+            + "gets larger ones.")
+    static let attempts = ConfigKey(
+        "store.attempts", .integer(1...10), default: 3, traits: KeyTraits(store: .s3),
+        "How often a request is sent in all, when its failure may pass, before the photo waits for another try.")
+
     static let catalog = ConfigKey(
         "store.catalog", .choice, default: CatalogSwitch.on,
         "Whether the store keeps a catalogue of names, paths and shares, by which it brings everything back when this disk is "
@@ -254,6 +262,7 @@ enum ConfigKeys {
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
         storageClass.description, tags.description, requestPayer.description,
+        partSize.description, attempts.description,
         catalog.description, machineName.description,
         watchKind.description, watchPath.description, watchProfile.description, watchFilter.description,
         maximumDimension.description, quality.description, stripLocation.description, originals.description,

@@ -138,12 +138,17 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var storageClass: StorageClass
     package var tags: [String: String]
     package var requestPayer: RequestPayer
+    /// Bytes of a part of a large file.
+    package var partSize: Int
+    /// Of one request, the first included.
+    package var attempts: Int
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
         checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
-        tags: [String: String] = [:], requestPayer: RequestPayer = .owner
+        tags: [String: String] = [:], requestPayer: RequestPayer = .owner,
+        partSize: Int = 16 << 20, attempts: Int = 3
     ) {
         self.bucket = bucket
         self.region = region
@@ -158,6 +163,8 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.storageClass = storageClass
         self.tags = tags
         self.requestPayer = requestPayer
+        self.partSize = partSize
+        self.attempts = attempts
     }
 }
 
@@ -184,7 +191,8 @@ extension StoreSettings {
             checksums: reader.value(ConfigKeys.checksums),
             conditionalWrites: reader.value(ConfigKeys.conditionalWrites),
             storageClass: reader.value(ConfigKeys.storageClass), tags: reader.value(ConfigKeys.tags),
-            requestPayer: reader.value(ConfigKeys.requestPayer))
+            requestPayer: reader.value(ConfigKeys.requestPayer), partSize: reader.value(ConfigKeys.partSize),
+            attempts: reader.value(ConfigKeys.attempts))
         switch type {
         case .directory:
             let path = reader.path(ConfigKeys.storePath) ?? ""

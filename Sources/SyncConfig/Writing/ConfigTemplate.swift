@@ -78,6 +78,8 @@ package struct ConfigTemplate: Sendable {
             set(ConfigKeys.storageClass, s3.storageClass)
             set(ConfigKeys.tags, s3.tags)
             set(ConfigKeys.requestPayer, s3.requestPayer)
+            set(ConfigKeys.partSize, s3.partSize)
+            set(ConfigKeys.attempts, s3.attempts)
         }
         return values
     }

@@ -251,6 +251,11 @@ package struct PartSizes: Hashable, Sendable {
     /// Bytes of a part, where 10,000 of them are enough.
     package var smallestPart: Int64
 
+    /// - Parameter part: bytes of a part; a file of less goes in one piece.
+    package init(part: Int64) {
+        self.init(threshold: max(64 << 20, part), smallestPart: part)
+    }
+
     package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20) {
         self.threshold = threshold
         self.smallestPart = smallestPart

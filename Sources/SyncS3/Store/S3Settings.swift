@@ -20,12 +20,13 @@ package struct S3Settings: Hashable, Sendable {
     package var storageClass: StorageClass
     package var tags: S3Tags
     package var requesterPays: Bool
+    package var parts: PartSizes
 
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
         conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: S3Tags = S3Tags(),
-        requesterPays: Bool = false
+        requesterPays: Bool = false, parts: PartSizes = PartSizes()
     ) {
         self.bucket = bucket
         self.region = region
@@ -39,6 +40,7 @@ package struct S3Settings: Hashable, Sendable {
         self.storageClass = storageClass
         self.tags = tags
         self.requesterPays = requesterPays
+        self.parts = parts
     }
 
     /// Whether the store is Amazon's own, and bills as it does.

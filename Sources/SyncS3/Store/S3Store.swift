@@ -43,7 +43,7 @@ package final class S3Store: ObjectStore {
 
     package init(
         settings: S3Settings, environment: AWSEnvironment, transport: any HTTPTransport,
-        memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes = PartSizes(),
+        memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes? = nil,
         now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let address = try settings.address(in: environment)
@@ -62,7 +62,7 @@ package final class S3Store: ObjectStore {
             knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
             settings: settings, credentials: CredentialCache(chain: chain, now: now),
             transport: transport, memory: memory, now: now)
-        self.sizes = sizes
+        self.sizes = sizes ?? settings.parts
         unusedProxy = environment.unusedProxy(for: address.endpoint)
     }
 

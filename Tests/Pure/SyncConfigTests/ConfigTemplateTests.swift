@@ -19,7 +19,8 @@ import Testing
                 bucket: "123", region: "eu-central-1", endpoint: URL(string: "http://[::1]:9000/x"), addressing: .path,
                 prefix: "a b/c", profile: "off", encryption: .keyService,
                 encryptionKey: "arn:aws:kms:eu-central-1:1:alias/x", checksums: .off, conditionalWrites: .on,
-                storageClass: .standardIA, tags: ["a b": "c: d", "no": "", "x": "yes"], requestPayer: .requester)),
+                storageClass: .standardIA, tags: ["a b": "c: d", "no": "", "x": "yes"], requestPayer: .requester,
+                partSize: 5 << 30, attempts: 1)),
     ]
 
     @Test(arguments: stores)

@@ -33,8 +33,11 @@ import Testing
             ("tags: {a: \"\(String(repeating: "𝟜", count: 129))\"}", "is too long"),
             ("tags: {\"\": b}", "has no name"), ("tags: {a: [b]}", "a tag's value is a text"),
             ("request_payer: me", "accepted: owner or requester"),
+            ("part_size: 5242879", "accepted: a size from 5MiB to 5GiB, such as 16MiB"),
+            ("part_size: 6GiB", "accepted: a size from 5MiB to 5GiB"), ("part_size: 16MB", "such as 16MiB"),
+            ("attempts: 0", "accepted: a whole number from 1 to 10"),
         ])
-    func `tags keep the limits of S3`(lines: String, words: String) {
+    func `values keep the limits of S3`(lines: String, words: String) {
         #expect(problem(lines)?.contains(words) == true, "\(problem(lines) ?? "")")
     }
 

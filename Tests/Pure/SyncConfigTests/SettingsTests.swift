@@ -73,6 +73,8 @@ import Testing
             s3($0)?.tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "|")
         },
         Row("store.request_payer", "requester", "requester") { s3($0)?.requestPayer },
+        Row("store.part_size", "100MiB", "104857600") { s3($0)?.partSize },
+        Row("store.attempts", "5", "5") { s3($0)?.attempts },
         Row("watch[].kind", "vacations", "vacations") { $0.watch.first?.kind },
         Row("watch[].path", "~/Bilder", "/home/ana/Bilder") { $0.watch.first?.path },
         Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },
