@@ -163,7 +163,7 @@ struct Installation: Sendable {
     /// - Parameter memory: keeps what is learned of the server; `nil` where there is no ledger.
     func makeStore(_ s3: S3StoreSettings, memory: (any EndpointFactStore)?) throws -> S3Store {
         try S3Store(
-            settings: S3Settings(s3), environment: environment, uploadBytesPerSecond: settings.upload.bandwidthLimit,
+            settings: S3Settings(s3), environment: environment, bandwidth: settings.upload.bandwidthLimit,
             memory: memory, now: time.now)
     }
 

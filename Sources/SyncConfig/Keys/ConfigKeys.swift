@@ -133,9 +133,10 @@ enum ConfigKeys {
         "upload.rescan_minutes", .minutes(1...525_600), default: .seconds(3_600),
         "How often all folders are read anew, in case a change went unseen.")
     static let bandwidthLimit = ConfigKey(
-        "upload.bandwidth_limit", ValueKind.byteRate(from: 16 << 10).orNull(), default: nil,
+        "upload.bandwidth_limit", ValueKind.bandwidth(from: 16 << 10).orNull(), default: nil,
         traits: KeyTraits(example: "2MiB"),
-        "How much of the line all uploads together may take; null for all of it. The embedded store needs no limit.")
+        "How much of the line all uploads together may take; null for all of it. A timetable is that of rclone's --bwlimit, by "
+            + "the clock of this machine; UP:DOWN limits downloads, too. The embedded store needs no limit.")
 
     static let tierMode = ConfigKey(
         "tiers.mode", .choice, default: TierMode.bucket,

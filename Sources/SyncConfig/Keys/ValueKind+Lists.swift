@@ -19,6 +19,32 @@ extension ValueKind where Value == StorageClass {
     }
 }
 
+extension ValueKind where Value == BandwidthTimetable {
+    /// A byte rate, or a timetable of them.
+    static func bandwidth(from minimum: Int) -> Self {
+        let rate = ValueKind<Int>.byteRate(from: minimum)
+        return ValueKind(
+            "bandwidth",
+            accepted: "\(rate.accepted), for uploads and downloads such as 1M:4M, or a timetable such as "
+                + "\"08:00,512k Sat-00:00,off\"",
+            read: { (node) throws(Rejection) in
+                guard case .text(let text, let isPlain) = node.content else { throw Rejection() }
+                let isShort = isPlain && text.last.map { "kKMG".contains($0) } == true
+                guard isShort || text.lowercased() == "off" || text.contains(where: { $0 == "," || $0 == ":" }) else {
+                    return BandwidthTimetable(upload: try rate.read(node))
+                }
+                do throws(BandwidthTimetable.Invalid) {
+                    return try BandwidthTimetable(text, atLeast: minimum)
+                } catch {
+                    throw Rejection(error.reason)
+                }
+            },
+            render: { table in
+                Int(table.description).map(rate.render) ?? "\"\(table.description)\""
+            })
+    }
+}
+
 extension ValueKind where Value == PathFilter {
     static var pathFilter: Self {
         ValueKind(

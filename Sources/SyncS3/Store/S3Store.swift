@@ -20,21 +20,23 @@ package final class S3Store: ObjectStore {
     /// A store over its own connections.
     /// - Parameters:
     ///   - environment: the process's, as `ProcessInfo` gives it.
-    ///   - uploadBytesPerSecond: for all uploads together; `nil` for no limit.
+    ///   - bandwidth: by the clock of this machine; `nil` for no limit.
     ///   - memory: keeps what has to outlive the process; `nil` to forget it.
     /// - Throws: ``StoreError`` when a setting cannot be used. Missing credentials are found only by a request.
     package convenience init(
-        settings: S3Settings, environment variables: [String: String], uploadBytesPerSecond: Int? = nil,
+        settings: S3Settings, environment variables: [String: String], bandwidth: BandwidthTimetable? = nil,
         memory: (any EndpointFactStore)? = nil, now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let environment = AWSEnvironment(
             variables: variables, profile: settings.profile, readFile: SharedFile.read)
         let bundle = try environment.caBundle()
+        var rates: CurlTransport.Rates?
+        if let bandwidth { rates = { bandwidth.rates(at: now(), in: TimeZone.autoupdatingCurrent) } }
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
-                settings: TransportSettings(
-                    uploadBytesPerSecond: uploadBytesPerSecond, caBundle: bundle))
+                settings: TransportSettings(uploadBytesPerSecond: bandwidth?.lowestUpload, caBundle: bundle),
+                rates: rates)
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)
         }

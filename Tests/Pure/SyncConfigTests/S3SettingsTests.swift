@@ -51,6 +51,26 @@ import Testing
         #expect(problem.contains("watch[0].filter") && problem.contains(words), "\(problem)")
     }
 
+    @Test(
+        arguments: [
+            ("512k", "512k"), ("1.5M:off", "1.5M:off"), ("\"off:512k\"", "off:512k"), ("off", "off"),
+            ("\"Mon-09:00,1M 18:00,off\"", "Mon-09:00,1M 18:00,off"),
+        ])
+    func `a bandwidth is a rate, a pair or a timetable`(yaml: String, text: String) throws {
+        let settings = try ConfigText("user: ana\nupload: {bandwidth_limit: \(yaml)}").settings()
+        #expect(settings.upload.bandwidthLimit?.description == text)
+    }
+
+    @Test(
+        arguments: [
+            ("\"08:00,512\"", "a rate has a unit"), ("8k", "at least 16k, or off"), ("\"8:00,1M\"", "a time is 08:00"),
+            ("\"08:00,1M x\"", "an entry is a time and a rate"),
+        ])
+    func `a bandwidth that is none is told`(yaml: String, words: String) {
+        let problem = ConfigText("user: ana\nupload: {bandwidth_limit: \(yaml)}").problems.first ?? ""
+        #expect(problem.contains("upload.bandwidth_limit") && problem.contains(words), "\(problem)")
+    }
+
     @Test func `ten tags of the longest kind are taken`() {
         let pairs = (0..<10).map { number in
             "\"\(number)\(String(repeating: "ä", count: 127))\": \"\(String(repeating: "=", count: 256))\""
