@@ -209,7 +209,8 @@ extension S3Settings {
             addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
             storageClass: settings.storageClass, tags: S3Tags(settings.tags),
-            requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)))
+            requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)),
+            form: (settings.dualStack ? EndpointForm.dualStack : []).union(settings.fips ? .fips : []))
     }
 }
 

@@ -22,7 +22,7 @@ enum ConfigKeys {
     static let bucket = ConfigKey(
         "store.bucket", ValueKind.bucket.orNull(), default: nil,
         traits: KeyTraits(store: .s3, example: "my-photos"),
-        "The bucket. A store of type s3 must have it.")
+        "The bucket, or the ARN of an access point of it. A store of type s3 must have it.")
     static let region = ConfigKey(
         "store.region", ValueKind.region.orNull(), default: nil,
         traits: KeyTraits(store: .s3, example: "eu-central-1"),
@@ -82,6 +82,14 @@ enum ConfigKeys {
     static let attempts = ConfigKey(
         "store.attempts", .integer(1...10), default: 3, traits: KeyTraits(store: .s3),
         "How often a request is sent in all, when its failure may pass, before the photo waits for another try.")
+
+    static let dualStack = ConfigKey(
+        "store.dualstack", .flag, default: false, traits: KeyTraits(store: .s3),
+        "Whether Amazon's endpoints for IPv6 and IPv4 are asked. Not with an endpoint of one's own.")
+    static let fips = ConfigKey(
+        "store.fips", .flag, default: false, traits: KeyTraits(store: .s3),
+        "Whether Amazon's endpoints for FIPS 140 are asked, which some regions have. Not with an endpoint of one's own."
+    )
 
     static let catalog = ConfigKey(
         "store.catalog", .choice, default: CatalogSwitch.on,
@@ -263,7 +271,7 @@ enum ConfigKeys {
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
         storageClass.description, tags.description, requestPayer.description,
-        partSize.description, attempts.description,
+        partSize.description, attempts.description, dualStack.description, fips.description,
         catalog.description, machineName.description,
         watchKind.description, watchPath.description, watchProfile.description, watchFilter.description,
         maximumDimension.description, quality.description, stripLocation.description, originals.description,

@@ -142,13 +142,16 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var partSize: Int
     /// Of one request, the first included.
     package var attempts: Int
+    package var dualStack: Bool
+    package var fips: Bool
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
         checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
         tags: [String: String] = [:], requestPayer: RequestPayer = .owner,
-        partSize: Int = 16 << 20, attempts: Int = 3
+        partSize: Int = 16 << 20, attempts: Int = 3,
+        dualStack: Bool = false, fips: Bool = false
     ) {
         self.bucket = bucket
         self.region = region
@@ -165,6 +168,8 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.requestPayer = requestPayer
         self.partSize = partSize
         self.attempts = attempts
+        self.dualStack = dualStack
+        self.fips = fips
     }
 }
 
@@ -192,7 +197,8 @@ extension StoreSettings {
             conditionalWrites: reader.value(ConfigKeys.conditionalWrites),
             storageClass: reader.value(ConfigKeys.storageClass), tags: reader.value(ConfigKeys.tags),
             requestPayer: reader.value(ConfigKeys.requestPayer), partSize: reader.value(ConfigKeys.partSize),
-            attempts: reader.value(ConfigKeys.attempts))
+            attempts: reader.value(ConfigKeys.attempts), dualStack: reader.value(ConfigKeys.dualStack),
+            fips: reader.value(ConfigKeys.fips))
         switch type {
         case .directory:
             let path = reader.path(ConfigKeys.storePath) ?? ""
@@ -202,6 +208,11 @@ extension StoreSettings {
                 reader.add(
                     "is missing; a store of type s3 needs the bucket's name", at: ConfigKeys.bucket.path,
                     line: reader.line(of: ConfigKeys.storeType.path))
+            }
+            for key in [ConfigKeys.dualStack, ConfigKeys.fips] where s3.endpoint != nil && reader.value(key) {
+                reader.add(
+                    "chooses an endpoint of Amazon's, and store.endpoint names another one; take one of them out",
+                    at: key.path)
             }
             if s3.encryptionKey != nil, s3.encryption != .keyService {
                 reader.add(

@@ -80,6 +80,8 @@ package struct ConfigTemplate: Sendable {
             set(ConfigKeys.requestPayer, s3.requestPayer)
             set(ConfigKeys.partSize, s3.partSize)
             set(ConfigKeys.attempts, s3.attempts)
+            set(ConfigKeys.dualStack, s3.dualStack)
+            set(ConfigKeys.fips, s3.fips)
         }
         return values
     }

@@ -152,7 +152,7 @@ extension S3Requests {
         var request = HTTPRequest(
             .put, url(key),
             headers: [
-                "x-amz-copy-source": "\(address.bucket)/\((prefix + source.rawValue).uriEncoded(keepingSlashes: true))",
+                "x-amz-copy-source": address.copySource(key: prefix + source.rawValue),
                 "x-amz-metadata-directive": original == nil ? "COPY" : "REPLACE",
                 "x-amz-storage-class": storageClass.rawValue,
             ],

@@ -14,6 +14,10 @@ extension S3Store {
     ///   elsewhere; `CancellationError`.
     package func createBucket() async throws -> BucketCreation {
         let context = client.context("create", nil)
+        guard !context.address.isAccessPoint else {
+            throw client.error(
+                .invalidRequest, context, "an access point is made for a bucket that is there; name a bucket")
+        }
         if try await isThere(context) { return .existing }
         let response = try await client.send(context) { $0.createBucket() }
         switch (response.status, ErrorReply(response).code) {

@@ -23,6 +23,11 @@ extension S3Store {
     ) async throws -> UploadForm {
         guard let first = keys.first else { preconditionFailure("a form is for some keys") }
         let context = client.context("form", first)
+        guard !context.address.isAccessPoint else {
+            throw client.error(
+                .unsupported, context,
+                "guests cannot add photos through an access point; name the bucket itself in store.bucket")
+        }
         let pen = try await linkSigner(duration, context)
         let prefix = client.prefix + first.rawValue.dropLast(first.lastSegment.count)
         let policy = PostPolicy(

@@ -15,6 +15,9 @@ import Testing
         .directory(DirectoryStoreSettings(path: "/srv/store: #1", restoreDuration: .seconds(0.5))),
         .s3(S3StoreSettings(bucket: "my-photos")),
         .s3(
+            S3StoreSettings(bucket: "arn:aws:s3:eu-west-1:123456789012:accesspoint/photos", dualStack: true, fips: true)
+        ),
+        .s3(
             S3StoreSettings(
                 bucket: "123", region: "eu-central-1", endpoint: URL(string: "http://[::1]:9000/x"), addressing: .path,
                 prefix: "a b/c", profile: "off", encryption: .keyService,

@@ -35,6 +35,8 @@ import Testing
             ("request_payer: me", "accepted: owner or requester"),
             ("part_size: 5242879", "accepted: a size from 5MiB to 5GiB, such as 16MiB"),
             ("part_size: 6GiB", "accepted: a size from 5MiB to 5GiB"), ("part_size: 16MB", "such as 16MiB"),
+            ("endpoint: http://nas:9000\n  dualstack: true", "store.dualstack: chooses an endpoint of Amazon's"),
+            ("endpoint: http://nas:9000\n  fips: true", "store.fips: chooses an endpoint of Amazon's"),
             ("attempts: 0", "accepted: a whole number from 1 to 10"),
         ])
     func `values keep the limits of S3`(lines: String, words: String) {

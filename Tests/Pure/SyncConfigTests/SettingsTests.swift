@@ -75,6 +75,8 @@ import Testing
         Row("store.request_payer", "requester", "requester") { s3($0)?.requestPayer },
         Row("store.part_size", "100MiB", "104857600") { s3($0)?.partSize },
         Row("store.attempts", "5", "5") { s3($0)?.attempts },
+        Row("store.dualstack", "true", "true") { s3($0)?.dualStack },
+        Row("store.fips", "true", "true") { s3($0)?.fips },
         Row("watch[].kind", "vacations", "vacations") { $0.watch.first?.kind },
         Row("watch[].path", "~/Bilder", "/home/ana/Bilder") { $0.watch.first?.path },
         Row("watch[].profile", "1968", "1968") { $0.watch.first?.profile },
