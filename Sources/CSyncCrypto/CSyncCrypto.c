@@ -76,6 +76,10 @@ void CSyncCrypto_HasherFree(CSyncCrypto_Hasher *hasher) {
     free(hasher);
 }
 
+int CSyncCrypto_SHA1(const void *bytes, size_t count, uint8_t *digest) {
+    return EVP_Digest(bytes, count, digest, NULL, EVP_sha1(), NULL) == 1;
+}
+
 int CSyncCrypto_SHA256(const void *bytes, size_t count, uint8_t *digest) {
     pthread_once(&fetchOnce, fetchAlgorithms);
     if (sha256Algorithm == NULL) return 0;

@@ -111,6 +111,8 @@ int CSyncCurl_TransferSetNumber(CSyncCurl_Transfer *transfer, CSyncCurl_NumberOp
     case CSyncCurl_NumberOptionMaximumConnectionAge: return curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)value);
     case CSyncCurl_NumberOptionMaximumSendSpeed:
         return curl_easy_setopt(easy, CURLOPT_MAX_SEND_SPEED_LARGE, (curl_off_t)value);
+    case CSyncCurl_NumberOptionMaximumReceiveSpeed:
+        return curl_easy_setopt(easy, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t)value);
     case CSyncCurl_NumberOptionNoBody: return curl_easy_setopt(easy, CURLOPT_NOBODY, (long)value);
     case CSyncCurl_NumberOptionNoSignal: return curl_easy_setopt(easy, CURLOPT_NOSIGNAL, (long)value);
     case CSyncCurl_NumberOptionPathAsIs: return curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, (long)value);

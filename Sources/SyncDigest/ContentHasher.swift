@@ -74,6 +74,17 @@ extension SHA256Digest {
     }
 }
 
+/// SHA-1 (FIPS 180-4), by which the AWS tools name files. Nothing is protected by it.
+package enum SHA1 {
+    /// 40 hexadecimal digits.
+    package static func hexadecimal(of text: String) -> String {
+        var digest = [UInt8](repeating: 0, count: Int(CSYNCCRYPTO_SHA1_LENGTH))
+        let bytes = Array(text.utf8)
+        precondition(CSyncCrypto_SHA1(bytes, bytes.count, &digest) == 1, "libcrypto could not make a SHA-1")
+        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
 /// HMAC with SHA-256 (RFC 2104, test vectors in RFC 4231).
 package enum HMACSHA256 {
     /// The 32 bytes that prove that whoever knows `key` wrote `message`.

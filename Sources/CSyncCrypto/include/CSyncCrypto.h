@@ -9,6 +9,7 @@
 // memory, or an algorithm that the system's policy has switched off).
 
 #define CSYNCCRYPTO_MD5_LENGTH 16
+#define CSYNCCRYPTO_SHA1_LENGTH 20
 #define CSYNCCRYPTO_SHA256_LENGTH 32
 
 /// An MD5 and a SHA-256 of the same bytes.
@@ -24,6 +25,9 @@ int CSyncCrypto_HasherUpdate(CSyncCrypto_Hasher *_Nonnull hasher, const void *_N
 int CSyncCrypto_HasherFinish(CSyncCrypto_Hasher *_Nonnull hasher, uint8_t *_Nonnull md5, uint8_t *_Nonnull sha256);
 
 void CSyncCrypto_HasherFree(CSyncCrypto_Hasher *_Nullable hasher);
+
+/// Writes 20 bytes. SHA-1 is for names of files of others; it protects nothing.
+int CSyncCrypto_SHA1(const void *_Nullable bytes, size_t count, uint8_t *_Nonnull digest);
 
 /// Writes 32 bytes.
 int CSyncCrypto_SHA256(const void *_Nullable bytes, size_t count, uint8_t *_Nonnull digest);

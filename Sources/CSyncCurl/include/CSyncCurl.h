@@ -75,7 +75,9 @@ typedef enum __attribute__((enum_extensibility(closed))) {
     CSyncCurl_NumberOptionLowSpeedTime,
     CSyncCurl_NumberOptionTimeoutMilliseconds,
     CSyncCurl_NumberOptionMaximumConnectionAge,
-    /// CURLOPT_MAX_SEND_SPEED_LARGE, bytes a second; also while the transfer is in a multi.
+    /// CURLOPT_MAX_RECV_SPEED_LARGE, bytes a second; 0 for no limit; also while the transfer is in a multi.
+    CSyncCurl_NumberOptionMaximumReceiveSpeed,
+    /// CURLOPT_MAX_SEND_SPEED_LARGE, as the one before.
     CSyncCurl_NumberOptionMaximumSendSpeed,
     CSyncCurl_NumberOptionNoBody,
     CSyncCurl_NumberOptionNoSignal,

@@ -2,6 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import SyncConfig
 import SyncCore
+import SyncS3
 import SystemPackage
 
 struct InitCommand: AsyncParsableCommand {
@@ -17,6 +18,7 @@ struct InitCommand: AsyncParsableCommand {
               sync-agent init
               sync-agent init --root ~/Photos --store-path /mnt/backup/photos
               sync-agent init --store s3 --bucket my-photos --region eu-central-1
+              sync-agent init --store s3 --bucket my-new-photos --create-bucket
               sync-agent init --store s3 --bucket photos --endpoint http://nas.local:9000
             """
     )
@@ -42,6 +44,11 @@ struct InitCommand: AsyncParsableCommand {
 
     @Option(help: "Bucket of an S3 store.")
     var bucket: String?
+
+    @Flag(
+        help:
+            "Make the bucket, closed to the public, where there is none. One that is there already stays as it is.")
+    var createBucket = false
 
     @Option(help: "Region of an S3 store (default: that of the AWS configuration).")
     var region: String?
@@ -72,9 +79,9 @@ struct InitCommand: AsyncParsableCommand {
     func validate() throws {
         switch store {
         case .directory:
-            guard bucket == nil, region == nil, endpoint == nil, prefix == nil, awsProfile == nil else {
+            guard bucket == nil, !createBucket, region == nil, endpoint == nil, prefix == nil, awsProfile == nil else {
                 throw ValidationError(
-                    "--bucket, --region, --endpoint, --prefix and --aws-profile belong to --store s3; add it, or leave them out"
+                    "--bucket, --create-bucket, --region, --endpoint, --prefix and --aws-profile belong to --store s3; add it, or leave them out"
                 )
             }
         case .s3:
@@ -95,6 +102,7 @@ struct InitCommand: AsyncParsableCommand {
             _ = try checked(template, at: location)
             template.originals = keepOriginals ?? askForOriginals(on: console.people)
             let settings = try checked(template, at: location)
+            try FolderMaker().requireFree(location.file)
             let table = Table(.left(15), .rest)
             var lines = [table.row("configuration", location.file.string)]
             var folders: [(path: FilePath, permissions: FilePermissions)] = []
@@ -106,6 +114,9 @@ struct InitCommand: AsyncParsableCommand {
                 folders.append((directory.path, .ownerReadWriteExecute))
                 lines.append(table.row("store", directory.path.string))
             }
+            if createBucket, case .s3(let s3) = settings.store {
+                lines += try await makeBucket(s3, console, table)
+            }
             if template.timeZone == nil {
                 lines +=
                     [""]
@@ -116,6 +127,29 @@ struct InitCommand: AsyncParsableCommand {
             try FolderMaker().makeAll(folders, template.text, at: location.file)
             lines += ["", "Drop photos into one of the folders, then: sync-agent sync, or sync-agent run"]
             return Answer(lines: lines)
+        }
+    }
+
+    /// - Returns: what to say of it.
+    private func makeBucket(_ s3: S3StoreSettings, _ console: Console, _ table: Table) async throws -> [String] {
+        let store = try S3Store(settings: S3Settings(s3), environment: console.environment, now: TimeSource.system.now)
+        let creation: S3Store.BucketCreation
+        do {
+            creation = try await store.createBucket()
+        } catch {
+            await store.close()
+            throw error
+        }
+        await store.close()
+        let name = store.identity.location
+        return switch creation {
+        case .existing: [table.row("bucket", "\(name): is there already, and was left as it is")]
+        case .created(nil): [table.row("bucket", "\(name): created, and public access is blocked")]
+        case .created(let reason?):
+            [table.row("bucket", "\(name): created")] + [""]
+                + console.people.wrapped(
+                    "Public access to the bucket is not blocked by a setting of its own (\(reason)). See that nobody else "
+                        + "may read it.")
         }
     }
 

@@ -29,7 +29,7 @@ struct FolderMaker {
     /// - Throws: ``FolderError``; ``CommandFailure`` that names the file and says what to do.
     func makeAll(_ folders: [(path: FilePath, permissions: FilePermissions)], _ text: String, at file: FilePath) throws
     {
-        if let status = try? FileStatus(at: file) { throw Self.isTaken(file, by: status) }
+        try requireFree(file)
         var made: [FilePath] = []
         do {
             for folder in folders + [(file.removingLastComponent(), .ownerReadWriteExecute)] {
@@ -42,6 +42,11 @@ struct FolderMaker {
             for folder in made.reversed() { try? folder.removeFolder() }
             throw error
         }
+    }
+
+    /// - Throws: ``CommandFailure`` when there is something.
+    func requireFree(_ file: FilePath) throws {
+        if let status = try? FileStatus(at: file) { throw Self.isTaken(file, by: status) }
     }
 
     /// Those on the way to a folder that are not there, from the top.

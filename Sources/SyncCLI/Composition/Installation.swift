@@ -163,7 +163,7 @@ struct Installation: Sendable {
     /// - Parameter memory: keeps what is learned of the server; `nil` where there is no ledger.
     func makeStore(_ s3: S3StoreSettings, memory: (any EndpointFactStore)?) throws -> S3Store {
         try S3Store(
-            settings: S3Settings(s3), environment: environment, uploadBytesPerSecond: settings.upload.bandwidthLimit,
+            settings: S3Settings(s3), environment: environment, bandwidth: settings.upload.bandwidthLimit,
             memory: memory, now: time.now)
     }
 
@@ -173,6 +173,12 @@ struct Installation: Sendable {
 
     /// Of every place that is this user's.
     var userPart: String { " for user \(settings.user)" }
+
+    /// Of single requests.
+    var retryPolicy: RetryPolicy {
+        guard case .s3(let s3) = settings.store else { return RetryPolicy() }
+        return RetryPolicy(maximumAttempts: s3.attempts)
+    }
 
     /// What the configuration says of the store, where it cannot even be opened.
     var configuredIdentity: StoreIdentity {
@@ -201,7 +207,10 @@ extension S3Settings {
         self.init(
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
             addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
-            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn)
+            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
+            storageClass: settings.storageClass, tags: S3Tags(settings.tags),
+            requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)),
+            form: (settings.dualStack ? EndpointForm.dualStack : []).union(settings.fips ? .fips : []))
     }
 }
 
@@ -233,12 +242,14 @@ extension Installation {
 
     /// What is to become of objects as they grow old.
     func tierPolicy() throws -> TierPolicy {
-        TierPolicy(
+        var storageClass = StorageClass.standard
+        if case .s3(let s3) = settings.store { storageClass = s3.storageClass }
+        return TierPolicy(
             user: settings.user, mode: settings.tiers.mode, archiveAfterDays: settings.tiers.archiveAfterDays,
             originalsAfterDays: settings.photos.originals == .off ? nil : settings.tiers.originalsAfterDays,
             floor: ArchiveFloor(
                 configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
-            shareExpireDays: settings.share.expireDays)
+            shareExpireDays: settings.share.expireDays, storageClass: storageClass)
     }
 
     /// `false` also where a setting of the store cannot be used: who opens the store says so.

@@ -248,7 +248,7 @@ final class Workspace: Sendable {
 
 extension Installation {
     func retrying(_ store: any ObjectStore) -> any ObjectStore {
-        RetryingStore(store, time: time, logger: logger)
+        RetryingStore(store, policy: retryPolicy, time: time, logger: logger)
     }
 }
 

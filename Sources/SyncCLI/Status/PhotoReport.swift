@@ -102,7 +102,9 @@ struct PhotoReport: Encodable {
         md5 = photo.md5?.description
         sha256 = photo.sha256?.description
         storageClass = photo.storageClass?.rawValue
-        expectedClass = expected?.storageClass.rawValue
+        // What is not to be archived stays in its class, whichever it is.
+        expectedClass =
+            expected.map { $0.reason == nil ? $0.storageClass : photo.storageClass ?? $0.storageClass }?.rawValue
         staysBecause = expected?.reason?.code
         self.badge = badge
         restoredUntil = photo.restoredUntil
@@ -114,7 +116,7 @@ struct PhotoReport: Encodable {
         durationSeconds = photo.duration.map { $0 / .seconds(1) }
         takenAt = photo.takenAt
         error = photo.error
-        note = photo.note
+        note = photo.state == .uploaded ? photo.why : photo.note
         dropped = photo.dropped.map(\.rawValue)
     }
 }

@@ -123,18 +123,22 @@ struct StatusReader {
             waitingBytes: standing.waitingBytes)
     }
 
-    private func backlog(_ ledger: Ledger) throws -> ArchiveBacklog {
+    private func backlog(_ ledger: Ledger) throws -> [StorageClass: ArchiveBacklog] {
         let policy = try installation.tierPolicy()
         let rules = policy.archiveRules.compactMap(\.own)
-        guard !rules.isEmpty, let smallest = policy.floor.bytes else { return ArchiveBacklog() }
-        return try rules.reduce(into: ArchiveBacklog()) { backlog, rule in
-            guard let transition = rule.transition else { return }
-            let part = try ledger.archiveBacklog(
-                below: [rule.prefix], minimumBytes: smallest, afterDays: transition.afterDays,
-                at: installation.time.now())
-            backlog.due += part.due
-            backlog.tooSmall += part.tooSmall
+        guard !rules.isEmpty, let smallest = policy.floor.bytes else { return [:] }
+        var backlog: [StorageClass: ArchiveBacklog] = [:]
+        for rule in rules {
+            guard let transition = rule.transition else { continue }
+            for storageClass in policy.movedClasses {
+                let part = try ledger.archiveBacklog(
+                    in: storageClass, below: [rule.prefix], minimumBytes: smallest, afterDays: transition.afterDays,
+                    at: installation.time.now())
+                backlog[storageClass, default: ArchiveBacklog()].due += part.due
+                backlog[storageClass, default: ArchiveBacklog()].tooSmall += part.tooSmall
+            }
         }
+        return backlog
     }
 
     private func lookAtStore() async -> (StoreIdentity, String?) {

@@ -56,6 +56,8 @@ struct StatusReport: Encodable {
         var lost: Int
         /// Files and event elements that are not stored on purpose: ``notes`` names them.
         var leftOut: Int
+        /// Files that the filters of their folders leave out.
+        var filtered: Int
         var bytesLocal: Int64
         var bytesStored: Int64
     }
@@ -231,14 +233,14 @@ extension StatusReport {
 
     /// - Parameters:
     ///   - leftOut: of the active folders.
-    ///   - backlog: of the objects in STANDARD.
+    ///   - backlog: of the objects of each class.
     ///   - vacations: all of them, in any order.
     ///   - delayed: photos that were tried and wait, the oldest first.
     ///   - sharedVacations: those that others can see now, by their folders.
     ///   - elsewhere: what is damaged of machines that are silent.
     ///   - watched: the folders of the configuration; those that no agent has met yet have no files.
     init(
-        _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
+        _ overview: Overview, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
         vacations: [VacationRecord] = [], sharedVacations: [FilePath: SharedVacation] = [:],
         delayed: [PhotoStatus] = [],
         verification: VerificationStatus = VerificationStatus(), catalog: Catalog = Catalog(),
@@ -263,7 +265,7 @@ extension StatusReport {
         totals = Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map(Note.init)
         tiers = overview.storedTiers.filter { $0.objects > 0 }.map { tier in
-            let waiting = tier.storageClass == .standard ? backlog : ArchiveBacklog()
+            let waiting = backlog[tier.storageClass] ?? ArchiveBacklog()
             return Tier(
                 storageClass: tier.storageClass.rawValue, objects: tier.objects, bytes: tier.bytes, due: waiting.due,
                 tooSmall: waiting.tooSmall)
@@ -318,7 +320,7 @@ extension StatusReport.Totals {
         self.init(
             files: totals.onDisk.files, uploaded: totals[.uploaded].files, pending: totals.waiting,
             failed: totals[.failed].files, skipped: totals[.skipped].files, missing: totals[.missing].files,
-            lost: overview.lost, leftOut: leftOut.count, bytesLocal: totals.onDisk.bytes,
+            lost: overview.lost, leftOut: leftOut.count, filtered: leftOut.filtered, bytesLocal: totals.onDisk.bytes,
             bytesStored: overview.bytesStored)
     }
 }

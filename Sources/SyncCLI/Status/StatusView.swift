@@ -263,8 +263,13 @@ struct StatusView {
 
     private var leftOutLines: [String] {
         let (count, notes) = (report.totals.leftOut, report.notes.prefix(Self.notesShown))
-        guard count > 0 else { return [] }
+        let filtered = report.totals.filtered
+        guard count + filtered > 0 else { return [] }
         var lines = ["", terminal.styled("Left out, and not stored", .bold)]
+        if filtered > 0 {
+            lines += terminal.wrapped(
+                "\(Quantities.counted(filtered, "file")) by the filters of their folders (watch[].filter)", indent: 2)
+        }
         for note in notes { lines += item(note.path, note.reason) }
         // One note may stand for several elements of a file.
         if report.notes.count > notes.count {

@@ -139,6 +139,7 @@ struct SyncReport: Report {
         if lost > 0 { line += ", \(Quantities.count(lost)) lost" }
         if pending > unfinished { line += ", \(Quantities.count(pending - unfinished)) waiting" }
         if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
+        if totals.filtered > 0 { line += ", \(Quantities.count(totals.filtered)) left out by filters" }
         if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
         lines.append(line)
         if isUnsafe { lines.append("See `sync-agent status` for what is not safe yet, and why.") }

@@ -22,7 +22,7 @@ enum ConfigKeys {
     static let bucket = ConfigKey(
         "store.bucket", ValueKind.bucket.orNull(), default: nil,
         traits: KeyTraits(store: .s3, example: "my-photos"),
-        "The bucket. A store of type s3 must have it.")
+        "The bucket, or the ARN of an access point of it. A store of type s3 must have it.")
     static let region = ConfigKey(
         "store.region", ValueKind.region.orNull(), default: nil,
         traits: KeyTraits(store: .s3, example: "eu-central-1"),
@@ -61,6 +61,36 @@ enum ConfigKeys {
         "Whether the store refuses to overwrite when it is told to (If-None-Match). auto finds out, and looks first "
             + "until it knows.")
 
+    static let storageClass = ConfigKey(
+        "store.storage_class", .storageClass, default: StorageClass.standard, traits: KeyTraits(store: .s3),
+        "The storage class of new photos, originals and event photos, until they move to the archive. Small and short-lived "
+            + "objects (manifests, shares, the catalogue) stay in STANDARD. A store that does not have the class gets nothing."
+    )
+    static let tags = ConfigKey(
+        "store.tags", .tags, default: [:], traits: KeyTraits(store: .s3, example: "{owner: ana}"),
+        "Tags of each object that is put, for bills and rules of the bucket. It takes the permission s3:PutObjectTagging."
+    )
+    static let requestPayer = ConfigKey(
+        "store.request_payer", .choice, default: S3StoreSettings.RequestPayer.owner, traits: KeyTraits(store: .s3),
+        "Who pays for requests and traffic: the bucket's owner, or the account of these credentials (requester), as a "
+            + "requester-pays bucket wants it.")
+
+    static let partSize = ConfigKey(
+        "store.part_size", .byteSize((5 << 20)...(5 << 30)), default: 16 << 20, traits: KeyTraits(store: .s3),
+        "How large the parts are in which files of 64 MiB and more are sent. A file that would have more than 10,000 of them "
+            + "gets larger ones.")
+    static let attempts = ConfigKey(
+        "store.attempts", .integer(1...10), default: 3, traits: KeyTraits(store: .s3),
+        "How often a request is sent in all, when its failure may pass, before the photo waits for another try.")
+
+    static let dualStack = ConfigKey(
+        "store.dualstack", .flag, default: false, traits: KeyTraits(store: .s3),
+        "Whether Amazon's endpoints for IPv6 and IPv4 are asked. Not with an endpoint of one's own.")
+    static let fips = ConfigKey(
+        "store.fips", .flag, default: false, traits: KeyTraits(store: .s3),
+        "Whether Amazon's endpoints for FIPS 140 are asked, which some regions have. Not with an endpoint of one's own."
+    )
+
     static let catalog = ConfigKey(
         "store.catalog", .choice, default: CatalogSwitch.on,
         "Whether the store keeps a catalogue of names, paths and shares, by which it brings everything back when this disk is "
@@ -78,6 +108,12 @@ enum ConfigKeys {
     static let watchProfile = ConfigKey(
         "watch[].profile", ValueKind.keySegment.orNull(), default: nil, traits: KeyTraits(example: "grandma"),
         "Whose gallery it is. Only a gallery has one.")
+
+    static let watchFilter = ConfigKey(
+        "watch[].filter", .pathFilter, default: PathFilter(),
+        traits: KeyTraits(example: "[\"- *.CR2\", \"- /Drafts/\"]"),
+        "Which files are left out: rules as of rclone's --filter, \"- PATTERN\" (left out) or \"+ PATTERN\" (stored); the first "
+            + "that matches decides, and a file that none matches is stored. What is stored already stays stored.")
 
     static let maximumDimension = ConfigKey(
         "photos.max_dimension", .integer(1...65_500), default: 2_048,
@@ -105,9 +141,10 @@ enum ConfigKeys {
         "upload.rescan_minutes", .minutes(1...525_600), default: .seconds(3_600),
         "How often all folders are read anew, in case a change went unseen.")
     static let bandwidthLimit = ConfigKey(
-        "upload.bandwidth_limit", ValueKind.byteRate(from: 16 << 10).orNull(), default: nil,
+        "upload.bandwidth_limit", ValueKind.bandwidth(from: 16 << 10).orNull(), default: nil,
         traits: KeyTraits(example: "2MiB"),
-        "How much of the line all uploads together may take; null for all of it. The embedded store needs no limit.")
+        "How much of the line all uploads together may take; null for all of it. A timetable is that of rclone's --bwlimit, by "
+            + "the clock of this machine; UP:DOWN limits downloads, too. The embedded store needs no limit.")
 
     static let tierMode = ConfigKey(
         "tiers.mode", .choice, default: TierMode.bucket,
@@ -233,8 +270,10 @@ enum ConfigKeys {
         storeType.description, storePath.description, restoreSeconds.description, bucket.description,
         region.description, endpoint.description, addressing.description, prefix.description, awsProfile.description,
         encryption.description, encryptionKey.description, checksums.description, conditionalWrites.description,
+        storageClass.description, tags.description, requestPayer.description,
+        partSize.description, attempts.description, dualStack.description, fips.description,
         catalog.description, machineName.description,
-        watchKind.description, watchPath.description, watchProfile.description,
+        watchKind.description, watchPath.description, watchProfile.description, watchFilter.description,
         maximumDimension.description, quality.description, stripLocation.description, originals.description,
         batchSize.description, settle.description, rescan.description, bandwidthLimit.description,
         tierMode.description, archiveAfterDays.description, originalsAfterDays.description,

@@ -45,15 +45,33 @@ extension ValueKind where Value == Int {
 }
 
 extension ValueKind where Value == Int {
-    /// Units of a byte rate, the largest first.
-    private static var byteUnits: [(suffix: String, size: Int)] { [("MiB", 1 << 20), ("KiB", 1 << 10)] }
+    /// Units of a byte rate or a size, the largest first.
+    private static var byteUnits: [(suffix: String, size: Int)] {
+        [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+    }
+
+    /// A size in bytes, with or without a unit: `16777216`, `16MiB`.
+    static func byteSize(_ range: ClosedRange<Int>) -> Self {
+        bytes(
+            "byte size", range,
+            accepted: "a size from \(text(range.lowerBound)) to \(text(range.upperBound)), such as 16MiB")
+    }
 
     /// Bytes a second, with or without a unit: `524288`, `512KiB`, `2 MiB`.
     static func byteRate(from minimum: Int) -> Self {
-        let bytes = integer(minimum...(1 << 40))
+        bytes(
+            "byte rate", minimum...(1 << 40),
+            accepted: "bytes a second, at least \(minimum >> 10)KiB, such as 512KiB or 2MiB")
+    }
+
+    private static func text(_ bytes: Int) -> String {
+        byteUnits.first { bytes.isMultiple(of: $0.size) }.map { "\(bytes / $0.size)\($0.suffix)" } ?? "\(bytes)"
+    }
+
+    private static func bytes(_ name: String, _ range: ClosedRange<Int>, accepted: String) -> Self {
+        let bytes = integer(range)
         return ValueKind(
-            "byte rate",
-            accepted: "bytes a second, at least \(minimum >> 10)KiB, such as 512KiB or 2MiB",
+            name, accepted: accepted,
             read: { (node) throws(Rejection) in
                 guard case .text(let text, isPlain: true) = node.content,
                     let unit = byteUnits.first(where: { text.hasSuffix($0.suffix) })
@@ -63,12 +81,10 @@ extension ValueKind where Value == Int {
                     throw Rejection()
                 }
                 let (product, overflows) = number.multipliedReportingOverflow(by: unit.size)
-                guard !overflows, (minimum...(1 << 40)).contains(product) else { throw Rejection() }
+                guard !overflows, range.contains(product) else { throw Rejection() }
                 return product
             },
-            render: { rate in
-                byteUnits.first { rate.isMultiple(of: $0.size) }.map { "\(rate / $0.size)\($0.suffix)" } ?? "\(rate)"
-            })
+            render: text)
     }
 }
 

@@ -43,7 +43,13 @@ extension ValueKind where Value == String {
 
     /// S3 User Guide, "General purpose bucket naming rules", and the wider set of older buckets and other servers.
     static var bucket: Self {
-        text(accepted: "3 to 255 letters, digits, \".\", \"-\" or \"_\"") { (text) throws(Rejection) in
+        text(accepted: "3 to 255 letters, digits, \".\", \"-\" or \"_\", or the ARN of an access point") {
+            (text) throws(Rejection) in
+            if text.hasPrefix("arn:"), text.utf8.count <= 255,
+                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ".-_:/".utf8.contains($0) })
+            {
+                return
+            }
             guard (3...255).contains(text.utf8.count),
                 text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ".-_".utf8.contains($0) }),
                 text.utf8.first.map(isASCIIAlphanumeric) == true

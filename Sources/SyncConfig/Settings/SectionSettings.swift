@@ -10,8 +10,8 @@ package struct UploadSettings: Hashable, Sendable {
     package var settle: Duration
     /// Time between two scans of everything.
     package var rescan: Duration
-    /// Bytes a second, for all uploads together; `nil` for no limit.
-    package var bandwidthLimit: Int?
+    /// `nil` for no limit.
+    package var bandwidthLimit: BandwidthTimetable?
 }
 
 extension UploadSettings {

@@ -65,7 +65,8 @@ extension Settings {
             }
             guard let path = reader.path(ConfigKeys.watchPath, entry: entry) else { continue }
             rules.folders.append(FolderRules.Folder(path: path, kind: kind, entry: entry))
-            watched.append(WatchedFolder(kind: kind, path: path, profile: profile))
+            let filter = reader.value(ConfigKeys.watchFilter, entry: entry)
+            watched.append(WatchedFolder(kind: kind, path: path, profile: profile, filter: filter))
         }
         for (entry, message) in rules.violations {
             reader.add(message, at: SettingsReader.path(ConfigKeys.watchPath.path, entry: entry))
@@ -116,6 +117,10 @@ package struct S3StoreSettings: Hashable, Sendable {
         package var isOn: Bool? { self == .auto ? nil : self == .on }
     }
 
+    package enum RequestPayer: String, Hashable, Sendable, CaseIterable {
+        case owner, requester
+    }
+
     package var bucket: String
     package var region: String?
     package var endpoint: URL?
@@ -129,11 +134,24 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var encryptionKey: String?
     package var checksums: Switch
     package var conditionalWrites: Switch
+    /// Of new photos.
+    package var storageClass: StorageClass
+    package var tags: [String: String]
+    package var requestPayer: RequestPayer
+    /// Bytes of a part of a large file.
+    package var partSize: Int
+    /// Of one request, the first included.
+    package var attempts: Int
+    package var dualStack: Bool
+    package var fips: Bool
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
-        checksums: Switch = .auto, conditionalWrites: Switch = .auto
+        checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
+        tags: [String: String] = [:], requestPayer: RequestPayer = .owner,
+        partSize: Int = 16 << 20, attempts: Int = 3,
+        dualStack: Bool = false, fips: Bool = false
     ) {
         self.bucket = bucket
         self.region = region
@@ -145,6 +163,13 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.encryptionKey = encryptionKey
         self.checksums = checksums
         self.conditionalWrites = conditionalWrites
+        self.storageClass = storageClass
+        self.tags = tags
+        self.requestPayer = requestPayer
+        self.partSize = partSize
+        self.attempts = attempts
+        self.dualStack = dualStack
+        self.fips = fips
     }
 }
 
@@ -169,7 +194,11 @@ extension StoreSettings {
             prefix: reader.value(ConfigKeys.prefix), profile: reader.value(ConfigKeys.awsProfile),
             encryption: reader.value(ConfigKeys.encryption), encryptionKey: reader.value(ConfigKeys.encryptionKey),
             checksums: reader.value(ConfigKeys.checksums),
-            conditionalWrites: reader.value(ConfigKeys.conditionalWrites))
+            conditionalWrites: reader.value(ConfigKeys.conditionalWrites),
+            storageClass: reader.value(ConfigKeys.storageClass), tags: reader.value(ConfigKeys.tags),
+            requestPayer: reader.value(ConfigKeys.requestPayer), partSize: reader.value(ConfigKeys.partSize),
+            attempts: reader.value(ConfigKeys.attempts), dualStack: reader.value(ConfigKeys.dualStack),
+            fips: reader.value(ConfigKeys.fips))
         switch type {
         case .directory:
             let path = reader.path(ConfigKeys.storePath) ?? ""
@@ -179,6 +208,11 @@ extension StoreSettings {
                 reader.add(
                     "is missing; a store of type s3 needs the bucket's name", at: ConfigKeys.bucket.path,
                     line: reader.line(of: ConfigKeys.storeType.path))
+            }
+            for key in [ConfigKeys.dualStack, ConfigKeys.fips] where s3.endpoint != nil && reader.value(key) {
+                reader.add(
+                    "chooses an endpoint of Amazon's, and store.endpoint names another one; take one of them out",
+                    at: key.path)
             }
             if s3.encryptionKey != nil, s3.encryption != .keyService {
                 reader.add(

@@ -75,6 +75,13 @@ package struct ConfigTemplate: Sendable {
             set(ConfigKeys.encryptionKey, s3.encryptionKey)
             set(ConfigKeys.checksums, s3.checksums)
             set(ConfigKeys.conditionalWrites, s3.conditionalWrites)
+            set(ConfigKeys.storageClass, s3.storageClass)
+            set(ConfigKeys.tags, s3.tags)
+            set(ConfigKeys.requestPayer, s3.requestPayer)
+            set(ConfigKeys.partSize, s3.partSize)
+            set(ConfigKeys.attempts, s3.attempts)
+            set(ConfigKeys.dualStack, s3.dualStack)
+            set(ConfigKeys.fips, s3.fips)
         }
         return values
     }
@@ -124,6 +131,9 @@ package struct ConfigTemplate: Sendable {
             lines.append("  - kind: \(folder.kind.rawValue)")
             lines.append("    path: \(YAMLText.scalar(location.abbreviate(folder.path)))")
             if let profile = folder.profile { lines.append("    profile: \(YAMLText.scalar(profile))") }
+            if !folder.filter.lines.isEmpty {
+                lines.append("    filter: \(ConfigKeys.watchFilter.kind.render(folder.filter))")
+            }
         }
         return lines
     }

@@ -11,11 +11,14 @@ package struct WatchedFolder: Hashable, Sendable {
     package var path: FilePath
     /// Whose gallery it is.
     package var profile: String?
+    /// What of it is left out.
+    package var filter: PathFilter
 
-    package init(kind: Kind, path: FilePath, profile: String? = nil) {
+    package init(kind: Kind, path: FilePath, profile: String? = nil, filter: PathFilter = PathFilter()) {
         self.kind = kind
         self.path = path
         self.profile = profile
+        self.filter = filter
     }
 }
 
@@ -25,6 +28,14 @@ package enum IgnoredNames {
     /// What devices and desktops make of photos that stand elsewhere, and what was thrown away.
     private static let byproducts: Set<String> = [
         "@eadir", "thumbs.db", ".thumbnails", ".@__thumb", ".trash", ".trashes",
+        ".stfolder", ".stversions", ".sync", ".appledouble", ".spotlight-v100", ".fseventsd", ".snapshot", ".snapshots",
+        ".zfs",
+    ]
+    /// Folders of NAS devices and file systems (Synology, QNAP, Windows, ext4) that hold what was thrown away, and copies of
+    /// all that is beside them. A file of such a name is one as any other.
+    private static let systemFolders: Set<String> = [
+        "#recycle", "#snapshot", "@recycle", "@recently-snapshot", "@tmp", "lost+found", "$recycle.bin",
+        "system volume information",
     ]
     /// With the number of a user behind it (freedesktop.org, "Trash specification").
     private static let trash = ".trash-"
@@ -36,9 +47,14 @@ package enum IgnoredNames {
         return suffixes.contains { lowered.hasSuffix($0) } || byproducts.contains(lowered)
     }
 
+    /// Whether a folder of this name is not looked into.
+    package static func containsFolder(_ name: some StringProtocol) -> Bool {
+        contains(name) || systemFolders.contains(name.lowercased())
+    }
+
     /// Whether nobody misses what is under an ignored name: previews that devices make, the trash.
     package static func areByproducts(_ name: some StringProtocol) -> Bool {
         let lowered = name.lowercased()
-        return byproducts.contains(lowered) || lowered.hasPrefix(trash)
+        return byproducts.contains(lowered) || lowered.hasPrefix(trash) || systemFolders.contains(lowered)
     }
 }

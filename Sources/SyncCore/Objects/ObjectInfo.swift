@@ -117,17 +117,23 @@ package struct StorageClass: RawRepresentable, Hashable, Sendable, CustomStringC
 
     package static let standard = StorageClass(rawValue: "STANDARD")
     package static let standardIA = StorageClass(rawValue: "STANDARD_IA")
+    package static let oneZoneIA = StorageClass(rawValue: "ONEZONE_IA")
     package static let intelligentTiering = StorageClass(rawValue: "INTELLIGENT_TIERING")
     package static let glacierInstantRetrieval = StorageClass(rawValue: "GLACIER_IR")
     package static let glacier = StorageClass(rawValue: "GLACIER")
     package static let deepArchive = StorageClass(rawValue: "DEEP_ARCHIVE")
+
+    /// Classes whose objects can be read at once.
+    package static let readable: [StorageClass] = [
+        .standard, .intelligentTiering, .standardIA, .oneZoneIA, .glacierInstantRetrieval,
+    ]
 
     /// Whether an object of this class must be restored before it can be read.
     package var isArchive: Bool { self == .glacier || self == .deepArchive }
 
     /// Whether each reading of it has a price of its own, beside that of the traffic (https://aws.amazon.com/s3/pricing/).
     package var chargesRetrieval: Bool {
-        self == .standardIA || self == .glacierInstantRetrieval || rawValue == "ONEZONE_IA"
+        self == .standardIA || self == .glacierInstantRetrieval || self == .oneZoneIA
     }
 
     package var description: String { rawValue }

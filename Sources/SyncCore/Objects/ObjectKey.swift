@@ -33,6 +33,16 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         rawValue[(rawValue.lastIndex(of: "/").map(rawValue.index(after:)) ?? rawValue.startIndex)...]
     }
 
+    /// Whether it is that of a photo, an original or an event's photo: what stays for years, and is archived when it is old.
+    package var holdsPhoto: Bool {
+        let segments = rawValue.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 3).map(Substring.init)
+        return switch segments.first {
+        case "users": segments.count == 4 && (segments[2] == "photos" || segments[2] == "originals")
+        case "gallery-archive": segments.count > 2
+        default: false
+        }
+    }
+
     /// By bytes: for a store, `é` as one character and as two are different keys, for `String` they are equal.
     package static func == (left: ObjectKey, right: ObjectKey) -> Bool {
         left.rawValue.utf8.elementsEqual(right.rawValue.utf8)

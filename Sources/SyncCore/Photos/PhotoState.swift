@@ -34,6 +34,8 @@ package enum LeftOut: String, Hashable, Sendable, CaseIterable {
     case unfit
     /// A JSON file of a gallery that cannot be read: it may hold events.
     case unreadable
+    /// The filter of its folder leaves it out. It is counted by itself, and nobody is told of each.
+    case filtered
 }
 
 /// What a photo's file has and its stored copy has not. The ledger and `status --json` know them by these names.

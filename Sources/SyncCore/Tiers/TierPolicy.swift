@@ -18,6 +18,9 @@ package struct TierPolicy: Hashable, Sendable {
     package let archiveAfterDays: Int
     package let floor: ArchiveFloor
     package let shareExpireDays: Int
+    /// From which the agent moves objects itself: those in which they are stored. What somebody has put into another one
+    /// stays there.
+    package let movedClasses: [StorageClass]
     /// What is archived. Kept, because a million objects may be asked about.
     private let places: [Place]
 
@@ -30,10 +33,12 @@ package struct TierPolicy: Hashable, Sendable {
     /// - Parameters:
     ///   - user: valid for ``KeyLayout``.
     ///   - originalsAfterDays: when originals are archived; `nil`: as photos are.
+    ///   - storageClass: in which new photos are stored.
     package init(
         user: String, mode: TierMode, archiveAfterDays: Int, originalsAfterDays: Int? = nil, floor: ArchiveFloor,
-        shareExpireDays: Int
+        shareExpireDays: Int, storageClass: StorageClass = .standard
     ) {
+        movedClasses = storageClass == .standard ? [.standard] : [.standard, storageClass]
         self.mode = mode
         self.archiveAfterDays = archiveAfterDays
         self.floor = floor

@@ -4,7 +4,7 @@ package import SyncCore
 extension StoreChecks {
     /// Those that mean something to us, from the dearest to the cheapest.
     package static let classes: [StorageClass] = [
-        .standardIA, .intelligentTiering, .glacierInstantRetrieval, .glacier, .deepArchive,
+        .standardIA, .intelligentTiering, .oneZoneIA, .glacierInstantRetrieval, .glacier, .deepArchive,
     ]
 
     /// What a store made of a storage class.

@@ -131,6 +131,7 @@ package struct FolderScan: Sendable {
     private func entries(_ scanned: ScannedFolder, of folder: FolderRecord, at now: Date) -> [LeftOutSummary.Item] {
         scanned.others.compactMap { other in
             let path = scanned.path.appending(other.name)
+            if folder.filter.exclusion(of: path) != nil { return nil }
             switch other.kind {
             case .link: return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
             case .ignoredName(let stamp):

@@ -44,6 +44,7 @@ package struct SilentObjects: Sendable {
     private let verification: VerificationRule
     private let copies: ArchiveCopies?
     private let rules: [TierRule]
+    private let movedClasses: [StorageClass]
     private let time: TimeSource
 
     /// - Parameters:
@@ -66,6 +67,7 @@ package struct SilentObjects: Sendable {
             reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
             ledger: ledger, prefixes: prefixes)
         rules = policy.isCarriedOutHere(store) ? policy.archiveRules.compactMap(\.own) : []
+        movedClasses = policy.movedClasses
         copies = rules.isEmpty ? nil : ArchiveCopies(store: store)
     }
 
@@ -293,7 +295,7 @@ package struct SilentObjects: Sendable {
             guard let transition = rule.transition else { continue }
             let before = round.now.addingTimeInterval(-Double(transition.afterDays) * 86_400)
             let due = objects.filter { object in
-                object.storageClass == .standard && object.size > rule.largerThan ?? 0
+                movedClasses.contains(object.storageClass) && object.size > rule.largerThan ?? 0
                     && object.modified.map { $0 < before } ?? false
                     && object.key.rawValue.utf8.starts(with: rule.prefix.utf8)
             }

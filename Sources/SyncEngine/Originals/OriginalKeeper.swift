@@ -203,34 +203,33 @@ package struct OriginalKeeper: Sendable {
                 MetadataName.originalSHA256: "\(examined.digest.sha256)",
                 MetadataName.originalSize: "\(examined.stamp.size)",
             ])
-        let etag: String?
+        let sent: (etag: String?, storageClass: StorageClass)
         do {
-            etag = try await send(content.body, at: key, attributes, .ifAbsent)
+            sent = try await send(content.body, at: key, attributes, .ifAbsent)
         } catch let error as StoreError where error.code == .alreadyExists {
             // Another machine's, that has come a moment before; or a ruin, whose own words contradict its bytes. What is
             // archived refuses to be replaced.
             if let there = try await known(key, examined) { return there }
-            etag = try await send(content.body, at: key, attributes, .overwrite)
+            sent = try await send(content.body, at: key, attributes, .overwrite)
         }
         var object = ObjectRecord(
             key: key, size: content.body.size, md5: examined.digest.md5, sha256: content.body.digest.sha256,
-            contentType: content.type.name, takenAt: candidate.copy.takenAt, storedAt: time.now(),
-            storedMD5: content.body.digest.md5, etag: etag)
+            contentType: content.type.name, storageClass: sent.storageClass, takenAt: candidate.copy.takenAt,
+            storedAt: time.now(), storedMD5: content.body.digest.md5, etag: sent.etag)
         object.encoding = content.encoding
         return object
     }
 
-    /// - Returns: the ETag.
     private func send(
         _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition
-    ) async throws -> String? {
+    ) async throws -> (etag: String?, storageClass: StorageClass) {
         let put = ProvenPut(store)
         let answer =
             condition == .ifAbsent
             ? try await put.whereNothingElseIs(body, at: key, attributes)
             : try await put(body, at: key, attributes, condition)
         switch answer {
-        case .holds(let etag): return etag
+        case .holds(let etag, let storageClass): return (etag, storageClass)
         case .lacks, .holdsOther:
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,

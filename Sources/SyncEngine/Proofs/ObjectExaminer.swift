@@ -248,8 +248,8 @@ extension ObjectInfo {
 struct ProvenPut: Sendable {
     /// What the store says of the key after it took the bytes.
     enum Answer: Hashable, Sendable {
-        /// The bytes, with their ETag.
-        case holds(etag: String?)
+        /// The bytes, with their ETag, in a class.
+        case holds(etag: String?, StorageClass)
         case lacks
         case holdsOther
     }
@@ -266,10 +266,11 @@ struct ProvenPut: Sendable {
     ) async throws -> Answer {
         let receipt = try await store.put(body, at: key, attributes: attributes, condition: condition)
         if receipt.sha256 == body.digest.sha256 || receipt.md5 == body.digest.md5 || receipt.provesParts {
-            return .holds(etag: receipt.etag)
+            return .holds(etag: receipt.etag, receipt.storageClass)
         }
         guard let stored = try await store.head(key) else { return .lacks }
-        return try await ObjectReadback(store).holds(body, as: stored) ? .holds(etag: stored.etag) : .holdsOther
+        return try await ObjectReadback(store).holds(body, as: stored)
+            ? .holds(etag: stored.etag, stored.storageClass) : .holdsOther
     }
 
     /// Puts bytes where nothing may be but these: a request whose answer was lost, or that somebody on the way has sent
@@ -284,7 +285,7 @@ struct ProvenPut: Sendable {
             guard let stored = try await store.head(key), try await ObjectReadback(store).holds(body, as: stored) else {
                 throw error
             }
-            return .holds(etag: stored.etag)
+            return .holds(etag: stored.etag, stored.storageClass)
         }
     }
 }

@@ -318,12 +318,12 @@ package struct StoredCopyRepair: Sendable {
         metadata[MetadataName.duration] = known.duration?.secondsText
         let attributes = ObjectAttributes(contentType: known.contentType, metadata: metadata)
         guard
-            case .holds(let etag) = try await ProvenPut(store)(
+            case .holds(let etag, let storageClass) = try await ProvenPut(store)(
                 ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, .overwrite)
         else { return false }
         let record = ObjectRecord(
             key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256,
-            contentType: known.contentType, width: known.width, height: known.height,
+            contentType: known.contentType, storageClass: storageClass, width: known.width, height: known.height,
             duration: known.duration, takenAt: known.takenAt,
             storedAt: time.now(), storedMD5: digest.md5, etag: etag)
         try await ledger.finish { try $0.noteStoredAgain(record) }

@@ -72,7 +72,7 @@ struct ShareStorage: Sendable {
     func put(
         _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition = .overwrite
     ) async throws -> ShareObject {
-        guard case .holds(let etag) = try await ProvenPut(store)(body, at: key, attributes, condition) else {
+        guard case .holds(let etag, _) = try await ProvenPut(store)(body, at: key, attributes, condition) else {
             throw StoreError(
                 .badDigest, operation: "verify", key: key.rawValue,
                 message: "the store does not hold what it took; it will be sent again")

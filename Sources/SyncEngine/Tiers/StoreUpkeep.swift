@@ -49,7 +49,9 @@ package struct StoreUpkeep: Sendable {
         self.ledger = ledger
         mover =
             policy.isCarriedOutHere(store)
-            ? TierMover(store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), time: time) : nil
+            ? TierMover(
+                store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), from: policy.movedClasses,
+                time: time) : nil
         refresh = ClassRefresh(store: store, ledger: ledger, keys: keys, moves: moves, time: time)
         self.time = time
         self.logger = logger

@@ -36,14 +36,21 @@ package struct TierMover: Sendable {
     private let ledger: LedgerQueue
     private let audit: ObjectAudit
     private let rules: [TierRule]
+    private let classes: [StorageClass]
     private let time: TimeSource
 
-    /// - Parameter rules: only their transitions are looked at.
-    package init(store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], time: TimeSource) {
+    /// - Parameters:
+    ///   - rules: only their transitions are looked at.
+    ///   - classes: from which objects are moved.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], from classes: [StorageClass] = [.standard],
+        time: TimeSource
+    ) {
         copies = ArchiveCopies(store: store)
         self.ledger = ledger
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
         self.rules = rules
+        self.classes = classes
         self.time = time
     }
 
@@ -59,7 +66,7 @@ package struct TierMover: Sendable {
                 let after = last
                 let due = try await ledger { ledger in
                     try ledger.archiveCandidates(
-                        classes: [.standard], storedBefore: cutoff, largerThan: rule.largerThan ?? 0,
+                        classes: classes, storedBefore: cutoff, largerThan: rule.largerThan ?? 0,
                         prefix: rule.prefix, after: after, limit: Self.pageSize)
                 }
                 guard let end = due.last?.key else { break }

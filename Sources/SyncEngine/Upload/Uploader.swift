@@ -106,8 +106,8 @@ package struct Uploader: Sendable {
     private func send(_ photo: PreparedPhoto, _ condition: PutCondition) async throws -> Receipt {
         let (body, key) = (photo.body, photo.plan.key)
         switch try await ProvenPut(store)(body, at: key, photo.attributes, condition) {
-        case .holds(let etag):
-            return Receipt(object: record(of: photo, etag: etag), wasSent: true, sentBytes: body.size)
+        case .holds(let etag, let storageClass):
+            return Receipt(object: record(of: photo, etag, storageClass), wasSent: true, sentBytes: body.size)
         case .lacks:
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
@@ -170,9 +170,7 @@ package struct Uploader: Sendable {
     }
 
     private func adopted(_ photo: PreparedPhoto, _ stored: ObjectInfo) -> Receipt {
-        var object = record(of: photo, etag: stored.etag)
-        object.storageClass = stored.storageClass
-        return Receipt(object: object, wasSent: false)
+        Receipt(object: record(of: photo, stored.etag, stored.storageClass), wasSent: false)
     }
 
     private static func other(_ stored: ObjectInfo, _ error: StoreError) -> StoreError {
@@ -186,10 +184,10 @@ package struct Uploader: Sendable {
         )
     }
 
-    private func record(of photo: PreparedPhoto, etag: String?) -> ObjectRecord {
+    private func record(of photo: PreparedPhoto, _ etag: String?, _ storageClass: StorageClass) -> ObjectRecord {
         ObjectRecord(
             key: photo.plan.key, size: photo.body.size, md5: photo.examined.digest.md5,
-            sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: .standard,
+            sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: storageClass,
             width: photo.copy.width, height: photo.copy.height, duration: photo.copy.duration,
             takenAt: photo.copy.takenAt, storedAt: now(),
             storedMD5: photo.body.digest.md5, etag: etag, dropped: photo.copy.dropped, note: photo.copy.note)

@@ -18,6 +18,7 @@ package struct FolderRecord: Hashable, Sendable {
     package let kind: WatchedFolder.Kind
     package let path: FilePath
     package let profile: String?
+    package let filter: PathFilter
     /// How it was watched last; `nil` before the first time.
     package let watching: WatchReport.Mode?
     /// What is wrong with watching it, with the remedy.
@@ -34,17 +35,18 @@ package struct FolderRecord: Hashable, Sendable {
         kind = folder.kind
         path = folder.path
         profile = folder.profile
+        filter = folder.filter
         self.watching = watching
         self.note = note
         self.problem = problem
         self.scannedAt = scannedAt
     }
 
-    package var folder: WatchedFolder { WatchedFolder(kind: kind, path: path, profile: profile) }
+    package var folder: WatchedFolder { WatchedFolder(kind: kind, path: path, profile: profile, filter: filter) }
 }
 
 extension FolderRecord: FetchableRecord {
-    static let columns = "id, kind, path, profile, watching, note, problem, scanned_at"
+    static let columns = "id, kind, path, profile, watching, note, problem, scanned_at, filter AS folder_filter"
 
     init(row: Row) throws {
         let name: String = row[1]
@@ -57,6 +59,18 @@ extension FolderRecord: FetchableRecord {
         note = row[5]
         problem = row[6]
         scannedAt = (row[7] as Int64?).map(Date.init(milliseconds:))
+        // Where it is not asked for, nobody needs it. What cannot be read is of another version, and leaves nothing out.
+        let rules: String? = row["folder_filter"]
+        filter = rules.flatMap { try? PathFilter(filterText: $0) } ?? PathFilter()
+    }
+}
+
+extension PathFilter {
+    /// Its rules, one a line.
+    fileprivate var filterText: String { lines.joined(separator: "\n") }
+
+    fileprivate init(filterText text: String) throws(Invalid) {
+        try self.init(text.split(separator: "\n").map(String.init))
     }
 }
 
@@ -183,12 +197,14 @@ extension Ledger {
             for (position, folder) in folders.enumerated() {
                 try db.run(
                     """
-                    INSERT INTO folders (path, kind, profile, active, position) VALUES (?, ?, ?, 1, ?)
+                    INSERT INTO folders (path, kind, profile, active, position, filter) VALUES (?, ?, ?, 1, ?, ?)
                     ON CONFLICT (path) DO UPDATE
-                    SET kind = excluded.kind, profile = excluded.profile, active = 1, position = excluded.position
+                    SET kind = excluded.kind, profile = excluded.profile, active = 1, position = excluded.position,
+                        filter = excluded.filter
                     """,
-                    [folder.path.blob, folder.kind.rawValue, folder.profile, position])
+                    [folder.path.blob, folder.kind.rawValue, folder.profile, position, folder.filter.filterText])
                 guard let old = before[folder.path] else { continue }
+                if old.filter != folder.filter { try PhotoTable(db).repend(filteredBelow: folder.path) }
                 if old.kind.isPooled != folder.kind.isPooled {
                     try PhotoTable(db).repend(below: folder.path)
                 } else if old.kind != folder.kind || old.profile != folder.profile {

@@ -72,6 +72,17 @@ struct PhotoTable {
             """, [folder.blob, onlyJSON])
     }
 
+    /// The filter of a folder is another one: what the old one has left out may be stored by the new one, and what was
+    /// left out or failed for other reasons may be left out by it. What is stored stays so.
+    func repend(filteredBelow folder: FilePath) throws {
+        try db.run(
+            """
+            UPDATE photos SET \(Self.pendingAgain)
+            WHERE folder_id = (SELECT id FROM folders WHERE path = ?)
+                AND (state = 'failed' OR state = 'skipped' AND (is_filtered = 1 OR left_out IS NOT NULL))
+            """, [folder.blob])
+    }
+
     /// A file that had vanished is there again, as it was.
     /// - Returns: whether it waits for its upload now.
     func bringBack(_ row: PhotoRow, at time: Date) throws -> Bool {

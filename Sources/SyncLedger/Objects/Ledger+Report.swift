@@ -191,7 +191,7 @@ extension TierShare {
     }
 }
 
-/// Objects in STANDARD that rules for old objects are about.
+/// Objects of a class that rules for old objects are about.
 package struct ArchiveBacklog: Hashable, Sendable {
     /// Their time has come, and they are not moved yet.
     package var due: Int
@@ -209,12 +209,14 @@ extension Ledger {
     /// another than the last time, they are made anew by a walk over all objects, a second for a million; each time, as long
     /// as they cannot be kept: whoever asks what there is must get an answer on a full disk, too.
     /// - Parameters:
+    ///   - storageClass: of the objects.
     ///   - prefixes: as ``TierShare/prefix``.
     ///   - minimumBytes: smaller objects are not archived.
     ///   - days: the age at which objects are archived. At which hour of a day an object came is not known: it is due when
     ///     it surely is, for 0 at once.
     package func archiveBacklog(
-        below prefixes: [String], minimumBytes: Int64, afterDays days: Int, at time: Date
+        in storageClass: StorageClass = .standard, below prefixes: [String], minimumBytes: Int64, afterDays days: Int,
+        at time: Date
     ) throws(LedgerError) -> ArchiveBacklog {
         let operation = "count what is to be archived"
         let isKept = try read(operation) { try $0.number(Self.archiveFloor) == minimumBytes }
@@ -226,23 +228,28 @@ extension Ledger {
             } catch {
                 guard error.mayPass else { throw error }
                 return try read(operation) { db in
-                    try db.backlog(below: prefixes, LedgerQuery.uncountedArchiveBacklog, [lastDay, minimumBytes])
+                    try db.backlog(
+                        in: storageClass, below: prefixes, LedgerQuery.uncountedArchiveBacklog, [lastDay, minimumBytes])
                 }
             }
         }
-        return try read(operation) { try $0.backlog(below: prefixes, LedgerQuery.archiveBacklog, [lastDay]) }
+        return try read(operation) {
+            try $0.backlog(in: storageClass, below: prefixes, LedgerQuery.archiveBacklog, [lastDay])
+        }
     }
 
     fileprivate static let archiveFloor = "SELECT archive_floor FROM agent"
 }
 
 extension Database {
-    /// - Parameter query: takes a prefix after the arguments.
+    /// - Parameter query: takes a prefix and the class after the arguments.
     fileprivate func backlog(
-        below prefixes: [String], _ query: String, _ arguments: StatementArguments
+        in storageClass: SyncCore.StorageClass, below prefixes: [String], _ query: String,
+        _ arguments: StatementArguments
     ) throws -> ArchiveBacklog {
         try prefixes.reduce(into: ArchiveBacklog()) { backlog, prefix in
-            let row = try Row.fetchOne(cachedStatement(sql: query), arguments: arguments + [prefix])
+            let row = try Row.fetchOne(
+                cachedStatement(sql: query), arguments: arguments + [prefix, storageClass.rawValue])
             backlog.due += row?[0] ?? 0
             backlog.tooSmall += row?[1] ?? 0
         }

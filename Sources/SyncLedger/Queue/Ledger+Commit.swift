@@ -83,7 +83,10 @@ extension Database {
             try settle(row, as: .failed, digest: digest, error: message)
         case .skipped(let message, let leftOut):
             try settle(row, as: .skipped, digest: nil, error: message)
-            try run("UPDATE photos SET left_out = ? WHERE id = ?", [leftOut?.rawValue, row.id])
+            let isFiltered = leftOut == .filtered
+            try run(
+                "UPDATE photos SET left_out = ?, is_filtered = ? WHERE id = ?",
+                [isFiltered ? nil : leftOut?.rawValue, isFiltered, row.id])
         case .postponed(let message, let until):
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",

@@ -13,7 +13,7 @@ package enum LedgerQuery {
         SELECT \(PhotoRow.columns) FROM photos WHERE inode = ? AND device = ? AND size = ? AND modified = ?
         """
     package static let placeOfRow = """
-        SELECT \(PhotoPlace.columns) FROM photos
+        SELECT \(PhotoPlace.columns), folders.filter AS folder_filter FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id
         WHERE photos.id = ?
@@ -56,6 +56,10 @@ package enum LedgerQuery {
         SELECT COUNT(*) FROM photos INDEXED BY photos_left_out
         WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL
         """
+    package static let filteredCount = """
+        SELECT COUNT(*) FROM photos INDEXED BY photos_filtered
+        WHERE folder_id = ? AND state = 'skipped' AND is_filtered = 1
+        """
     package static let leftOut = """
         \(PhotoStatus.selection) WHERE photos.id IN (
             SELECT id FROM photos INDEXED BY photos_left_out
@@ -94,12 +98,12 @@ package enum LedgerQuery {
     /// The first argument is the last day from which objects are due.
     package static let archiveBacklog = """
         SELECT SUM(CASE WHEN is_small = 0 AND day <= ? THEN objects END), SUM(CASE WHEN is_small THEN objects END)
-        FROM object_ages WHERE family = ? AND storage_class = 'STANDARD'
+        FROM object_ages WHERE family = ? AND storage_class = ?
         """
     /// The same without the counts: a walk over all objects.
     static let uncountedArchiveBacklog = """
         SELECT COUNT(CASE WHEN since_day <= ?1 AND size >= ?2 THEN 1 END), COUNT(CASE WHEN size < ?2 THEN 1 END)
-        FROM objects WHERE family = ?3 AND storage_class = 'STANDARD'
+        FROM objects WHERE family = ?3 AND storage_class = ?4
         """
     package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
     package static let photosOfObject = """
@@ -124,7 +128,7 @@ package enum LedgerQuery {
         [
             directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
             astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
-            oldestFailed, firstFailed, firstDelayed, leftOutCount, leftOut, malformedEventFiles, object,
+            oldestFailed, firstFailed, firstDelayed, leftOutCount, filteredCount, leftOut, malformedEventFiles, object,
             photosOfDirectory, photoOfFile, photosOfStem, photo, nextDirectory, objectAges,
             archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
         ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs + ofVersions

@@ -61,6 +61,7 @@ enum Schema {
         (ShareNameSchema.name, running(ShareNameSchema.all)),
         (GuestSchema.name, running(GuestSchema.all)),
         (MergeAnnouncementSchema.name, running(MergeAnnouncementSchema.all)),
+        (FilterSchema.name, running(FilterSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

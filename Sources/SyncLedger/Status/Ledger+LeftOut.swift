@@ -19,10 +19,13 @@ package struct LeftOutSummary: Hashable, Sendable {
     package var count: Int
     /// At most as many as were asked for.
     package var items: [Item]
+    /// Files that filters of their folders leave out, which are not in ``count``.
+    package var filtered: Int
 
-    package init(count: Int = 0, items: [Item] = []) {
+    package init(count: Int = 0, items: [Item] = [], filtered: Int = 0) {
         self.count = count
         self.items = items
+        self.filtered = filtered
     }
 }
 
@@ -35,6 +38,7 @@ extension Ledger {
             var summary = LeftOutSummary()
             for folder in folders {
                 summary.count += Int(try db.number(LedgerQuery.leftOutCount, [folder]) ?? 0)
+                summary.filtered += Int(try db.number(LedgerQuery.filteredCount, [folder]) ?? 0)
                 try db.rows(LedgerQuery.leftOut, [folder, limit - summary.items.count], as: PhotoStatus.self)
                     .forEach { summary.items.append(LeftOutSummary.Item(path: $0.path, reason: $0.error ?? "")) }
             }

@@ -228,10 +228,16 @@ package struct PhotoStatus: Hashable, Sendable {
     package var duration: Duration? { object?.duration }
     package var takenAt: CaptureTime? { object?.takenAt }
     package var dropped: [DroppedPart] { object?.dropped ?? [] }
+    /// That a stored photo is left out by now, in plain words.
+    private var filtered: String? {
+        folder.filter.exclusion(of: relativePath).map {
+            "the filter of its folder leaves it out by now (\($0.escapingControls)); what is stored stays stored"
+        }
+    }
     /// Why a photo is not safe, in plain words: its last error, or what it waits for; of a file of events, what it holds.
     package var why: String? {
         switch state {
-        case .uploaded: note
+        case .uploaded: filtered.map { rule in (note.map { "\($0); " } ?? "") + rule } ?? note
         case .missing: nil
         case .skipped, .failed, .lost: error
         case .pending: error ?? "it waits for its turn"
@@ -244,7 +250,8 @@ extension PhotoStatus: FetchableRecord {
     static let selection = """
         SELECT \(PhotoPlace.columns), photos.id, photos.state, photos.md5, photos.sha256, photos.size, \
         photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \
-        photos.modified, \(ObjectRecord.columns), event_notes.note, photos.missing_since
+        photos.modified, \(ObjectRecord.columns), event_notes.note, photos.missing_since, \
+        folders.filter AS folder_filter
         FROM photos
         JOIN directories ON directories.id = photos.directory_id
         JOIN folders ON folders.id = photos.folder_id

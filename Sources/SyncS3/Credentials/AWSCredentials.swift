@@ -45,6 +45,12 @@ package enum CredentialSource: Hashable, Sendable {
     case profile(String, file: String)
     /// The program that a profile names.
     case process(profile: String)
+    /// A role that a profile takes with the credentials of another one, or of this machine.
+    case role(String, profile: String)
+    /// A role for the token of a file.
+    case webIdentity(role: String)
+    /// A role of an account that somebody has signed in for.
+    case signOn(role: String, account: String, profile: String)
     /// The endpoint of ECS, EKS or a like of theirs.
     case container
     /// The role of the EC2 instance.
@@ -57,6 +63,12 @@ extension CredentialSource: CustomStringConvertible {
         case .environment: "environment"
         case .profile(let name, let file): "profile \"\(name.escapingControls)\" of \(file.escapingControls)"
         case .process(let profile): "credential_process of profile \"\(profile.escapingControls)\""
+        case .role(let arn, let profile):
+            "role \(arn.escapingControls) of profile \"\(profile.escapingControls)\""
+        case .webIdentity(let arn): "role \(arn.escapingControls) by web identity"
+        case .signOn(let role, let account, let profile):
+            "role \(role.escapingControls) of account \(account.escapingControls) by single sign-on of profile "
+                + "\"\(profile.escapingControls)\""
         case .container: "container"
         case .instanceRole(let name): "instance role \(name.escapingControls)"
         }

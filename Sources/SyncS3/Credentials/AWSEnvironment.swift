@@ -72,19 +72,22 @@ package struct AWSEnvironment: Sendable {
     }
 
     /// `nil` for Amazon's own.
-    /// - Parameter configured: the endpoint of the configuration, which comes first.
-    package func endpoint(configured: String?) throws(StoreError) -> String? {
+    /// - Parameters:
+    ///   - service: as a section `[services NAME]` calls it: `s3`, `sts`, `sso`, `sso_oidc`.
+    ///   - configured: the endpoint of the configuration, which comes first.
+    package func endpoint(of service: String = "s3", configured: String? = nil) throws(StoreError) -> String? {
         if let configured { return configured }
         let file = try sharedFiles.config()
         let ignores =
             variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]
             ?? file.setting("ignore_configured_endpoint_urls", of: profile)
         if ignores?.lowercased() == "true" { return nil }
-        if let endpoint = variables["AWS_ENDPOINT_URL_S3"] ?? variables["AWS_ENDPOINT_URL"] { return endpoint }
-        return try serviceEndpoint(file) ?? file.setting("endpoint_url", of: profile)
+        let variable = "AWS_ENDPOINT_URL_\(service.uppercased())"
+        if let endpoint = variables[variable] ?? variables["AWS_ENDPOINT_URL"] { return endpoint }
+        return try serviceEndpoint(service, file) ?? file.setting("endpoint_url", of: profile)
     }
 
-    private func serviceEndpoint(_ file: ProfileFile) throws(StoreError) -> String? {
+    private func serviceEndpoint(_ service: String, _ file: ProfileFile) throws(StoreError) -> String? {
         guard let name = file.setting("services", of: profile) else { return nil }
         guard let services = file.services[name] else {
             throw StoreError(
@@ -93,7 +96,7 @@ package struct AWSEnvironment: Sendable {
                     + "services = \(name.escapingControls), and there is no section "
                     + "[services \(name.escapingControls)]; add it or remove the line")
         }
-        let endpoint = services["s3"]?["endpoint_url"]
+        let endpoint = services[service]?["endpoint_url"]
         return endpoint?.isEmpty == false ? endpoint : nil
     }
 }
@@ -122,12 +125,6 @@ package struct EnvironmentCredentials: CredentialProvider {
                     sessionToken: variables["AWS_SESSION_TOKEN"] ?? variables["AWS_SECURITY_TOKEN"],
                     expiration: try expiration(), source: .environment))
         case (nil, nil):
-            if variables["AWS_WEB_IDENTITY_TOKEN_FILE"] != nil, variables["AWS_ROLE_ARN"] != nil {
-                throw StoreError(
-                    .credentialsMissing,
-                    "AWS_WEB_IDENTITY_TOKEN_FILE and AWS_ROLE_ARN are set, and sync-agent takes no role by web "
-                        + "identity: unset them and use EKS Pod Identity or a credential_process")
-            }
             return .absent(reason: "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set")
         case (nil, _):
             throw half("AWS_SECRET_ACCESS_KEY is set, AWS_ACCESS_KEY_ID is not")

@@ -115,7 +115,7 @@ package struct ContainerCredentials: CredentialProvider {
 
 extension StoreError.Code {
     /// Why a credential endpoint cannot be asked.
-    fileprivate init(_ error: TransportError) {
+    init(_ error: TransportError) {
         self =
             switch error.code {
             case .timedOut: .timedOut

@@ -4,8 +4,7 @@ package import SyncSystem
 
 /// The places that may have credentials, in the order in which they are asked. The first that is set up decides.
 ///
-/// Order of botocore (`credentials.py`), without what needs a service of its own: single sign-on, roles, web identity.
-/// A `credential_process` reaches those.
+/// Order of botocore (`credentials.py`), with one difference: a web identity of the environment comes before the profile.
 package struct CredentialChain: Sendable {
     private let providers: [any CredentialProvider]
     private let remedy: String
@@ -20,24 +19,25 @@ package struct CredentialChain: Sendable {
 
     /// - Parameters:
     ///   - transport: reaches the endpoints on this machine and network, past any proxy.
+    ///   - region: of the store, where it is Amazon's: roles are taken there. `nil`: that of environment and profile.
     ///   - pool: reads files and waits for programs.
     ///   - patience: with each answer of such an endpoint; by default a second or two, as most machines have none.
     package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, pool: BlockingPool, patience: Duration? = nil,
-        now: @escaping @Sendable () -> Date
+        environment: AWSEnvironment, transport: any HTTPTransport, region: String? = nil, pool: BlockingPool,
+        patience: Duration? = nil, now: @escaping @Sendable () -> Date
     ) {
+        let services = CredentialServices(
+            environment: environment, transport: transport, storeRegion: region, pool: pool, patience: patience,
+            now: now)
         let shared =
             [
-                ProfileCredentials(environment: environment, pool: pool),
-                ContainerCredentials(
-                    environment: environment, transport: transport, pool: pool, patience: patience),
-                InstanceCredentials(environment: environment, transport: transport, patience: patience),
+                ProfileCredentials(services), services.container, services.instance,
             ] as [any CredentialProvider]
         if environment.isProfileConfigured {
             self.init(providers: shared, remedy: "add the keys to the profile or correct store.profile", now: now)
         } else {
             self.init(
-                providers: [EnvironmentCredentials(environment: environment)] + shared,
+                providers: [services.variables, WebIdentityCredentials(services)] + shared,
                 remedy: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile", now: now)
         }
     }

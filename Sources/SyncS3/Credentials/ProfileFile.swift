@@ -1,6 +1,5 @@
 import FoundationEssentials
 import SyncCore
-package import SyncSystem
 
 /// A file of AWS profiles: `~/.aws/credentials` or `~/.aws/config`.
 ///
@@ -11,13 +10,14 @@ package struct ProfileFile: Hashable, Sendable {
     package enum Kind: Sendable {
         /// Sections are named after profiles.
         case credentials
-        /// Sections are `[default]`, `[profile NAME]` and `[services NAME]`.
+        /// Sections are `[default]`, `[profile NAME]`, `[services NAME]` and `[sso-session NAME]`.
         case config
     }
 
     private enum Section {
         case profile(String)
         case services(String)
+        case session(String)
         case other
     }
 
@@ -25,6 +25,8 @@ package struct ProfileFile: Hashable, Sendable {
     package private(set) var profiles: [String: [String: String]] = [:]
     /// Settings of each service in each section of services.
     package private(set) var services: [String: [String: [String: String]]] = [:]
+    /// Settings of each session of single sign-on.
+    package private(set) var sessions: [String: [String: String]] = [:]
 
     package init(_ text: String, kind: Kind) {
         var section = Section.other
@@ -41,6 +43,8 @@ package struct ProfileFile: Hashable, Sendable {
                 switch section {
                 case .profile(let profile) where !first.isWhitespace:
                     profiles[profile, default: [:]][name] = value
+                case .session(let session) where !first.isWhitespace:
+                    sessions[session, default: [:]][name] = value
                 case .services where !first.isWhitespace:
                     service = name
                 case .services(let services):
@@ -62,6 +66,7 @@ package struct ProfileFile: Hashable, Sendable {
         switch section {
         case .profile(let name): profiles[name] = profiles[name] ?? [:]
         case .services(let name): services[name] = services[name] ?? [:]
+        case .session(let name): sessions[name] = sessions[name] ?? [:]
         case .other: break
         }
     }
@@ -72,7 +77,7 @@ package struct ProfileFile: Hashable, Sendable {
         return line.dropFirst().dropLast().trimmingSpaces()
     }
 
-    /// There are sections of other kinds: `[sso-session x]`.
+    /// There may be sections of other kinds.
     private static func section(_ title: String, kind: Kind) -> Section {
         if kind == .credentials { return .profile(title) }
         if title == "default" { return .profile(title) }
@@ -82,6 +87,7 @@ package struct ProfileFile: Hashable, Sendable {
         switch words[0] {
         case "profile": return .profile(name)
         case "services": return .services(name)
+        case "sso-session": return .session(name)
         default: return .other
         }
     }
@@ -161,81 +167,4 @@ struct SharedFiles: Sendable {
     func config() throws(StoreError) -> ProfileFile {
         ProfileFile(try readFile(configPath) ?? "", kind: .config)
     }
-}
-
-/// The key pair of a profile in the shared files, or of the program that the profile names.
-package struct ProfileCredentials: CredentialProvider {
-    /// Ways to credentials that need a service of their own; a program reaches each of them.
-    private static let unsupported = [
-        "sso_session", "sso_start_url", "sso_account_id", "login_session", "web_identity_token_file",
-    ]
-
-    private let environment: AWSEnvironment
-    private let pool: BlockingPool
-
-    package init(environment: AWSEnvironment, pool: BlockingPool) {
-        self.environment = environment
-        self.pool = pool
-    }
-
-    package func credentials() async throws -> CredentialAnswer {
-        try await pool.runChecking { try find($0) }
-    }
-
-    private func find(_ flag: CancellationFlag) throws -> CredentialAnswer {
-        let files = environment.sharedFiles
-        let profile = environment.profile
-        let credentials = try files.credentials()
-        let config = try files.config()
-        if credentials.profiles[profile] == nil, config.profiles[profile] == nil { return try absentProfile(files) }
-
-        func setting(_ name: String) -> String? {
-            credentials.setting(name, of: profile) ?? config.setting(name, of: profile)
-        }
-        let process = setting("credential_process")
-        if process == nil, setting("role_arn") != nil { throw unsupported("role_arn", files) }
-        if let keys = try keys(in: credentials, files.credentialsPath) { return .found(keys) }
-        if let process {
-            let program = CredentialProcess(command: process, profile: profile, environment: environment)
-            return .found(try program.credentials(flag))
-        }
-        if let keys = try keys(in: config, files.configPath) { return .found(keys) }
-        if let name = Self.unsupported.first(where: { setting($0) != nil }) { throw unsupported(name, files) }
-        return .absent(reason: "\(quotedProfile) of \(files.description) has no keys")
-    }
-
-    private func keys(in file: ProfileFile, _ path: String) throws(StoreError) -> AWSCredentials? {
-        let profile = environment.profile
-        switch (
-            file.setting("aws_access_key_id", of: profile), file.setting("aws_secret_access_key", of: profile)
-        ) {
-        case (nil, nil): return nil
-        case (let id?, let secret?):
-            return AWSCredentials(
-                accessKeyID: id, secretAccessKey: secret, sessionToken: file.setting("aws_session_token", of: profile),
-                source: .profile(profile, file: path))
-        default:
-            throw StoreError(
-                .credentialsMissing,
-                "\(quotedProfile) of \(path.escapingControls) has only one of aws_access_key_id and "
-                    + "aws_secret_access_key; add the other")
-        }
-    }
-
-    private func absentProfile(_ files: SharedFiles) throws(StoreError) -> CredentialAnswer {
-        let finding = "there is no \(quotedProfile) in \(files.description)"
-        guard environment.isProfileNamed else { return .absent(reason: finding) }
-        let name = environment.isProfileConfigured ? "store.profile" : "AWS_PROFILE"
-        throw StoreError(.credentialsMissing, "no S3 credentials: \(finding); add it or correct \(name)")
-    }
-
-    private func unsupported(_ name: String, _ files: SharedFiles) -> StoreError {
-        StoreError(
-            .credentialsMissing,
-            "\(quotedProfile) of \(files.description) has \(name), which sync-agent does not follow; add to it: "
-                + "credential_process = aws configure export-credentials --profile "
-                + "\(environment.profile.escapingControls) --format process")
-    }
-
-    private var quotedProfile: String { "profile \"\(environment.profile.escapingControls)\"" }
 }

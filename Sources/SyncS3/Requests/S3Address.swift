@@ -17,17 +17,46 @@ package struct S3Address: Hashable, Sendable {
     package let bucket: String
     package let region: String
     /// `https://s3.eu-central-1.amazonaws.com`: scheme, host and port, for messages.
-    package let endpoint: String
+    package var endpoint: String { endpointText }
+    private let endpointText: String
     package let isAmazon: Bool
     private let base: HTTPURL
     private let addressing: Addressing
     private let isPathStyle: Bool
+    private let form: EndpointForm
+    private let accessPoint: AccessPoint?
 
-    /// - Parameter endpoint: an `http` or `https` URL; `nil` for Amazon's of the region.
+    /// - Parameters:
+    ///   - bucket: its name, or the ARN of an access point, whose region counts then.
+    ///   - endpoint: an `http` or `https` URL; `nil` for Amazon's of the region.
+    ///   - form: of Amazon's endpoint.
     /// - Throws: `StoreError` `.invalidRequest` that names the setting.
     package init(
-        bucket: String, region: String, endpoint: String?, addressing: Addressing
+        bucket: String, region: String, endpoint: String?, addressing: Addressing, form: EndpointForm = []
     ) throws(StoreError) {
+        self.form = form
+        let accessPoint = try AccessPoint(bucket)
+        self.accessPoint = accessPoint
+        if let endpoint, accessPoint != nil || !form.isEmpty {
+            let what =
+                accessPoint == nil ? "store.dualstack and store.fips choose" : "the access point in store.bucket is at"
+            throw Self.invalid(
+                "\(what) an endpoint of Amazon's, and another one is named: \(WebLink.withoutSecrets(endpoint).escapingControls) "
+                    + "(store.endpoint, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL or the AWS configuration); take one of them out"
+            )
+        }
+        if let accessPoint {
+            if addressing == .path {
+                throw Self.invalid(
+                    "store.addressing is path, and an access point has a host of its own: write virtual or auto")
+            }
+            (self.bucket, self.region, self.addressing) = (bucket, accessPoint.region, addressing)
+            let host = form.host("s3-accesspoint", in: accessPoint.region)
+            base = HTTPURL(scheme: "https", host: host, path: "")
+            endpointText = "https://\(host)"
+            (isAmazon, isPathStyle) = (true, false)
+            return
+        }
         guard !bucket.isEmpty, bucket.utf8.allSatisfy(Self.isBucketByte) else {
             throw Self.invalid(
                 "store.bucket is \"\(bucket.escapingControls)\": a bucket's name has letters, digits, \"-\", \".\" and \"_\""
@@ -36,7 +65,7 @@ package struct S3Address: Hashable, Sendable {
         guard !region.isEmpty, region.utf8.allSatisfy(Self.isBucketByte) else {
             throw Self.invalid("store.region is \"\(region.escapingControls)\": write one such as eu-central-1")
         }
-        let url = try Self.parse(endpoint ?? Self.amazon(region))
+        let url = try Self.parse(endpoint ?? "https://\(form.host("s3", in: region))")
         isAmazon = url.host.hasSuffix(".amazonaws.com") || url.host.hasSuffix(".amazonaws.com.cn")
         let isNumeric = url.host.hasPrefix("[") || url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0.isDigit }
         switch addressing {
@@ -51,7 +80,7 @@ package struct S3Address: Hashable, Sendable {
         self.addressing = addressing
         self.bucket = bucket
         self.region = region
-        self.endpoint = "\(url.scheme)://\(url.authority)"
+        endpointText = "\(url.scheme)://\(url.authority)"
         base = url
     }
 
@@ -61,7 +90,7 @@ package struct S3Address: Hashable, Sendable {
         if isPathStyle {
             url.path += "/\(bucket.uriEncoded())"
         } else {
-            url.host = "\(bucket).\(base.host)"
+            url.host = "\(accessPoint?.label ?? bucket).\(base.host)"
         }
         if let key { url.path += "/\(key.uriEncoded(keepingSlashes: true))" }
         if url.path.isEmpty { url.path = "/" }
@@ -72,13 +101,20 @@ package struct S3Address: Hashable, Sendable {
     /// The same bucket where another region has it: at Amazon each has an endpoint of its own, in place of the one that
     /// was set; elsewhere the region only counts for the signature.
     package func moved(to region: String) throws(StoreError) -> S3Address {
-        try S3Address(
-            bucket: bucket, region: region, endpoint: isAmazon ? nil : "\(endpoint)\(base.path)", addressing: addressing
-        )
+        // The region of an access point is a part of its name.
+        if accessPoint != nil { return self }
+        return try S3Address(
+            bucket: bucket, region: region, endpoint: isAmazon ? nil : "\(endpoint)\(base.path)",
+            addressing: addressing,
+            form: form)
     }
 
-    private static func amazon(_ region: String) -> String {
-        "https://s3.\(region).\(region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com")"
+    /// Whether ``bucket`` is the ARN of an access point.
+    package var isAccessPoint: Bool { accessPoint != nil }
+
+    /// As a copy names an object of this bucket.
+    func copySource(key: String) -> String {
+        "\(bucket)/\(isAccessPoint ? "object/" : "")\(key.uriEncoded(keepingSlashes: true))"
     }
 
     private static func parse(_ text: String) throws(StoreError) -> HTTPURL {

@@ -99,6 +99,8 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
     package static let storageClass = PutFeatures(rawValue: 4)
     /// ``S3Encryption``
     package static let encryption = PutFeatures(rawValue: 8)
+    /// `x-amz-tagging`
+    package static let tags = PutFeatures(rawValue: 16)
 
     /// The one of these that a reply refuses: by its words, else, where the store only says that it does not implement
     /// something, the one that stores most often lack.
@@ -107,6 +109,7 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
         guard response.status == 400 || response.status == 501 else { return nil }
         let reply = ErrorReply(response)
         switch reply.code {
+        case "InvalidTag": return contains(.tags) ? .tags : nil
         case "InvalidStorageClass": return contains(.storageClass) ? .storageClass : nil
         case "InvalidEncryptionAlgorithmError", "KMSNotConfigured", "XMinioKMSNotConfigured":
             return contains(.encryption) ? .encryption : nil
@@ -133,6 +136,7 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
 
     private static let words: [(word: String, feature: PutFeatures)] = [
         ("none-match", .condition), ("checksum", .checksum), ("storage", .storageClass), ("encryption", .encryption),
+        ("tag", .tags),
     ]
 
     /// How a single feature goes over the wire, and the key of the configuration that demands it.
@@ -141,6 +145,8 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
         case .condition: ("If-None-Match", "store.conditional_writes")
         case .checksum: ("x-amz-checksum-sha256", "store.checksums")
         case .encryption: ("x-amz-server-side-encryption", "store.encryption")
+        case .storageClass: ("x-amz-storage-class", "store.storage_class")
+        case .tags: ("x-amz-tagging", "store.tags")
         default: nil
         }
     }

@@ -5,17 +5,29 @@ package import SyncCore
 ///
 /// Source: Amazon S3 API Reference; docs/design.md, section 5, for keys and metadata.
 package struct S3Requests: Hashable, Sendable {
+    static let payerHeader = "x-amz-request-payer"
+    static let requester = "requester"
     static let listAttributesHeader = "x-amz-optional-object-attributes"
 
     package let address: S3Address
     /// Ends with `/`, or is empty.
     package let prefix: String
     package let encryption: S3Encryption
+    /// Of what is put.
+    package let tags: S3Tags
+    /// Whether the account that signs pays for requests and traffic, and not the bucket's owner (S3 User Guide, "Using
+    /// Requester Pays general purpose buckets").
+    package let requesterPays: Bool
 
-    package init(address: S3Address, prefix: String, encryption: S3Encryption = .byBucket) {
+    package init(
+        address: S3Address, prefix: String, encryption: S3Encryption = .byBucket, tags: S3Tags = S3Tags(),
+        requesterPays: Bool = false
+    ) {
         self.address = address
         self.prefix = prefix
         self.encryption = encryption
+        self.tags = tags
+        self.requesterPays = requesterPays
     }
 
     /// PutObject in one piece: plain bytes with their length, MD5 and (by the signature) SHA-256, never in chunks.
@@ -42,6 +54,7 @@ package struct S3Requests: Hashable, Sendable {
         if features.contains(.encryption) {
             for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
+        if features.contains(.tags) { headers["x-amz-tagging"] = tags.header }
         for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
                 throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
@@ -139,7 +152,7 @@ extension S3Requests {
         var request = HTTPRequest(
             .put, url(key),
             headers: [
-                "x-amz-copy-source": "\(address.bucket)/\((prefix + source.rawValue).uriEncoded(keepingSlashes: true))",
+                "x-amz-copy-source": address.copySource(key: prefix + source.rawValue),
                 "x-amz-metadata-directive": original == nil ? "COPY" : "REPLACE",
                 "x-amz-storage-class": storageClass.rawValue,
             ],
@@ -161,7 +174,8 @@ extension S3Requests {
 
 /// Requests whose body is an XML document. All of them carry its MD5: S3 demands it of most, and every store knows it.
 ///
-/// Source: Amazon S3 API Reference, DeleteObjects, RestoreObject, PutBucketLifecycleConfiguration.
+/// Source: Amazon S3 API Reference, CreateBucket, PutPublicAccessBlock, DeleteObjects, RestoreObject,
+/// PutBucketLifecycleConfiguration.
 extension S3Requests {
     static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
     static let minimumSizeHeader = "x-amz-transition-default-minimum-object-size"
@@ -183,6 +197,27 @@ extension S3Requests {
         return sending(
             .post, "<RestoreRequest xmlns=\"\(Self.namespace)\">\(days)\(namesTier ? tier : "")</RestoreRequest>",
             to: url(key, query: [HTTPQueryItem("restore")]))
+    }
+
+    /// CreateBucket. At Amazon each region but us-east-1 is named in it; elsewhere a name would only be guessed.
+    package func createBucket() -> HTTPRequest {
+        guard address.isAmazon, address.region != "us-east-1" else {
+            return HTTPRequest(.put, address.url(), body: HTTPBody(bytes: []))
+        }
+        return sending(
+            .put,
+            "<CreateBucketConfiguration xmlns=\"\(Self.namespace)\"><LocationConstraint>\(address.region.xmlEscaped)"
+                + "</LocationConstraint></CreateBucketConfiguration>", to: address.url())
+    }
+
+    /// PutPublicAccessBlock, of all that there is.
+    package func blockPublicAccess() -> HTTPRequest {
+        let names = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+        return sending(
+            .put,
+            "<PublicAccessBlockConfiguration xmlns=\"\(Self.namespace)\">"
+                + names.map { "<\($0)>true</\($0)>" }.joined() + "</PublicAccessBlockConfiguration>",
+            to: address.url(query: [HTTPQueryItem("publicAccessBlock")]))
     }
 
     /// GetBucketLifecycleConfiguration.

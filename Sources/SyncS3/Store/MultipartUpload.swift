@@ -49,7 +49,7 @@ struct MultipartUpload: Sendable {
 
     private func create() async throws -> MultipartID {
         let response = try await client.store(
-            context, wanting: [.storageClass, .encryption], storageClass: attributes.storageClass,
+            context, wanting: [.storageClass, .encryption, .tags], storageClass: attributes.storageClass,
             beforeUnconditional: {}
         ) { try $0.createUpload(at: key, attributes: attributes, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
@@ -250,6 +250,11 @@ package struct PartSizes: Hashable, Sendable {
     package var threshold: Int64
     /// Bytes of a part, where 10,000 of them are enough.
     package var smallestPart: Int64
+
+    /// - Parameter part: bytes of a part; a file of less goes in one piece.
+    package init(part: Int64) {
+        self.init(threshold: max(64 << 20, part), smallestPart: part)
+    }
 
     package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20) {
         self.threshold = threshold

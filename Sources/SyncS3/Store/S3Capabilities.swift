@@ -49,8 +49,10 @@ package struct S3Capabilities: Hashable, Sendable {
     ///   - conditionalPut: what the configuration says of it; `nil` to find out.
     ///   - checksums: likewise.
     ///   - encryption: whether encryption is asked for.
+    ///   - tags: whether objects are to have tags.
     package init(
-        isAmazon: Bool, conditionalPut: Bool? = nil, checksums: Bool? = nil, encryption: Bool = false
+        isAmazon: Bool, conditionalPut: Bool? = nil, checksums: Bool? = nil, encryption: Bool = false,
+        tags: Bool = false
     ) {
         self.conditionalPut = conditionalPut.map { $0 ? .honoured : .refused } ?? (isAmazon ? .honoured : .unproven)
         self.checksums = checksums ?? isAmazon
@@ -58,6 +60,7 @@ package struct S3Capabilities: Hashable, Sendable {
         if conditionalPut == true { demanded.insert(.condition) }
         if checksums == true { demanded.insert(.checksum) }
         if encryption { demanded.insert(.encryption) }
+        if tags { demanded.insert(.tags) }
         self.demanded = demanded
         var settled = demanded
         if conditionalPut != nil { settled.insert(.condition) }
@@ -77,7 +80,7 @@ package struct S3Capabilities: Hashable, Sendable {
         if checksums { features.insert(.checksum) }
         // The standard class goes without a header.
         if storageClass != .standard, !refusedClasses.contains(storageClass) { features.insert(.storageClass) }
-        if demanded.contains(.encryption) { features.insert(.encryption) }
+        features.formUnion(demanded.intersection([.encryption, .tags]))
         return features
     }
 

@@ -10,7 +10,11 @@ extension S3Client {
         beforeUnconditional: () async throws -> Void, _ make: (S3Requests, PutFeatures) throws -> HTTPRequest
     ) async throws -> HTTPResponse {
         let capabilities = await capabilities()
-        var features = wanted.intersection(capabilities.features(for: storageClass))
+        // A class that the configuration names is not left out either.
+        let ownClass: PutFeatures =
+            storageClass != .standard && storageClass == settings.storageClass ? .storageClass : []
+        let demanded = capabilities.demanded.union(ownClass)
+        var features = wanted.intersection(capabilities.features(for: storageClass).union(ownClass))
         if features.contains(.encryption), capabilities.ignoresEncryption { throw unencrypted(context) }
         // The caller may have counted on the condition, and a request beside it have learned meanwhile that it is refused.
         if wanted.contains(.condition), !features.contains(.condition) { try await beforeUnconditional() }
@@ -21,11 +25,11 @@ extension S3Client {
             if sent.contains(.condition) {
                 await learn { $0.capabilities.noteConditionalPut(status: response.status) }
             }
-            guard let refused = sent.refused(by: response, demanded: capabilities.demanded) else {
+            guard let refused = sent.refused(by: response, demanded: demanded) else {
                 if response.tookTheRequest { await note(leftOut, storageClass) }
                 return response
             }
-            if let demand = refused.intersection(capabilities.demanded).demand {
+            if let demand = refused.intersection(demanded).demand {
                 throw refusal(of: demand.header, demandedBy: demand.key, response, context)
             }
             features.remove(refused)

@@ -19,7 +19,7 @@ final class S3Client: Sendable {
 
     /// Ends with `/`, or is empty.
     let prefix: String
-    let encryption: S3Encryption
+    let settings: S3Settings
     let now: @Sendable () -> Date
     let credentials: CredentialCache
     /// `nil` where nobody keeps anything.
@@ -28,11 +28,11 @@ final class S3Client: Sendable {
     private let learned: Mutex<Learned>
 
     init(
-        knowledge: EndpointFacts, prefix: String, encryption: S3Encryption, credentials: CredentialCache,
+        knowledge: EndpointFacts, prefix: String, settings: S3Settings, credentials: CredentialCache,
         transport: any HTTPTransport, memory: (any EndpointFactStore)?, now: @escaping @Sendable () -> Date
     ) {
         self.prefix = prefix
-        self.encryption = encryption
+        self.settings = settings
         self.credentials = credentials
         self.transport = transport
         self.now = now
@@ -48,6 +48,8 @@ final class S3Client: Sendable {
         await transport.close()
         await memory?.close()
     }
+
+    var encryption: S3Encryption { settings.encryption }
 
     /// What is known by now; ``capabilities()`` has earlier runs in it from the first.
     var knowledge: EndpointFacts { learned.withLock { $0.knowledge } }
@@ -86,7 +88,9 @@ final class S3Client: Sendable {
 
     /// The requests as they are made now.
     func requests(_ address: S3Address) -> S3Requests {
-        S3Requests(address: address, prefix: prefix, encryption: encryption)
+        S3Requests(
+            address: address, prefix: prefix, encryption: encryption, tags: settings.tags,
+            requesterPays: settings.requesterPays)
     }
 
     func context(_ operation: String, _ key: ObjectKey?) -> S3RequestContext {
@@ -152,6 +156,8 @@ final class S3Client: Sendable {
         _ target: HTTPResponseTarget
     ) async throws -> HTTPResponse {
         let signature = SignatureV4(credentials: credentials, region: knowledge.address.region)
+        var request = request
+        if settings.requesterPays { request.headers[S3Requests.payerHeader] = S3Requests.requester }
         do {
             return try await transport.send(
                 signature.signed(request, at: now().addingTimeInterval(knowledge.clockOffset)), target: target)

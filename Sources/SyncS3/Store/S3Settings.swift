@@ -16,11 +16,19 @@ package struct S3Settings: Hashable, Sendable {
     package var checksums: Bool?
     /// Whether the store honours `If-None-Match: *`: surely or surely not; `nil` to find out.
     package var conditionalWrites: Bool?
+    /// Of new photos, originals and photos of events; everything else is in STANDARD.
+    package var storageClass: StorageClass
+    package var tags: S3Tags
+    package var requesterPays: Bool
+    package var parts: PartSizes
+    /// Of Amazon's endpoint.
+    package var form: EndpointForm
 
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
-        conditionalWrites: Bool? = nil
+        conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: S3Tags = S3Tags(),
+        requesterPays: Bool = false, parts: PartSizes = PartSizes(), form: EndpointForm = []
     ) {
         self.bucket = bucket
         self.region = region
@@ -31,6 +39,11 @@ package struct S3Settings: Hashable, Sendable {
         self.encryption = encryption
         self.checksums = checksums
         self.conditionalWrites = conditionalWrites
+        self.storageClass = storageClass
+        self.tags = tags
+        self.requesterPays = requesterPays
+        self.parts = parts
+        self.form = form
     }
 
     /// Whether the store is Amazon's own, and bills as it does.
@@ -43,6 +56,6 @@ package struct S3Settings: Hashable, Sendable {
     func address(in environment: AWSEnvironment) throws(StoreError) -> S3Address {
         try S3Address(
             bucket: bucket, region: try environment.region(configured: region),
-            endpoint: environment.endpoint(configured: endpoint), addressing: addressing)
+            endpoint: environment.endpoint(configured: endpoint), addressing: addressing, form: form)
     }
 }

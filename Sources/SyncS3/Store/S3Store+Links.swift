@@ -23,6 +23,11 @@ extension S3Store {
     ) async throws -> UploadForm {
         guard let first = keys.first else { preconditionFailure("a form is for some keys") }
         let context = client.context("form", first)
+        guard !context.address.isAccessPoint else {
+            throw client.error(
+                .unsupported, context,
+                "guests cannot add photos through an access point; name the bucket itself in store.bucket")
+        }
         let pen = try await linkSigner(duration, context)
         let prefix = client.prefix + first.rawValue.dropLast(first.lastSegment.count)
         let policy = PostPolicy(
@@ -73,7 +78,12 @@ private struct LinkSigner {
     var endsAt: Date { date.addingTimeInterval(TimeInterval(life.reliedOn)) }
 
     func presigned(_ request: HTTPRequest) -> HTTPURL {
-        signature.presigned(request, expiresAfter: life.seconds, at: date)
+        var request = request
+        // Whoever opens a link sends no header of ours: S3 takes it from the query, too.
+        if requests.requesterPays {
+            request.url.query.append(HTTPQueryItem(S3Requests.payerHeader, S3Requests.requester))
+        }
+        return signature.presigned(request, expiresAfter: life.seconds, at: date)
     }
 
     func signature(ofPolicy text: String) -> String {

@@ -20,21 +20,23 @@ package final class S3Store: ObjectStore {
     /// A store over its own connections.
     /// - Parameters:
     ///   - environment: the process's, as `ProcessInfo` gives it.
-    ///   - uploadBytesPerSecond: for all uploads together; `nil` for no limit.
+    ///   - bandwidth: by the clock of this machine; `nil` for no limit.
     ///   - memory: keeps what has to outlive the process; `nil` to forget it.
     /// - Throws: ``StoreError`` when a setting cannot be used. Missing credentials are found only by a request.
     package convenience init(
-        settings: S3Settings, environment variables: [String: String], uploadBytesPerSecond: Int? = nil,
+        settings: S3Settings, environment variables: [String: String], bandwidth: BandwidthTimetable? = nil,
         memory: (any EndpointFactStore)? = nil, now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let environment = AWSEnvironment(
             variables: variables, profile: settings.profile, readFile: SharedFile.read)
         let bundle = try environment.caBundle()
+        var rates: CurlTransport.Rates?
+        if let bandwidth { rates = { bandwidth.rates(at: now(), in: TimeZone.autoupdatingCurrent) } }
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
-                settings: TransportSettings(
-                    uploadBytesPerSecond: uploadBytesPerSecond, caBundle: bundle))
+                settings: TransportSettings(uploadBytesPerSecond: bandwidth?.lowestUpload, caBundle: bundle),
+                rates: rates)
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)
         }
@@ -43,7 +45,7 @@ package final class S3Store: ObjectStore {
 
     package init(
         settings: S3Settings, environment: AWSEnvironment, transport: any HTTPTransport,
-        memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes = PartSizes(),
+        memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes? = nil,
         now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let address = try settings.address(in: environment)
@@ -52,15 +54,17 @@ package final class S3Store: ObjectStore {
             type: "s3",
             location: "s3://\(address.bucket)/\(prefix)" + (address.isAmazon ? "" : " at \(address.endpoint)"))
         pool = BlockingPool(name: "credentials", threads: 1)
-        let chain = CredentialChain(environment: environment, transport: transport, pool: pool, now: now)
+        let chain = CredentialChain(
+            environment: environment, transport: transport, region: address.isAmazon ? address.region : nil, pool: pool,
+            now: now)
         let capabilities = S3Capabilities(
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
-            encryption: settings.encryption != .byBucket)
+            encryption: settings.encryption != .byBucket, tags: !settings.tags.isEmpty)
         client = S3Client(
             knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
-            encryption: settings.encryption, credentials: CredentialCache(chain: chain, now: now),
+            settings: settings, credentials: CredentialCache(chain: chain, now: now),
             transport: transport, memory: memory, now: now)
-        self.sizes = sizes
+        self.sizes = sizes ?? settings.parts
         unusedProxy = environment.unusedProxy(for: address.endpoint)
     }
 
@@ -86,6 +90,7 @@ package final class S3Store: ObjectStore {
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {
         let context = client.context("put", key)
+        let attributes = placed(attributes, at: key)
         do {
             return try await put(body, at: key, attributes: attributes, condition: condition, context)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
@@ -107,7 +112,7 @@ package final class S3Store: ObjectStore {
         if looksFirst { try await checkBeforePut(condition, key, context) }
         let response = try await client.store(
             context,
-            wanting: [.checksum, .storageClass, .encryption, condition == .ifAbsent ? .condition : []],
+            wanting: [.checksum, .storageClass, .encryption, .tags, condition == .ifAbsent ? .condition : []],
             storageClass: attributes.storageClass,
             beforeUnconditional: { if !looksFirst { try await checkBeforePut(condition, key, context) } }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
@@ -189,7 +194,16 @@ extension S3Store {
 
     /// Where something is that was put into a class: what a store refuses is learned with the put.
     func storedClass(_ wanted: StorageClass) -> StorageClass {
-        client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
+        if wanted == client.settings.storageClass { return wanted }
+        return client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
+    }
+
+    /// With the configured class, where the caller asks for none.
+    private func placed(_ attributes: ObjectAttributes, at key: ObjectKey) -> ObjectAttributes {
+        guard attributes.storageClass == .standard, key.holdsPhoto else { return attributes }
+        var attributes = attributes
+        attributes.storageClass = client.settings.storageClass
+        return attributes
     }
 
     static let isStillThere = "what was sent is still stored under this key, and not encrypted as asked"

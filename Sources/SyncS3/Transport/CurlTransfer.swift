@@ -30,9 +30,9 @@ final class CurlTransfer {
         CSyncCurl_TransferFree(handle)
     }
 
-    /// Bytes a second, from now on.
+    /// Bytes a second of an upload or of a reply, from now on; 0 for no limit.
     func limit(_ speed: Int64) {
-        CSyncCurl_TransferSetNumber(handle, .maximumSendSpeed, speed)
+        CSyncCurl_TransferSetNumber(handle, isUpload ? .maximumSendSpeed : .maximumReceiveSpeed, speed)
     }
 
     /// The request's file is closed now and not when this object goes.

@@ -1,5 +1,6 @@
 import CSyncCurl
 import Glibc
+package import SyncCore
 import SyncSystem
 
 /// HTTP over libcurl: one thread of its own, connections that are kept and reused, HTTP/1.1.
@@ -10,7 +11,13 @@ package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
     private let thread: OwnedThread
 
-    package init(settings: TransportSettings = TransportSettings()) throws(TransportError) {
+    /// What holds at the moment. Asked about once a second, on the transport's thread.
+    package typealias Rates = @Sendable () -> BandwidthTimetable.Rates
+
+    /// - Parameter rates: in place of the settings' limit, which is the lowest of them then.
+    package init(
+        settings: TransportSettings = TransportSettings(), rates: Rates? = nil
+    ) throws(TransportError) {
         let code = CSyncCurl_GlobalInit()
         guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
             throw TransportError(.failed, "libcurl cannot be set up: \(String(cString: CSyncCurl_CodeText(code)))")
@@ -20,7 +27,7 @@ package final class CurlTransport: HTTPTransport {
         self.mailbox = mailbox
         do {
             thread = try OwnedThread.start(name: "curl") {
-                var loop = CurlLoop(multi: multi, mailbox: mailbox, settings: settings)
+                var loop = CurlLoop(multi: multi, mailbox: mailbox, settings: settings, rates: rates)
                 loop.run()
             }
         } catch {
@@ -68,18 +75,27 @@ struct CurlLoop {
     private let multi: OpaquePointer
     private let mailbox: CurlMailbox
     private let settings: TransportSettings
+    private let rates: CurlTransport.Rates?
+    private var current: BandwidthTimetable.Rates
+    /// When ``rates`` is asked again.
+    private var nextLook = ContinuousClock.now
     private var transfers: [UInt64: CurlTransfer] = [:]
 
-    init(multi: CurlMailbox.Multi, mailbox: CurlMailbox, settings: TransportSettings) {
+    init(
+        multi: CurlMailbox.Multi, mailbox: CurlMailbox, settings: TransportSettings, rates: CurlTransport.Rates? = nil
+    ) {
         self.multi = multi.handle
         self.mailbox = mailbox
         self.settings = settings
+        self.rates = rates
+        current = rates?() ?? BandwidthTimetable.Rates(upload: settings.uploadBytesPerSecond)
     }
 
     /// Returns when the mailbox was closed. It owns the multi and frees it.
     mutating func run() {
         while true {
             let work = mailbox.take()
+            lookAtRates()
             work.submissions.forEach { start($0) }
             for id in work.cancelled { end(id, .failure(CancellationError())) }
             if work.isClosing { break }
@@ -108,7 +124,7 @@ struct CurlLoop {
             let code = CSyncCurl_MultiAdd(multi, transfer.handle)
             guard code == 0 else { throw TransportError(.failed, "curl refused a transfer with code \(code)") }
             transfers[submission.id] = transfer
-            if transfer.isUpload { shareUploadSpeed() }
+            share(uploads: transfer.isUpload)
         } catch {
             submission.reply.resume(throwing: error)
         }
@@ -127,19 +143,34 @@ struct CurlLoop {
     }
 
     /// curl limits each transfer by itself (CURLOPT_MAX_SEND_SPEED_LARGE), so the limit is dealt out anew whenever an
-    /// upload comes or goes. Those that wait for a connection send nothing.
-    private func shareUploadSpeed() {
-        guard let limit = settings.uploadBytesPerSecond else { return }
-        let uploads = transfers.values.filter(\.isUpload)
-        let share = max(limit / max(min(uploads.count, settings.hostConnections), 1), 1)
-        uploads.forEach { $0.limit(Int64(share)) }
+    /// upload comes or goes, and likewise of replies. Those that wait for a connection send nothing.
+    /// - Parameter isLifted: whether there was a limit a moment ago.
+    private func share(uploads: Bool, isLifted: Bool = false) {
+        guard let limit = uploads ? current.upload : current.download else {
+            if isLifted { transfers.values.filter { $0.isUpload == uploads }.forEach { $0.limit(0) } }
+            return
+        }
+        let transfers = transfers.values.filter { $0.isUpload == uploads }
+        let share = max(limit / max(min(transfers.count, settings.hostConnections), 1), 1)
+        transfers.forEach { $0.limit(Int64(share)) }
+    }
+
+    private mutating func lookAtRates() {
+        let now = ContinuousClock.now
+        guard let rates, now >= nextLook else { return }
+        nextLook = now + .seconds(1)
+        let found = rates()
+        guard found != current else { return }
+        current = found
+        share(uploads: true, isLifted: true)
+        share(uploads: false, isLifted: true)
     }
 
     /// Curl lets go of the transfer, its file is closed, and only then the caller hears of it.
     private mutating func end(_ id: UInt64, _ outcome: Result<HTTPResponse, any Error>) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         CSyncCurl_MultiRemove(multi, transfer.handle)
-        if transfer.isUpload { shareUploadSpeed() }
+        share(uploads: transfer.isUpload)
         transfer.closeBody()
         transfer.reply.resume(with: outcome)
     }

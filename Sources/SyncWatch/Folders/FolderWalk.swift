@@ -171,12 +171,19 @@ struct EntryName: Hashable {
         self.init(name)
     }
 
+    /// That of a folder that is looked into.
+    init?(ofFolderUnlessIgnored name: UnsafePointer<CChar>) {
+        guard !IgnoredNames.containsFolder(String(cString: name)) else { return nil }
+        self.init(name)
+    }
+
     /// - Parameter bytes: without the NUL.
     init(bytes: some Sequence<CChar>) {
         characters = Array(bytes) + [0]
     }
 
     var isIgnored: Bool { IgnoredNames.contains(withPointer { String(cString: $0) }) }
+    var isIgnoredFolder: Bool { IgnoredNames.containsFolder(withPointer { String(cString: $0) }) }
 
     /// Without the NUL.
     var bytes: ArraySlice<CChar> { characters.dropLast() }

@@ -139,7 +139,7 @@ extension DirectoryHandle {
     func folders() throws(Errno) -> [EntryName] {
         var names: [EntryName] = []
         try forEachEntry { name, kind throws(Errno) in
-            guard kind == .folder || kind == .unknown, let entry = EntryName(unlessIgnored: name) else {
+            guard kind == .folder || kind == .unknown, let entry = EntryName(ofFolderUnlessIgnored: name) else {
                 return
             }
             if kind == .unknown, try status(of: name)?.kind != .folder { return }
@@ -185,6 +185,7 @@ extension RootWatch {
         let relative = tree.path(of: event.watch).appending(name)
         let path = relative.filePath(below: root)
         if event.mask.contains(.folder) {
+            guard !name.isIgnoredFolder else { return }
             handleFolder(event, named: name, at: relative, path)
         } else if !event.mask.isDisjoint(with: [.delete, .movedFrom]) {
             hints.append(.gone(path))

@@ -24,7 +24,7 @@ package struct FileTreeScanner: TreeScanner {
         guard let path = RelativePath(start, below: root) else {
             throw ScanError(.failed, path: start, message: "it is not below the watched folder \(root)")
         }
-        guard !path.names.contains(where: \.isIgnored) else { return }
+        guard !path.names.contains(where: \.isIgnoredFolder) else { return }
         let handle: DirectoryHandle
         do throws(Errno) {
             handle = try DirectoryHandle(root: root, descending: path)
@@ -90,7 +90,9 @@ private struct FolderContents {
 
     mutating func read(_ handle: DirectoryHandle) throws(Errno) {
         try handle.forEachEntry { name, kind throws(Errno) in
-            guard kind != .other, !IgnoredNames.contains(String(cString: name)) else {
+            let text = String(cString: name)
+            let isIgnored = kind == .folder ? IgnoredNames.containsFolder(text) : IgnoredNames.contains(text)
+            guard kind != .other, !isIgnored else {
                 if let other = OtherEntry.look(at: name, kind, in: handle, below: root) { others.append(other) }
                 return
             }
@@ -101,7 +103,7 @@ private struct FolderContents {
             guard let status = try handle.status(of: name) else { return }
             if status.kind == .file, let component = FilePath.Component(platformString: name) {
                 files.append(ScannedFile(name: component, stamp: status.stamp))
-            } else if kind == .unknown, status.kind == .folder {
+            } else if kind == .unknown, status.kind == .folder, !IgnoredNames.containsFolder(text) {
                 folders.append(EntryName(name))
             }
         }

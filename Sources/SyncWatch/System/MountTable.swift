@@ -62,7 +62,7 @@ struct MountPoint: Hashable {
     static func below(_ folder: FilePath, in table: [UInt8]) -> [FilePath] {
         let paths = all(in: table).compactMap { mount -> RelativePath? in
             guard let path = RelativePath(mount.path, below: folder), !path.isEmpty else { return nil }
-            return path.names.contains(where: \.isIgnored) ? nil : path
+            return path.names.contains(where: \.isIgnoredFolder) ? nil : path
         }
         return Set(paths).map(\.filePath).sorted { $0.string < $1.string }
     }

@@ -37,6 +37,7 @@ import Testing
         try makeOld(in: state)
         let ledger = try Ledger(at: state.ledger)
         #expect(try ledger.check() == [])
+        #expect(try ledger.leftOut(naming: 1) == LeftOutSummary())
         let overview = try ledger.overview()
         #expect(PhotoState.allCases.filter { overview.totals[$0].files == 1 } == [.pending, .uploaded, .missing])
         #expect(overview.tiers == [Overview.Tier(storageClass: .deepArchive, objects: 1, bytes: 500)])

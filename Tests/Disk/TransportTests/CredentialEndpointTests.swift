@@ -21,6 +21,7 @@ import Testing
     ) async throws {
         let server = try LoopbackServer { connection in
             while let head = connection.readHead() {
+                connection.skipBody(head.length)
                 guard let (status, body) = reply(head) else { return connection.waitForEnd() }
                 connection.write("HTTP/1.1 \(status) X\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
             }
@@ -62,6 +63,58 @@ import Testing
         }
         #expect(heads.all.map(\.line) == Array(repeating: "GET /v1/keys?a=b HTTP/1.1", count: 2))
         #expect(heads.all.map { $0.headers["authorization"] } == ["first", "second"])
+    }
+
+    @Test func `A token of single sign-on is renewed where the AWS tools find it`() async throws {
+        let tree = try TemporaryTree()
+        try tree.write(
+            """
+            [profile sso]
+            sso_start_url = https://ana.awsapps.com/start
+            sso_region = eu-west-1
+            sso_account_id = 1
+            sso_role_name = r
+            """, to: ".aws/config")
+        // At the start of 1970 it has a minute left.
+        let token = try tree.write(
+            #"""
+            {"accessToken": "old", "expiresAt": "1970-01-01T00:01:00Z", "startUrl": "https://ana.awsapps.com/start",
+             "refreshToken": "r1", "clientId": "i", "clientSecret": "c", "registrationExpiresAt": "2030-01-01T00:00:00Z"}
+            """#, to: ".aws/sso/cache/6f35a505c34e55d4528fbb0bca74c3ff6f15e555.json")
+        let heads = Noted<RequestHead>()
+        try await withChain { port in
+            ["HOME": tree.root.string, "AWS_PROFILE": "sso", "AWS_ENDPOINT_URL": "http://127.0.0.1:\(port)"]
+        } _: { head in
+            heads.note(head)
+            if head.line.hasPrefix("POST /token ") {
+                return (200, #"{"accessToken": "new", "expiresIn": 3600, "refreshToken": "r2", "tokenType": "Bearer"}"#)
+            }
+            return (
+                200,
+                #"""
+                {"roleCredentials": {"accessKeyId": "A", "secretAccessKey": "S", "sessionToken": "T", "expiration": 3600000}}
+                """#
+            )
+        } work: { chain in
+            for _ in 0..<2 {
+                let found = try await chain.resolve()
+                #expect(found.accessKeyID == "A")
+            }
+        }
+        #expect(
+            heads.all.map(\.line) == [
+                "POST /token HTTP/1.1", "GET /federation/credentials?account_id=1&role_name=r HTTP/1.1",
+                "GET /federation/credentials?account_id=1&role_name=r HTTP/1.1",
+            ])
+        #expect(heads.all.dropFirst().map { $0.headers["x-amz-sso_bearer_token"] } == ["new", "new"])
+        let text = try String(contentsOfFile: token.string, encoding: .utf8)
+        for part in [
+            #""accessToken":"new""#, #""refreshToken":"r2""#, #""expiresAt":"1970-01-01T01:00:00Z""#,
+            #""clientId":"i""#,
+        ] {
+            #expect(text.contains(part), "\(text)")
+        }
+        #expect(try FileManager.default.attributesOfItem(atPath: token.string)[.posixPermissions] as? Int == 0o600)
     }
 
     @Test func `An instance gives its role's keys for a token`() async throws {

@@ -34,7 +34,9 @@ import Testing
             ], profile: "work"
         ) { path throws(StoreError) in try? String(contentsOfFile: path, encoding: .utf8) }
         return try await ProfileCredentials(
-            environment: environment, pool: BlockingPool(name: "test", threads: 1)
+            CredentialServices(
+                environment: environment, transport: try CurlTransport(),
+                pool: BlockingPool(name: "test", threads: 1), now: { Date(timeIntervalSince1970: 0) })
         ).credentials()
     }
 

@@ -1,5 +1,7 @@
+import FoundationEssentials
 import SyncCore
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import Testing
 
@@ -60,6 +62,43 @@ import Testing
         #expect(response.body.count == 16 << 20)
         // At the limit it would take 17 minutes.
         #expect(start.duration(to: ContinuousClock().now) < .seconds(500))
+        await transport.close()
+        await server.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `A limit ends with its hour, also for what is under way`(isUpload: Bool) async throws {
+        let size = 8 << 20
+        let begun = Observed(false)
+        let server = try LoopbackServer { connection in
+            guard let head = connection.readHead() else { return }
+            begun.change { $0 = true }
+            if isUpload {
+                connection.skipBody(head.length)
+                connection.write(Self.stored)
+            } else {
+                connection.write(
+                    "HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n\(String(repeating: "x", count: size))")
+            }
+        }
+        let table = try BandwidthTimetable("08:00,16k:16k 18:00,off:off", atLeast: 1)
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        // Monday, 5 January 1970, at 17:59.
+        let clock = Mutex(Date(timeIntervalSince1970: 4 * 86_400 + 17 * 3_600 + 59 * 60))
+        let transport = try CurlTransport(
+            settings: TransportSettings(stallTimeout: .seconds(600), uploadBytesPerSecond: table.lowestUpload),
+            rates: { table.rates(at: clock.withLock { $0 }, in: zone) })
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
+        let request =
+            isUpload
+            ? HTTPRequest(.put, url, body: HTTPBody(bytes: [UInt8](repeating: 7, count: size))) : HTTPRequest(.get, url)
+        let start = ContinuousClock().now
+        async let status = transport.send(request, target: .memory(limit: size)).status
+        _ = try await begun.wait(for: "a request") { $0 ? true : nil }
+        clock.withLock { $0 += 60 }
+        #expect(try await status == 200)
+        // Within the limit it would take eight minutes.
+        #expect(start.duration(to: ContinuousClock().now) < .seconds(300))
         await transport.close()
         await server.stop()
     }

@@ -36,7 +36,7 @@ import Testing
 
     @Test func `ignored names are left out`() throws {
         for name in [".a.jpg", "b.jpg.tmp", "c.part", "d.jpg~", "e.jpg"] { try tree.write(name) }
-        for name in [".cache", "f.crdownload", "@eaDir"] {
+        for name in [".cache", "f.crdownload", "@eaDir", "#recycle", "lost+found", "@tmp"] {
             try tree.makeFolder(name)
             try tree.write("\(name)/g.jpg")
         }

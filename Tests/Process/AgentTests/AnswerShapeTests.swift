@@ -41,7 +41,7 @@ import Testing
         }
         expect(
             answer["totals"], has: "files", "uploaded", "pending", "failed", "skipped", "missing", "lost", "leftOut",
-            "bytesLocal", "bytesStored")
+            "filtered", "bytesLocal", "bytesStored")
         expect(answer["verification"], has: "oldest", "checked", "damaged", "missing", "unread")
         expect(answer["restores"], has: "inProgress", "ready", "failed")
         #expect(answer["vacations"] as? [Fields] != nil)

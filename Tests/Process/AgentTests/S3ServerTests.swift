@@ -55,6 +55,27 @@ import Testing
         #expect(try await server.keys().count == 12)
     }
 
+    @Test(arguments: S3Server.available)
+    func `init makes a bucket, takes one that is there, and makes none beside a configuration`(server: S3Server)
+        async throws
+    {
+        let home = try server.home()
+        let options = [
+            "init", "--store", "s3", "--bucket", server.bucket, "--endpoint", server.endpoint, "--create-bucket",
+        ]
+        let refused = try await home.start(options).finished()
+        #expect(refused.code == 78 && refused.complaint.contains("exists already and was left as it is"))
+        let config = home.tree.path("new.yaml").string
+        let first = try await home.start(options + ["--config", config]).finished()
+        #expect(first.code == 0, "\(first.complaint)")
+        #expect(
+            first.text.contains("s3://\(server.bucket)/ at \(server.endpoint): created, and public access is blocked"))
+        #expect(try await server.keys().isEmpty)
+        let second = try await home.start(options + ["--config", home.tree.path("other.yaml").string]).finished()
+        #expect(second.code == 0 && second.text.contains("is there already, and was left as it is"), "\(second.text)")
+        #expect(try await home.start(["--config", config, "sync"]).finished().code == 0)
+    }
+
     @Test func `where servers are required, they are there`() {
         #expect(
             !S3Server.available.isEmpty || !S3Server.isRequired,

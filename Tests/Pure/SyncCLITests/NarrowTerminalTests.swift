@@ -36,7 +36,7 @@ import Testing
                 path: "/home/ana/Pictures/Gallery/IMG_1.jpg", since: now, state: .pending, why: "it waits for its turn"),
             lastSyncAt: now)
         let report = StatusReport(
-            overview, leftOut: LeftOutSummary(), backlog: ArchiveBacklog(), watched: [gallery, trips], holder: nil,
+            overview, leftOut: LeftOutSummary(), watched: [gallery, trips], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: nil)
         let view = StatusView(report: report, failed: [], terminal: terminal, now: now, home: "/home/ana")
         expect(

@@ -13,7 +13,7 @@ import Testing
 
     private func view(
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
-        since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: ArchiveBacklog = ArchiveBacklog(),
+        since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
         restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
         guests: StatusReport.Guests = StatusReport.Guests()
     ) -> StatusView {
@@ -112,7 +112,7 @@ import Testing
 
     @Test func `what should be archived, what never is, and restores are told with the classes`() {
         let view = view(
-            tallies(uploaded: 3), backlog: ArchiveBacklog(due: 1_200, tooSmall: 2),
+            tallies(uploaded: 3), backlog: [.standard: ArchiveBacklog(due: 1_200, tooSmall: 2)],
             restores: Overview.Restores(inProgress: 4, ready: 5, failed: 6))
         #expect(view.text.contains("1,200 due for the archive, 2 stay, too small to be archived"))
         #expect(view.text.contains("Restores: 4 on their way, 5 can be read, 6 failed (sync-agent restores)"))

@@ -66,7 +66,7 @@ import Testing
             ),
             (
                 "user: ana\nwatch: ~/Pictures",
-                "line 2: watch: found ~/Pictures; accepted: a list, each entry with the keys kind, path, profile"
+                "line 2: watch: found ~/Pictures; accepted: a list, each entry with the keys kind, path, profile, filter"
             ),
             (
                 "user: ana\nwatch:\n  - path: /p",
@@ -171,7 +171,7 @@ import Testing
             (
                 "store: {type: s3, bucket: abc, tls: x}",
                 "store.tls: there is no such key; accepted: type, path, restore_seconds, bucket, region, endpoint, "
-                    + "addressing, prefix, profile, encryption, kms_key, checksums, conditional_writes, catalog"
+                    + "addressing, prefix, profile, encryption, kms_key, checksums, conditional_writes, storage_class, tags, request_payer, part_size, attempts, dualstack, fips, catalog"
             ),
             (
                 "upload.batch_size: 3",

@@ -7,17 +7,23 @@ import Testing
 @Suite struct ConfigTemplateTests {
     private static let folders = [
         WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery", profile: "grandma"),
-        WatchedFolder(kind: .vacations, path: "/srv/Vacations"),
+        WatchedFolder(kind: .vacations, path: "/srv/Vacations", filter: filter),
     ]
+    private static let filter = (try? PathFilter(["- *.CR2", "+ /a: b/", "- {x,y}"])) ?? PathFilter()
     static let stores: [StoreSettings] = [
         .directory(DirectoryStoreSettings(path: "/home/ana/.local/share/sync-agent/store")),
         .directory(DirectoryStoreSettings(path: "/srv/store: #1", restoreDuration: .seconds(0.5))),
         .s3(S3StoreSettings(bucket: "my-photos")),
         .s3(
+            S3StoreSettings(bucket: "arn:aws:s3:eu-west-1:123456789012:accesspoint/photos", dualStack: true, fips: true)
+        ),
+        .s3(
             S3StoreSettings(
                 bucket: "123", region: "eu-central-1", endpoint: URL(string: "http://[::1]:9000/x"), addressing: .path,
                 prefix: "a b/c", profile: "off", encryption: .keyService,
-                encryptionKey: "arn:aws:kms:eu-central-1:1:alias/x", checksums: .off, conditionalWrites: .on)),
+                encryptionKey: "arn:aws:kms:eu-central-1:1:alias/x", checksums: .off, conditionalWrites: .on,
+                storageClass: .standardIA, tags: ["a b": "c: d", "no": "", "x": "yes"], requestPayer: .requester,
+                partSize: 5 << 30, attempts: 1)),
     ]
 
     @Test(arguments: stores)

@@ -23,8 +23,9 @@ struct Bench {
     let work = Wakeup()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    init(faults: [StoreFault] = []) throws {
-        store = FaultyStore(memory, faults: faults)
+    /// - Parameter store: another one in front of ``memory``.
+    init(faults: [StoreFault] = [], through store: (any ObjectStore) -> any ObjectStore = { $0 }) throws {
+        self.store = FaultyStore(store(memory), faults: faults)
         time = ManualTime()
         ledger = try Ledger.inMemory()
         folders = try ledger.register([

@@ -34,6 +34,13 @@ import Testing
         #expect(bench.events.summary.alreadyStored == 1)
     }
 
+    @Test func `the ledger knows the class in which the store says that it has put a photo`() async throws {
+        let bench = try Bench(through: { CoolStore(base: $0) })
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        #expect(try bench.status(path)?.storageClass == .glacierInstantRetrieval)
+    }
+
     @Test func `an archived copy is never sent again`() async throws {
         try await put("SUNSET")
         bench.memory.setClass(.deepArchive, of: key)
@@ -115,5 +122,18 @@ import Testing
         bench.disk.write("text [1, 2]", to: path)
         try await bench.pass()
         #expect(bench.memory.content(try ObjectKey("users/ana/projects/projects.json")) == Array("TEXT [1, 2]".utf8))
+    }
+}
+
+/// Puts everything into GLACIER_IR.
+private struct CoolStore: WrappedStore {
+    let base: any ObjectStore
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        var attributes = attributes
+        attributes.storageClass = .glacierInstantRetrieval
+        return try await base.put(body, at: key, attributes: attributes, condition: condition)
     }
 }

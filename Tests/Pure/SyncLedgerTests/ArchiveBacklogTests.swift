@@ -14,9 +14,12 @@ import Testing
         archive.world.now = Date(timeIntervalSince1970: 1_000 * day + 5)
     }
 
-    private func backlog(minimumBytes: Int64 = 100, afterDays days: Int = 180) throws -> ArchiveBacklog {
+    private func backlog(
+        in storageClass: StorageClass = .standard, minimumBytes: Int64 = 100, afterDays days: Int = 180
+    ) throws -> ArchiveBacklog {
         try archive.ledger.archiveBacklog(
-            below: ["users/ana/photos/", "gallery-archive/ana/"], minimumBytes: minimumBytes, afterDays: days,
+            in: storageClass, below: ["users/ana/photos/", "gallery-archive/ana/"], minimumBytes: minimumBytes,
+            afterDays: days,
             at: archive.now)
     }
 
@@ -34,6 +37,14 @@ import Testing
         try put("users/ana/projects/old.jpg", age: 200)
         try put("users/bob/photos/old.dat", age: 200)
         #expect(try backlog() == ArchiveBacklog(due: 2, tooSmall: 1))
+    }
+
+    @Test func `each class is counted by itself`() throws {
+        try put("users/ana/photos/old.dat", age: 200)
+        try put("users/ana/photos/cool.dat", in: .glacierInstantRetrieval, age: 200)
+        try put("users/ana/photos/cool too.dat", in: .glacierInstantRetrieval, age: 200)
+        #expect(try backlog(in: .glacierInstantRetrieval) == ArchiveBacklog(due: 2))
+        #expect(try backlog() == ArchiveBacklog(due: 1))
     }
 
     @Test(arguments: [(180.0, 0), (181.0, 1)])

@@ -13,7 +13,9 @@ import Testing
         bench = try RestoreBench()
     }
 
-    private func mover(afterDays days: Int = 180, largerThan size: Int64? = nil) -> TierMover {
+    private func mover(
+        afterDays days: Int = 180, largerThan size: Int64? = nil, from classes: [StorageClass] = [.standard]
+    ) -> TierMover {
         TierMover(
             store: bench.store, ledger: bench.queue,
             rules: [
@@ -21,7 +23,7 @@ import Testing
                     prefix: "users/ana/photos/", largerThan: size,
                     transition: .init(afterDays: days, storageClass: .deepArchive)),
                 TierRule(prefix: "users/ana/projects/", expireAfterDays: 1),
-            ], time: bench.time.source)
+            ], from: classes, time: bench.time.source)
     }
 
     private func classes(_ keys: [ObjectKey]) throws -> [StorageClass?] {
@@ -39,6 +41,14 @@ import Testing
         #expect(result.moved == 1)
         #expect(try classes([old, young]) == [.deepArchive, .standard])
         #expect(bench.store.lines == ["copy \(old)"])
+    }
+
+    @Test func `what is old moves from each class in which photos are stored`() async throws {
+        let old = try await bench.add("Paris/1.jpg", in: .standard)
+        let cool = try await bench.add("Paris/2.jpg", in: .standardIA)
+        await bench.time.advance(by: Self.half + .seconds(1))
+        #expect(try await mover(from: [.standard, .standardIA]).run().moved == 2)
+        #expect(try classes([old, cool]) == [.deepArchive, .deepArchive])
     }
 
     @Test func `a pass with nothing to do asks the store for nothing`() async throws {

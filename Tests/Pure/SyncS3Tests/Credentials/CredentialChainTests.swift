@@ -67,8 +67,8 @@ import Testing
         let error = await #expect(throws: StoreError.self) { try await standard(environment).resolve() }
         #expect(
             error?.message
-                == "no S3 credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; there is no profile "
-                + "\"default\" in /h/.aws/credentials and /h/.aws/config; AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and "
+                == "no S3 credentials: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; AWS_WEB_IDENTITY_TOKEN_FILE is "
+                + "not set; there is no profile \"default\" in /h/.aws/credentials and /h/.aws/config; AWS_CONTAINER_CREDENTIALS_RELATIVE_URI and "
                 + "AWS_CONTAINER_CREDENTIALS_FULL_URI are not set; AWS_EC2_METADATA_DISABLED is true. To go on, set "
                 + "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile")
     }

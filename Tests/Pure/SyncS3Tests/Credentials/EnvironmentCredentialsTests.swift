@@ -46,10 +46,6 @@ import Testing
                 "AWS_SECRET_ACCESS_KEY is set, AWS_ACCESS_KEY_ID is not: set both or neither"
             ),
             (
-                ["AWS_WEB_IDENTITY_TOKEN_FILE": "/t", "AWS_ROLE_ARN": "arn"], .credentialsMissing,
-                "takes no role by web identity"
-            ),
-            (
                 keys.merging(["AWS_CREDENTIAL_EXPIRATION": "soon"]) { given, _ in given }, .credentialsRejected,
                 "AWS_CREDENTIAL_EXPIRATION is \"soon\""
             ),

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncS3
 import SyncSystem
@@ -31,12 +32,8 @@ import Testing
         credential_process = /never/run
         [profile none]
         region = eu-west-1
-        [profile sso]
-        sso_session = office
-        [profile role]
-        role_arn = arn:aws:iam::1:role/x
-        aws_access_key_id = BASE
-        aws_secret_access_key = s
+        [profile login]
+        login_session = arn:aws:iam::1:user/ana
         [profile quote]
         credential_process = tool 'open
         """,
@@ -49,7 +46,9 @@ import Testing
             variables: variables.merging(["HOME": "/home/ana"]) { given, _ in given }, profile: profile
         ) { path throws(StoreError) in Self.files[path] }
         return try await ProfileCredentials(
-            environment: environment, pool: BlockingPool(name: "test", threads: 1)
+            CredentialServices(
+                environment: environment, transport: ScriptedTransport([]),
+                pool: BlockingPool(name: "test", threads: 1), now: { Date(timeIntervalSince1970: 0) })
         ).credentials()
     }
 
@@ -104,11 +103,10 @@ import Testing
                 "profile \"half\" of /home/ana/.aws/credentials has only one of aws_access_key_id and"
             ),
             (
-                [:], "sso", .credentialsMissing,
-                "has sso_session, which sync-agent does not follow; add to it: credential_process = "
-                    + "aws configure export-credentials --profile sso --format process"
+                [:], "login", .credentialsMissing,
+                "has login_session, which sync-agent does not follow; add to it: credential_process = "
+                    + "aws configure export-credentials --profile login --format process"
             ),
-            ([:], "role", .credentialsMissing, "has role_arn, which"),
             (
                 [:], "quote", .credentialsRejected,
                 "credential_process of profile \"quote\" cannot be split into words: a quote is not closed"

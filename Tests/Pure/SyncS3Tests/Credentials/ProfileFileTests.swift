@@ -36,6 +36,7 @@ import Testing
                 "default": ["region": "eu-west-1"],
                 "my work": ["region": "eu-central-1", "s3": "", "endpoint_url": "https://s3.example.org"],
             ])
+        #expect(file.sessions == ["x": ["region": "us-east-2"]])
     }
 
     @Test func `A services section has settings of each service`() {

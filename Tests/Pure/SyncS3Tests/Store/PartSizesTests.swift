@@ -17,4 +17,17 @@ import Testing
         #expect(parts.last?.upperBound == size)
         #expect(zip(parts, parts.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
     }
+
+    @Test(
+        arguments: [
+            (5 << 20, 64 << 20, 5 << 20), (100 << 20, 100 << 20, 100 << 20), (5 << 30, 5 << 30, 5 << 30),
+        ] as [(Int64, Int64, Int64)])
+    func `A configured part is the smallest, and no file below it is cut`(
+        part: Int64, threshold: Int64, smallest: Int64
+    ) {
+        #expect(PartSizes(part: part) == PartSizes(threshold: threshold, smallestPart: smallest))
+        // 5 TiB, the largest object there is.
+        let parts = PartSizes(part: part).parts(of: 5 << 40)
+        #expect(parts.count <= 10_000 && parts.allSatisfy { $0.count <= 5 << 30 })
+    }
 }
