@@ -268,10 +268,11 @@ struct MoveStoreCommand: WorkspaceCommand {
             let names = text.dropFirst("s3://".count).split(separator: "/").map { String($0) }
             guard let bucket = names.first else { throw CommandFailure(.usage, "\(text): write it as s3://BUCKET") }
             return .s3(
-                try kept(
+                try Self.carried(
                     S3StoreSettings(
                         bucket: bucket, region: region, endpoint: try endpoint.map(InitCommand.url),
-                        prefix: names.dropFirst().joined(separator: "/"), profile: awsProfile), installation))
+                        prefix: names.dropFirst().joined(separator: "/"), profile: awsProfile),
+                    from: installation.settings.store))
         }
         if text.contains("://") {
             throw CommandFailure(
@@ -291,19 +292,17 @@ struct MoveStoreCommand: WorkspaceCommand {
             .settings.store
     }
 
-    /// What was asked for of a bucket goes along to the next one: all of it on the same server, encryption to any.
-    private func kept(_ new: S3StoreSettings, _ installation: Installation) throws -> S3StoreSettings {
-        guard case .s3(let old) = installation.settings.store else { return new }
-        var settings = new
-        settings.encryption = old.encryption
+    /// What was asked for of a bucket goes along to the next one: all of it on the same server; encryption, the size of parts and
+    /// attempts to any.
+    static func carried(_ new: S3StoreSettings, from old: StoreSettings) throws -> S3StoreSettings {
+        guard case .s3(let old) = old else { return new }
         let isSameServer = new.endpoint == old.endpoint
-        if isSameServer {
-            settings.region = new.region ?? old.region
-            settings.profile = new.profile ?? old.profile
-            settings.addressing = old.addressing
-            settings.checksums = old.checksums
-            settings.conditionalWrites = old.conditionalWrites
-        }
+        var settings = isSameServer ? old : new
+        (settings.bucket, settings.prefix) = (new.bucket, new.prefix)
+        settings.region = new.region ?? settings.region
+        settings.profile = new.profile ?? settings.profile
+        (settings.encryption, settings.encryptionKey) = (old.encryption, nil)
+        (settings.partSize, settings.attempts) = (old.partSize, old.attempts)
         if old.encryption == .keyService {
             guard isSameServer, settings.region == old.region else {
                 throw CommandFailure(
