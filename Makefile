@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench install clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench install deb try-package image clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -92,6 +92,15 @@ bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its
 
 install: ## binary, completions, man page, systemd unit, link handler; PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"
+
+deb: ## the Debian package, and that of its debug symbols: .build/deb
+	@scripts/make-deb
+
+try-package: ## that package in a fresh Debian: installed, used, removed; the demo; piuparts (15 min)
+	@scripts/try-package
+
+image: ## a container image of it, as an OCI archive: .build/image
+	@scripts/make-image
 
 clean: ## every build folder, and the demo's
 	rm -rf .build .build-* Benchmarks/.build
