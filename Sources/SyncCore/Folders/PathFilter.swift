@@ -107,6 +107,9 @@ package struct PathFilter: Hashable, Sendable {
     // MARK: Reading
 
     private static func rule(_ line: String) throws(Invalid) -> Rule {
+        guard !line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw Invalid(reason: "a rule is one line, without control characters")
+        }
         let excludes: Bool
         switch line.prefix(2) {
         case "- ": excludes = true

@@ -39,11 +39,9 @@ package struct Preparer: Sendable {
 
     /// - Throws: ``LedgerError``. What is wrong with the photo is a result, not an error.
     package func prepare(_ claim: Claim) throws -> Preparation {
-        if let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
-            return .done(
-                .skipped(
-                    "left out by the filter of its folder (\(rule.escapingControls)); what was stored of it stays stored",
-                    .filtered))
+        // What is stored stays so: it is stored again where the store has lost it.
+        if !claim.hasObject, let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
+            return .done(.skipped("left out by the filter of its folder (\(rule.escapingControls))", .filtered))
         }
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))

@@ -164,7 +164,8 @@ extension Ledger {
                 else { return nil }
                 return Claim(
                     photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
-                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row))
+                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row),
+                    hasObject: row.objectID != nil)
             }
         }
     }

@@ -127,7 +127,9 @@ private struct Intake {
     private func move(_ origin: RenameFinder.Origin, to file: ScannedFile) throws -> Bool {
         let table = PhotoTable(db)
         var isPending = try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
-        if !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled {
+        // What was left out where it was may be stored where it is now.
+        let isFiltered = try db.number("SELECT is_filtered FROM photos WHERE id = ?", [origin.row.id]) == 1
+        if isFiltered || !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled {
             try table.repend(origin.row, stamp: file.stamp, at: time)
             isPending = true
         }

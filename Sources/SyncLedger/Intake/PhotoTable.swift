@@ -80,6 +80,8 @@ struct PhotoTable {
             UPDATE photos SET \(Self.pendingAgain)
             WHERE folder_id = (SELECT id FROM folders WHERE path = ?)
                 AND (state = 'failed' OR state = 'skipped' AND (is_filtered = 1 OR left_out IS NOT NULL))
+                -- What was set aside for ending the agent stays so.
+                AND NOT EXISTS (SELECT 1 FROM suspects WHERE suspects.photo_id = photos.id)
             """, [folder.blob])
     }
 

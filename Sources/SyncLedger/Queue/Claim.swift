@@ -18,6 +18,8 @@ package struct Claim: Hashable, Sendable {
     package let attempts: Int
     /// Whether an agent has ended uncleanly while it had this photo in hand.
     package let isSuspect: Bool
+    /// Whether something is stored of it, of this content or an earlier one, whole or not.
+    package let hasObject: Bool
 
     /// Absolute.
     package var file: FilePath { folder.path.pushing(relativePath) }

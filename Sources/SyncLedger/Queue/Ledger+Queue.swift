@@ -150,7 +150,8 @@ extension Database {
             """, [due.id, Attempt.kept])
         return Claim(
             photoID: due.id, attemptID: attemptID, generation: photo.generation, folder: place.folder,
-            relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts), isSuspect: try isSuspect(photo))
+            relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts), isSuspect: try isSuspect(photo),
+            hasObject: photo.objectID != nil)
     }
 }
 

@@ -28,6 +28,11 @@ extension S3Store {
                 .unsupported, context,
                 "guests cannot add photos through an access point; name the bucket itself in store.bucket")
         }
+        guard !client.settings.requesterPays else {
+            throw client.error(
+                .unsupported, context,
+                "guests cannot add photos to a bucket where the requester pays: they have no account")
+        }
         let pen = try await linkSigner(duration, context)
         let prefix = client.prefix + first.rawValue.dropLast(first.lastSegment.count)
         let policy = PostPolicy(

@@ -147,6 +147,8 @@ import Testing
         }
         command.send(SIGKILL)
         #expect(try await command.finished().ending == .signal(SIGKILL), "\(round.testDescription): it was over before")
+        // Until then what it had asked for last may be noted after it.
+        try await eventually("its connections to be over") { server.openConnections == 0 ? () : nil }
         server.clearScript()
     }
 }

@@ -42,7 +42,7 @@ import Testing
     @Test(
         arguments: [
             ("*.jpg", "a rule begins with \"- \""), ("-*.jpg", "a rule begins with"), ("- ", "is empty"),
-            ("+ /", "is empty"),
+            ("+ /", "is empty"), ("- a\nb", "one line"), ("- a\n- *", "one line"),
             ("- [a", "a \"[\" is not closed"), ("- {a,b", "a \"{\" is not closed"),
             ("- {a,{b,c}}", "braces stand inside"),
             ("- a\\", "ends a rule"), ("- [z-a]", "goes backwards"), ("- {[a,b}", "a \"[\" is not closed"),

@@ -80,6 +80,16 @@ import Testing
         #expect(made.transport.requests.count == 1)
     }
 
+    @Test func `Where the requester pays there is no form for guests, who have no account`() async throws {
+        let made = try ScriptedStore([], change: { $0.requesterPays = true })
+        let error = await #expect(throws: StoreError.self) {
+            try await made.store.uploadForm(
+                for: [try ObjectKey("shares/s/guests/1")], UploadRules(mostBytes: 9, contentType: "image/"),
+                lasting: .seconds(60))
+        }
+        #expect(error?.code == .unsupported)
+    }
+
     @Test func `Without tags, class and payer no header tells of them`() async throws {
         let made = try ScriptedStore([Self.stored])
         try await put(made)

@@ -24,6 +24,8 @@ package final class LoopbackServer: Sendable {
         }
     }
 
+    package var openConnections: Int { open.withLock { $0?.count ?? 0 } }
+
     /// Ends each connection where it stands, and waits until no thread and no descriptor is left.
     package func stop() async {
         let isFirst = open.withLock { open in

@@ -66,6 +66,9 @@ package final class ScriptedS3Server: Sendable {
         await listener?.stop()
     }
 
+    /// Connections whose requests may still be noted, also of clients that are gone.
+    package var openConnections: Int { listener.withLock { $0?.openConnections ?? 0 } }
+
     /// A server for the length of `body`, with everything as usual.
     package static func run<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: (ScriptedS3Server) async throws -> Result
