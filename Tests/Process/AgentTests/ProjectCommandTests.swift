@@ -201,8 +201,8 @@ import Testing
             } else {
                 try write(records)
             }
-            // Some at once, then the agent comes to see one of them.
-            if number.isMultiple(of: 4) { #expect(try await agent.outcome(of: image) == .stored) }
+            // Some at once, then the agent comes to see one of them; on a slow machine before its record was there, too.
+            if number.isMultiple(of: 4) { try await agent.comesToStore(image) }
         }
         let expected = Set(stride(from: 0, to: count, by: 2).map { "p\($0).jpg" } + ["projects.json"])
         let onDisk = try Data(contentsOf: URL(filePath: list.string))

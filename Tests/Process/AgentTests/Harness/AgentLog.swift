@@ -55,6 +55,13 @@ extension ChildProcess {
         }
     }
 
+    /// Waits until a photo is told to be stored, whatever was told of it before.
+    func comesToStore(_ path: FilePath) async throws {
+        try await untilOver(for: "\(path) to be stored") { progress in
+            progress.outcomes.last { $0.path == path.string }?.kind == .stored ? () : nil
+        }
+    }
+
     /// Waits until so many lines tell of a photo stored.
     func stored(atLeast count: Int) async throws {
         try await untilOver(for: "\(count) photos stored") { progress in
