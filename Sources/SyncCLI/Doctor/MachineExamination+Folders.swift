@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -14,8 +15,11 @@ extension MachineExamination {
                 .limited(name, "no folder is watched, so nothing is stored", instead: "add one under watch"))
         }
         let readable = await pool.finish { usable(folders, name) }
+        let records = (try? ledger?.overview().folders.map(\.record)) ?? []
         let reports =
-            agentRuns ? Self.notedReports(ledger) : await Self.triedReports(readable.map(\.folder.path))
+            agentRuns
+            ? Self.notedReports(records)
+            : await Self.triedReports(readable.map(\.folder.path), untold: records.untold(at: Date()))
         for (folder, facts) in readable {
             let place = "\(folder.path.string.escapingControls), \(facts.type ?? "unknown file system")"
             switch reports.first(where: { $0.root == folder.path }) {
@@ -57,18 +61,19 @@ extension MachineExamination {
             cause: error.isRefusal ? CommandFailure(.refused, name) : nil)
     }
 
-    private static func notedReports(_ ledger: Ledger?) -> [WatchReport] {
-        let records = (try? ledger?.overview().folders.map(\.record)) ?? []
-        return records.compactMap { record in
+    private static func notedReports(_ records: [FolderRecord]) -> [WatchReport] {
+        records.compactMap { record in
             record.watching.map { WatchReport(root: record.path, mode: $0, note: record.note) }
         }
     }
 
     /// The watcher itself, for as long as it takes to set up: what other programs use of the limits is known in no other
     /// way.
-    private static func triedReports(_ roots: [FilePath]) async -> [WatchReport] {
+    private static func triedReports(
+        _ roots: [FilePath], untold: [FilePath: UntoldFile]
+    ) async -> [WatchReport] {
         let watcher = FolderWatcher()
-        await watcher.start(roots)
+        await watcher.start(roots, untold: untold)
         let reports = watcher.reports()
         await watcher.stop()
         return reports

@@ -132,16 +132,48 @@ package enum ChangeHint: Hashable, Sendable {
 /// path are coalesced. Nothing is reported through a symbolic link. Memory is bounded.
 package protocol ChangeSource: Sendable {
     /// Begins to watch. Adds a `.tree` hint for each root, so that what happened before is seen too.
-    func start(_ roots: [FilePath]) async
+    /// - Parameter untold: what was found out earlier: these roots are polled from the beginning.
+    func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async
 
     /// Waits for hints and takes all that there are, oldest first; `nil` after ``stop()``. One consumer.
     func next() async -> [ChangeHint]?
+
+    /// Hands over files that a scan has found to be new. One that no hint has told of proves that the root's changes are
+    /// not all told; from then on it is polled.
+    /// - Parameter root: one of those that are watched.
+    func judge(_ appeared: [AppearedFile], below root: FilePath)
 
     /// How each root is watched at the moment, and what is wrong with it.
     func reports() -> [WatchReport]
 
     /// Ends watching and wakes the consumer. Its thread is gone when this returns.
     func stop() async
+}
+
+/// A file that a scan has found, and that was not known before.
+package struct AppearedFile: Hashable, Sendable {
+    /// Below the root.
+    package var path: FilePath
+    /// When its content, name, links or attributes changed last (ctime), nanoseconds since 1970.
+    package var changed: Int64
+
+    package init(path: FilePath, changed: Int64) {
+        self.path = path
+        self.changed = changed
+    }
+}
+
+/// A file that appeared below a root without a hint: others change that file system, too.
+package struct UntoldFile: Hashable, Sendable {
+    /// Below the root.
+    package var path: FilePath
+    /// When that was found out, nanoseconds since 1970.
+    package var found: Int64
+
+    package init(path: FilePath, found: Int64) {
+        self.path = path
+        self.found = found
+    }
 }
 
 /// How one root is watched.
@@ -157,12 +189,17 @@ package struct WatchReport: Hashable, Sendable {
     /// Directories watched, and how often the kernel's queue overflowed.
     package var watches: Int
     package var overflows: Int
+    /// The newest file that no hint has told of, where that is why it polls.
+    package var untold: UntoldFile?
 
-    package init(root: FilePath, mode: Mode, note: String? = nil, watches: Int = 0, overflows: Int = 0) {
+    package init(
+        root: FilePath, mode: Mode, note: String? = nil, watches: Int = 0, overflows: Int = 0, untold: UntoldFile? = nil
+    ) {
         self.root = root
         self.mode = mode
         self.note = note
         self.watches = watches
         self.overflows = overflows
+        self.untold = untold
     }
 }

@@ -7,10 +7,13 @@ package import SystemPackage
 /// Compares one watched folder, or a part of it, with the ledger. Blocks; runs on a thread of the caller's choice.
 package struct FolderScan: Sendable {
     package struct Summary: Sendable {
+        fileprivate let appearedAfter: Date?
         package var filesSeen = 0
         package var queued = 0
         package var moved = 0
         package var missing = 0
+        /// Of the files that were not known before, the first that changed after the time that the caller has given.
+        package var appeared: [AppearedFile] = []
         /// Files that were modified less than the settle time ago, with their age.
         package var unsettled: [(file: FilePath, age: Duration)] = []
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
@@ -27,10 +30,15 @@ package struct FolderScan: Sendable {
         self.settle = settle
     }
 
-    /// - Parameter start: the folder's path, or one below it.
+    /// - Parameters:
+    ///   - start: the folder's path, or one below it.
+    ///   - appearedAfter: which files are told in ``Summary/appeared``; `nil` for none.
     /// - Throws: ``LedgerError``. What the disk refuses is in the result.
-    package func run(_ folder: FolderRecord, from start: FilePath, at now: Date) throws -> Summary {
-        let result = try look(at: folder, from: start, now)
+    package func run(
+        _ folder: FolderRecord, from start: FilePath, at now: Date, appearedAfter: Date? = nil
+    ) throws -> Summary {
+        var result = Summary(appearedAfter: appearedAfter)
+        try look(at: folder, from: start, now, &result)
         if start == folder.path {
             try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
         }
@@ -63,8 +71,9 @@ package struct FolderScan: Sendable {
         return try ledger.markGone(folder.id, path: relative, at: now)
     }
 
-    private func look(at folder: FolderRecord, from start: FilePath, _ now: Date) throws -> Summary {
-        var result = Summary()
+    private func look(
+        at folder: FolderRecord, from start: FilePath, _ now: Date, _ result: inout Summary
+    ) throws {
         var visited: Set<DirectoryID> = []
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
@@ -93,11 +102,11 @@ package struct FolderScan: Sendable {
         } catch let error as ScanError {
             guard error.code == .missing, start != folder.path else {
                 result.problems.append(error)
-                return result
+                return
             }
             if !known.contains(where: { $0.starts(with: place) || place.starts(with: $0) }) {
                 result.missing += try ledger.markGone(folder.id, path: place, at: now)
-                return result
+                return
             }
         }
         if start == folder.path {
@@ -108,14 +117,14 @@ package struct FolderScan: Sendable {
         if let emptyRoot {
             let known = try ledger.knownFileCount(folder.id)
             guard result.filesSeen > 0 || known == 0 else {
-                if !absent.isEmpty { return result }
+                if !absent.isEmpty { return }
                 result.problems.append(
                     ScanError(
                         .missing, path: folder.path,
                         message: "the folder is empty, and \(known.counted("file is", "files are")) known in it. "
                             + "Is its drive mounted?"
                             + " Nothing was marked as missing"))
-                return result
+                return
             }
             try reconcile(folder, emptyRoot, at: now, &visited, &result)
         }
@@ -124,7 +133,6 @@ package struct FolderScan: Sendable {
         }
         result.missing += try ledger.finishScan(
             folder.id, below: place, visited: visited, unread: unread + absent, at: now)
-        return result
     }
 
     /// What is never stored, and may be a photo all the same. Paths are below the folder.
@@ -174,7 +182,8 @@ package struct FolderScan: Sendable {
             folder.id, directory: scanned.path, files: scanned.files,
             settled: { $0.age(at: now) >= settle }, stillThere: scanner.isFile, at: now)
         if let directory = difference.directoryID { visited.insert(directory) }
-        result.queued += difference.added + difference.changed + difference.requeued
+        result.queued += difference.new.count + difference.changed + difference.requeued
+        result.note(difference.new, in: scanned.path)
         result.moved += difference.moved
         result.missing += difference.missing
         let directory = folder.path.appending(scanned.path.components)
@@ -192,6 +201,20 @@ extension TreeScanner {
             return try stamp(of: path) != nil
         } catch {
             return error.code != .missing
+        }
+    }
+}
+
+extension FolderScan.Summary {
+    /// One that came without a hint is enough to be told, and seldom comes alone.
+    private static let mostAppeared = 64
+
+    fileprivate mutating func note(_ new: [ScannedFile], in directory: FilePath) {
+        guard let appearedAfter, appeared.count < Self.mostAppeared else { return }
+        let after = Int64(appearedAfter.timeIntervalSince1970 * 1e9)
+        for file in new.prefix(Self.mostAppeared - appeared.count) {
+            guard let changed = file.stamp.changed, changed > after else { continue }
+            appeared.append(AppearedFile(path: directory.appending(file.name), changed: changed))
         }
     }
 }

@@ -30,6 +30,8 @@ package actor Intake {
     private var knownProblems: Set<ScanError> = []
     /// Of the kernel's queue, by root, as far as they are counted.
     private var overflows: [FilePath: Int] = [:]
+    /// What is new and older than that came while nobody watched.
+    private var watchedSince: Date?
 
     /// - Parameters:
     ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
@@ -60,7 +62,9 @@ package actor Intake {
     /// - Throws: ``LedgerError`` that does not pass, `CancellationError`.
     /// - Parameter onWatching: called once, when every change from now on will be seen.
     package func run(onWatching: @Sendable () async -> Void) async throws {
-        await source.start(folders.map(\.path))
+        let began = time.now()
+        watchedSince = began
+        await source.start(folders.map(\.path), untold: folders.untold(at: began))
         do {
             var isFirst = true
             try await patience.riding("new photos") {
@@ -187,7 +191,10 @@ package actor Intake {
 
     private func scan(_ folder: FolderRecord, from tree: FilePath) async throws {
         let now = time.now()
-        let result = try await pool.run { [scan] in try scan.run(folder, from: tree, at: now) }
+        let result = try await pool.run { [scan, watchedSince] in
+            try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince)
+        }
+        if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
         for (file, age) in result.unsettled { settling.note(file, age: age, at: time.monotonic()) }
         settlingChanged.signal()
         if result.queued > 0 { work.signal() }
@@ -224,7 +231,7 @@ package actor Intake {
             if overflowed > 0 { try ledger.countOverflows(overflowed) }
             for folder in folders {
                 guard let report = reports.first(where: { $0.root == folder.path }) else { continue }
-                try ledger.noteWatching(folder.id, mode: report.mode, note: report.note)
+                try ledger.noteWatching(folder.id, report)
             }
         }
     }

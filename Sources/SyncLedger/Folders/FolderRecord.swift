@@ -26,10 +26,12 @@ package struct FolderRecord: Hashable, Sendable {
     /// What kept its last scan from seeing all of it, with the remedy; `nil` when it saw everything.
     package let problem: String?
     package let scannedAt: Date?
+    /// The newest file that came without a hint, where that is why the folder is polled.
+    package let untold: UntoldFile?
 
     package init(
         id: FolderID, folder: WatchedFolder, watching: WatchReport.Mode? = nil, note: String? = nil,
-        problem: String? = nil, scannedAt: Date? = nil
+        problem: String? = nil, scannedAt: Date? = nil, untold: UntoldFile? = nil
     ) {
         self.id = id
         kind = folder.kind
@@ -40,13 +42,16 @@ package struct FolderRecord: Hashable, Sendable {
         self.note = note
         self.problem = problem
         self.scannedAt = scannedAt
+        self.untold = untold
     }
 
     package var folder: WatchedFolder { WatchedFolder(kind: kind, path: path, profile: profile, filter: filter) }
 }
 
 extension FolderRecord: FetchableRecord {
-    static let columns = "id, kind, path, profile, watching, note, problem, scanned_at, filter AS folder_filter"
+    static let columns = """
+        id, kind, path, profile, watching, note, problem, scanned_at, filter AS folder_filter, untold, untold_at
+        """
 
     init(row: Row) throws {
         let name: String = row[1]
@@ -62,6 +67,24 @@ extension FolderRecord: FetchableRecord {
         // Where it is not asked for, nobody needs it. What cannot be read is of another version, and leaves nothing out.
         let rules: String? = row["folder_filter"]
         filter = rules.flatMap { try? PathFilter(filterText: $0) } ?? PathFilter()
+        if let path: Data = row["untold"], let found: Int64 = row["untold_at"] {
+            untold = UntoldFile(path: FilePath(blob: path), found: found)
+        } else {
+            untold = nil
+        }
+    }
+}
+
+extension [FolderRecord] {
+    /// What an earlier agent has found out counts for so many seconds: it may take an hour to be found out again.
+    private static var untoldLasts: Double { 30 * 86_400 }
+
+    /// Files that came without a hint, by the path of their folder, to watch these folders accordingly.
+    package func untold(at now: Date) -> [FilePath: UntoldFile] {
+        let oldest = Int64((now.timeIntervalSince1970 - Self.untoldLasts) * 1e9)
+        return reduce(into: [:]) { untold, folder in
+            if let file = folder.untold, file.found > oldest { untold[folder.path] = file }
+        }
     }
 }
 
@@ -216,12 +239,14 @@ extension Ledger {
     }
 
     /// Notes how a folder is watched at the moment, for `status`.
-    package func noteWatching(
-        _ folder: FolderID, mode: WatchReport.Mode, note: String?
-    ) throws(LedgerError) {
+    package func noteWatching(_ folder: FolderID, _ report: WatchReport) throws(LedgerError) {
         try write("note how a folder is watched") { db in
             try db.run(
-                "UPDATE folders SET watching = ?, note = ? WHERE id = ?", [mode.rawValue, note, folder.rawValue])
+                "UPDATE folders SET watching = ?, note = ?, untold = ?, untold_at = ? WHERE id = ?",
+                [
+                    report.mode.rawValue, report.note, report.untold?.path.blob, report.untold?.found,
+                    folder.rawValue,
+                ])
             return
         }
     }

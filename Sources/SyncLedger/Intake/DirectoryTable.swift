@@ -141,7 +141,7 @@ package struct DirectoryID: RawRepresentable, Hashable, Sendable {
 /// What one look at a directory changed in the ledger. Counts are of files.
 package struct DirectoryDifference: Hashable, Sendable {
     /// New ones, now pending.
-    package var added = 0
+    package var new: [ScannedFile] = []
     /// Changed ones, pending again.
     package var changed = 0
     /// Known ones that have a new name or place.
@@ -159,5 +159,5 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var directoryID: DirectoryID?
 
     /// Whether anything was written.
-    package var isEmpty: Bool { added + changed + moved + returned + missing == 0 }
+    package var isEmpty: Bool { new.count + changed + moved + returned + missing == 0 }
 }

@@ -104,7 +104,7 @@ private struct Intake {
                 difference.moved += 1
             } else {
                 try table.insert(file, in: directory, of: folder.id, at: time)
-                difference.added += 1
+                difference.new.append(file)
             }
         }
         for change in plan.completed {

@@ -62,6 +62,7 @@ enum Schema {
         (GuestSchema.name, running(GuestSchema.all)),
         (MergeAnnouncementSchema.name, running(MergeAnnouncementSchema.all)),
         (FilterSchema.name, running(FilterSchema.all)),
+        (UntoldSchema.name, running(UntoldSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -4,8 +4,8 @@ package import SystemPackage
 
 import struct Synchronization.Atomic
 
-/// Watches folders with inotify, and polls what inotify does not reach: network file systems, and what is beyond the
-/// system's limits (inotify(7)).
+/// Watches folders with inotify, and polls what inotify does not reach: network file systems, what is beyond the
+/// system's limits (inotify(7)), and roots in which files turn up that no event has told of.
 ///
 /// One thread waits in the kernel for all roots. A root that is missing is looked for until it is there. Used once:
 /// start, consume, stop.
@@ -47,12 +47,16 @@ package final class FolderWatcher: ChangeSource {
     }
 
     package func start(_ roots: [FilePath]) async {
+        await start(roots, untold: [:])
+    }
+
+    package func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
         await withCheckedContinuation { ready in
             let isRunning = state.withLock { state in
                 if case .stopped = state { return false }
                 guard case .idle = state else { preconditionFailure("a watcher is started once") }
                 do throws(Errno) {
-                    state = .running(try session(roots) { ready.resume() })
+                    state = .running(try session(roots, untold) { ready.resume() })
                     return true
                 } catch {
                     let note = WatchProblem.noThread(error).note(poll: pollInterval, check: checkInterval)
@@ -69,6 +73,10 @@ package final class FolderWatcher: ChangeSource {
 
     package func next() async -> [ChangeHint]? {
         await mailbox.next()
+    }
+
+    package func judge(_ appeared: [AppearedFile], below root: FilePath) {
+        if case .running(let session) = state.withLock({ $0 }) { session.board.appear(appeared, below: root) }
     }
 
     package func reports() -> [WatchReport] {
@@ -97,13 +105,15 @@ package final class FolderWatcher: ChangeSource {
         state.withLock { $0 = .stopped(session.board.reports) }
     }
 
-    private func session(_ roots: [FilePath], ready: @escaping @Sendable () -> Void) throws(Errno) -> Session {
+    private func session(
+        _ roots: [FilePath], _ untold: [FilePath: UntoldFile], ready: @escaping @Sendable () -> Void
+    ) throws(Errno) -> Session {
         let board = try WatcherState(mailbox: mailbox)
         let (calls, pollInterval, checkInterval) = (calls, pollInterval, checkInterval)
         let thread = try calls.startThread("sync-watch") {
             let loop = WatchLoop(
                 roots: roots, calls: calls, pollInterval: pollInterval, checkInterval: checkInterval, board: board)
-            loop.run(ready: ready)
+            loop.run(untold: untold, ready: ready)
         }
         return Session(board: board, thread: thread)
     }
@@ -115,6 +125,8 @@ final class WatcherState: Sendable {
     let wakePipe: WakePipe
     private let stopping = Atomic(false)
     private let published = Mutex<[WatchReport]>([])
+    /// What scans have found to be new, by root. Few: a scan hands over no more than it needs to.
+    private let appeared = Mutex<[FilePath: [AppearedFile]]>([:])
 
     init(mailbox: HintMailbox) throws(Errno) {
         self.mailbox = mailbox
@@ -127,6 +139,15 @@ final class WatcherState: Sendable {
 
     func publish(_ reports: [WatchReport]) {
         published.withLock { $0 = reports }
+    }
+
+    /// For the watching thread, which knows what was told. It looks at its next turn, some seconds from now at the latest.
+    func appear(_ files: [AppearedFile], below root: FilePath) {
+        appeared.withLock { $0[root, default: []] += files }
+    }
+
+    func takeAppeared(below root: FilePath) -> [AppearedFile] {
+        appeared.withLock { $0.isEmpty ? [] : $0.removeValue(forKey: root) ?? [] }
     }
 
     /// Makes the thread end soon.
@@ -150,6 +171,10 @@ enum WatchProblem: Hashable {
     case noWatch(first: RelativePath, needed: Int, allowed: Int?)
     /// A bind mount shows the same folder at two places; events tell only one of them.
     case shownTwice(RelativePath, and: RelativePath)
+    /// The kernel grants the watch, and tells nothing of the folder.
+    case silent
+    /// A file turned up that no event has told of.
+    case untold(UntoldFile)
     /// A folder could not be watched for any other reason.
     case refused(RelativePath, Errno)
     /// The thread could not be started; there are no hints at all.
@@ -178,6 +203,11 @@ enum WatchProblem: Hashable {
                 + Self.sysctl("max_user_watches", atLeast: max((allowed ?? 0) + needed, 524_288))
         case .shownTwice(let path, _):
             return "\(Self.shown(path)) shows a folder that is watched at another place already; \(polled)"
+        case .silent:
+            return "the kernel takes a watch of the folder, and tells nothing of it; \(polled)"
+        case .untold(let file):
+            return "\(file.path.string.escapingControls) came without an event, as where others change the file system,"
+                + " too; \(polled)"
         case .refused(let path, let reason):
             return "\(Self.shown(path)) cannot be watched (\(reason.description)); \(polled)"
         case .noThread(let reason):

@@ -33,6 +33,10 @@ final class RootWatch {
     var hasToStartOver = false
     /// The mounts that decide what is seen of the root, when it was opened last.
     private var mounts: [MountPoint] = []
+    /// What the hints have told of, but those of polling.
+    private var told: ToldChanges
+    /// The next hints are to have one for the whole root, because it is polled.
+    private var isPollDue = false
     /// A writer is at work: reading its events one by one would cost as much as its writes.
     var sawWriting = false
 
@@ -49,6 +53,7 @@ final class RootWatch {
         self.pollInterval = pollInterval
         self.checkInterval = checkInterval
         self.isStopping = isStopping
+        told = ToldChanges(since: calls.date())
     }
 
     deinit {
@@ -62,15 +67,22 @@ final class RootWatch {
     var report: WatchReport {
         WatchReport(
             root: root, mode: problem == nil ? .inotify : .polling,
-            note: problem?.note(poll: pollInterval, check: checkInterval), watches: tree.count, overflows: overflows)
+            note: problem?.note(poll: pollInterval, check: checkInterval), watches: tree.count, overflows: overflows,
+            untold: untold)
+    }
+
+    private var untold: UntoldFile? {
+        if case .untold(let file) = problem { file } else { nil }
     }
 
     /// When ``tick()`` has something to do.
     var nextTick: Duration { isPolled ? min(nextCheck, nextPoll) : nextCheck }
 
     /// Begins to watch, and leaves a `.tree` hint for the root once its watches are in place.
-    func begin() {
+    /// - Parameter untold: the file by which it was found out earlier that not all is told.
+    func begin(untold: UntoldFile?) {
         open()
+        if let untold, problem == nil { problem = .untold(untold) }
         if phase == .absent { hints.append(.tree(root)) }
         let now = calls.now()
         nextCheck = now + checkInterval
@@ -86,9 +98,31 @@ final class RootWatch {
         }
         if isPolled, now >= nextPoll {
             nextPoll = now + pollInterval
-            hints.append(.tree(root))
+            isPollDue = true
             tryToWatch()
         }
+    }
+
+    /// The hints since the last call. They are noted as told.
+    func takeHints() -> [ChangeHint] {
+        defer {
+            hints.removeAll(keepingCapacity: true)
+            isPollDue = false
+        }
+        if !hints.isEmpty { told.note(hints, at: calls.date()) }
+        return isPollDue ? hints + [.tree(root)] : hints
+    }
+
+    /// A scan came upon files that were not known. When one of them appeared while all seemed to be watched and was not
+    /// told, the root is polled from now on; until it is opened anew, as after a mount.
+    ///
+    /// What its queue held when the scan ended has to be read and taken.
+    func judge(_ appeared: [AppearedFile]) {
+        guard problem == nil || untold != nil, queue != nil,
+            let file = appeared.last(where: { !told.explains($0, below: root) })
+        else { return }
+        if problem == nil { nextPoll = calls.now() }
+        problem = .untold(UntoldFile(path: file.path, found: calls.date()))
     }
 
     /// The table of mounts has changed. What was mounted or unmounted at the root, below it, or on the way to it, changes
@@ -148,6 +182,7 @@ final class RootWatch {
             do throws(Errno) {
                 phase = .present(handle.identity, queue: try calls.openQueue())
                 addWatches(from: handle, at: RelativePath(), under: nil)
+                if problem == nil, calls.tellsOfOpening(handle) == false { problem = .silent }
             } catch {
                 problem = .noQueue(error, allowed: calls.maximumQueues())
             }
@@ -193,7 +228,9 @@ final class RootWatch {
                 calls.removeWatch(queue, watch)
                 startOver()
             }
-        case .absent, .remote, .noThread, nil:
+        case .silent:
+            if let folder = try? DirectoryHandle(root: root), calls.tellsOfOpening(folder) != false { startOver() }
+        case .absent, .remote, .untold, .noThread, nil:
             break
         }
     }

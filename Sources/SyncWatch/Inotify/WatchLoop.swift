@@ -30,10 +30,12 @@ struct WatchLoop {
     }
 
     /// Watches until the board asks to stop.
-    /// - Parameter ready: called once every folder has its watch.
-    func run(ready: () -> Void) {
+    /// - Parameters:
+    ///   - untold: roots that are known not to be told of wholly.
+    ///   - ready: called once every folder has its watch.
+    func run(untold: [FilePath: UntoldFile], ready: () -> Void) {
         for root in roots {
-            root.begin()
+            root.begin(untold: untold[root.root])
             deliver(root)
         }
         board.publish(roots.map(\.report))
@@ -45,9 +47,12 @@ struct WatchLoop {
             if mountEvents.map({ readable.contains($0.descriptor) }) ?? true { lookAtMounts() }
             for root in roots {
                 root.sawWriting = false
-                if let queue = root.queue, readable.contains(queue) {
+                let appeared = board.takeAppeared(below: root.root)
+                // What a scan has seen was in the queue before: so the queue is read first.
+                if let queue = root.queue, readable.contains(queue) || !appeared.isEmpty {
                     root.readEvents(into: buffer) { deliver(root) }
                 }
+                root.judge(appeared)
                 root.tick()
                 deliver(root)
             }
@@ -71,10 +76,10 @@ struct WatchLoop {
 
     /// Whoever gets a hint finds in the reports what led to it, so those go first.
     private func deliver(_ root: RootWatch) {
-        guard !root.hints.isEmpty else { return }
+        let hints = root.takeHints()
+        guard !hints.isEmpty else { return }
         board.publish(roots.map(\.report))
-        board.mailbox.post(root.hints, of: root.root)
-        root.hints.removeAll(keepingCapacity: true)
+        board.mailbox.post(hints, of: root.root)
     }
 
     /// The queues that can be read.
@@ -128,18 +133,18 @@ struct WatchCalls: Sendable {
     /// `fs.inotify.max_user_watches` and `fs.inotify.max_user_instances`.
     var maximumWatches: @Sendable () -> Int?
     var maximumQueues: @Sendable () -> Int?
+    /// Opens a folder anew while it is watched for that: whether the kernel tells. `nil` where that cannot be tried.
+    var tellsOfOpening: @Sendable (_ folder: DirectoryHandle) -> Bool?
     /// A monotonic reading.
     var now: @Sendable () -> Duration
+    /// Nanoseconds since 1970, by the clock that dates files.
+    var date: @Sendable () -> Int64
 }
 
 extension WatchCalls {
     static let system = WatchCalls(
         startThread: { (name, body) throws(Errno) in try OwnedThread.start(name: name, body) },
-        openQueue: { () throws(Errno) in
-            let queue = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-            guard queue >= 0 else { throw Errno(rawValue: errno) }
-            return queue
-        },
+        openQueue: { () throws(Errno) in try Inotify.openQueue() },
         addWatch: { (queue, folder) throws(Errno) in
             // By descriptor: a path could have come to mean another folder by now. The system has no call for that, but
             // proc(5) gives every descriptor a name.
@@ -149,17 +154,7 @@ extension WatchCalls {
             return watch
         },
         removeWatch: { queue, watch in _ = inotify_rm_watch(queue, watch) },
-        readQueue: { (queue, buffer) throws(Errno) in
-            while true {
-                let count = read(queue, buffer.baseAddress, buffer.count)
-                if count >= 0 { return count }
-                switch errno {
-                case EINTR: continue
-                case EAGAIN: return 0
-                default: throw Errno(rawValue: errno)
-                }
-            }
-        },
+        readQueue: { (queue, buffer) throws(Errno) in try Inotify.read(queue, into: buffer) },
         fileSystem: { device in
             ProcFile.text("/proc/self/mountinfo").flatMap { MountTable.type(ofDevice: device, in: $0) }
         },
@@ -167,12 +162,53 @@ extension WatchCalls {
         mountEvents: { MountEvents() },
         maximumWatches: { ProcFile.number("/proc/sys/fs/inotify/max_user_watches") },
         maximumQueues: { ProcFile.number("/proc/sys/fs/inotify/max_user_instances") },
+        tellsOfOpening: { Inotify.tellsOfOpening($0) },
         now: {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)
             return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        },
+        date: {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
         }
     )
+}
+
+/// The calls of inotify(7) that take more than one line.
+private enum Inotify {
+    static func openQueue() throws(Errno) -> Int32 {
+        let queue = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+        guard queue >= 0 else { throw Errno(rawValue: errno) }
+        return queue
+    }
+
+    static func read(_ queue: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+        while true {
+            let count = Glibc.read(queue, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN: return 0
+            default: throw Errno(rawValue: errno)
+            }
+        }
+    }
+
+    static func tellsOfOpening(_ folder: DirectoryHandle) -> Bool? {
+        let path = "/proc/self/fd/\(folder.descriptor)"
+        guard let queue = try? openQueue() else { return nil }
+        defer { close(queue) }
+        guard inotify_add_watch(queue, path, UInt32(IN_OPEN) | UInt32(IN_ONLYDIR)) >= 0 else { return nil }
+        let again = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard again >= 0 else { return nil }
+        close(again)
+        // The event is in the queue before open(2) is through.
+        return withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in
+            (try? read(queue, into: buffer)).map { $0 > 0 }
+        }
+    }
 }
 
 /// Wakes a thread that is blocked in poll(2). A pipe, because Swift's Glibc does not show eventfd(2).

@@ -203,7 +203,8 @@ import Testing
         private let isTold = Mutex(false)
         private let never = Wakeup()
 
-        func start(_ roots: [FilePath]) async {}
+        func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {}
+        func judge(_ appeared: [AppearedFile], below root: FilePath) {}
         func reports() -> [WatchReport] { [] }
         func stop() async {}
 

@@ -43,8 +43,12 @@ final class WatchedTree: Sendable {
 
     @discardableResult
     func makeFolder(_ relative: String) throws -> FilePath {
-        try FileManager.default.createDirectory(atPath: path(relative).string, withIntermediateDirectories: true)
+        try makeFolder(at: path(relative))
         return path(relative)
+    }
+
+    func makeFolder(at place: FilePath) throws {
+        try FileManager.default.createDirectory(atPath: place.string, withIntermediateDirectories: true)
     }
 
     func makeLink(_ relative: String, to target: FilePath) throws {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -11,6 +12,8 @@ private final class ScriptedSource: ChangeSource {
     private struct State {
         var hints: [ChangeHint] = []
         var isStopped = false
+        var appeared: [AppearedFile] = []
+        var knownUntold: [FilePath: UntoldFile]?
     }
 
     private let state = Mutex(State())
@@ -22,8 +25,22 @@ private final class ScriptedSource: ChangeSource {
         changed.signal()
     }
 
-    func start(_ roots: [FilePath]) async {}
-    func reports() -> [WatchReport] { [WatchReport(root: Bench.gallery, mode: .polling, note: "a network drive")] }
+    func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
+        state.withLock { $0.knownUntold = untold }
+    }
+
+    func reports() -> [WatchReport] {
+        let untold = state.withLock { $0.appeared.last }.map { UntoldFile(path: $0.path, found: $0.changed) }
+        return [WatchReport(root: Bench.gallery, mode: .polling, note: "a network drive", untold: untold)]
+    }
+
+    func judge(_ appeared: [AppearedFile], below root: FilePath) {
+        state.withLock { $0.appeared += appeared }
+    }
+
+    /// What scans have handed over, and what was known at the start.
+    var judged: [AppearedFile] { state.withLock { $0.appeared } }
+    var knownUntold: [FilePath: UntoldFile]? { state.withLock { $0.knownUntold } }
 
     func next() async -> [ChangeHint]? {
         while !Task.isCancelled {
@@ -119,6 +136,29 @@ private final class ScriptedSource: ChangeSource {
         let folder = try #require(try bench.ledger.overview().folders.first)
         #expect(folder.record.watching == .polling)
         #expect(folder.record.note == "a network drive")
+    }
+
+    @Test func `a scan hands over what is new since the folder is watched, and what that shows outlives the agent`()
+        async throws
+    {
+        let now = Int64(bench.time.source.now().timeIntervalSince1970 * 1e9)
+        let (old, known) = (Bench.gallery.appending("old.jpg"), Bench.gallery.appending("known.jpg"))
+        try await running {
+            bench.disk.write("known", to: known)
+            source.send(.tree(Bench.gallery))
+            await queued()
+            for (file, changed) in [(old, now - 1), (known, now + 1), (photo, now + 2)] {
+                if file != known { bench.disk.write("\(file)", to: file) }
+                bench.disk.setChanged(file, changed)
+            }
+            source.send(.tree(Bench.gallery))
+            let folder = try await eventually("the finding in the ledger") {
+                try bench.ledger.overview().folders.first { $0.record.untold != nil }
+            }
+            #expect(folder.record.untold == UntoldFile(path: "a.jpg", found: now + 2))
+        }
+        #expect(source.judged == [AppearedFile(path: "a.jpg", changed: now + 2)])
+        #expect(source.knownUntold == [:])
     }
 
     @Test func `a hint about a file that is still there does not make it missing`() async throws {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncLedger
 import SystemPackage
@@ -19,13 +20,24 @@ import Testing
     @Test func `how a folder is watched and when it was scanned is remembered`() throws {
         let world = try World()
         let id = world.folders[1].id
-        try world.ledger.noteWatching(id, mode: .polling, note: "too few watches")
+        let untold = UntoldFile(path: "2024/a.jpg", found: 1_700_000_000_123_456_789)
+        let report = WatchReport(root: World.trips.path, mode: .polling, note: "too few watches", untold: untold)
+        try world.ledger.noteWatching(id, report)
         try world.ledger.noteScan(id, problem: "not mounted", at: world.now)
         try world.register([World.trips])
         #expect(world.folders[0].watching == .polling)
         #expect(world.folders[0].note == "too few watches")
         #expect(world.folders[0].problem == "not mounted")
         #expect(world.folders[0].scannedAt == world.now)
+        #expect(world.folders[0].untold == untold)
+        let day = 86_400.0
+        let found = Date(timeIntervalSince1970: 1_700_000_000)
+        #expect(world.folders.untold(at: found + 29 * day) == [World.trips.path: untold])
+        #expect(world.folders.untold(at: found + 31 * day) == [:])
+        try world.ledger.noteWatching(id, WatchReport(root: World.trips.path, mode: .inotify))
+        try world.register([World.trips])
+        #expect(world.folders[0].untold == nil)
+        #expect(world.folders[0].note == nil)
     }
 
     @Test(arguments: [

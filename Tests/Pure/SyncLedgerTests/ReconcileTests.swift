@@ -11,7 +11,7 @@ import Testing
         let world = try World()
         world.write(Self.photo)
         let first = try world.scan()
-        #expect(first.map(\.added) == [1])
+        #expect(first.map(\.new.count) == [1])
         #expect(try world.state(Self.photo) == .pending)
         let second = try world.scan()
         #expect(second.map(\.unchanged) == [1])
@@ -204,7 +204,7 @@ import Testing
         let world = try World()
         try PhotoState.uploaded.prepare(Self.photo, in: world)
         world.put(world.disk[Self.photo], at: "/pictures/gallery/2026/link.jpg")
-        #expect(try world.scan().map(\.added) == [1])
+        #expect(try world.scan().map(\.new.count) == [1])
         #expect(try world.state("/pictures/gallery/2026/link.jpg") == .pending)
         #expect(try world.state(Self.photo) == .uploaded)
     }

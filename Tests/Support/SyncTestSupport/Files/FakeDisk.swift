@@ -70,6 +70,11 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
 
+    /// Sets the time of a file's last change (ctime), nanoseconds since 1970.
+    package func setChanged(_ path: FilePath, _ changed: Int64) {
+        state.withLock { $0.files[path]?.stamp.changed = changed }
+    }
+
     package func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
     package func setMounted(_ isMounted: Bool) { state.withLock { $0.isMounted = isMounted } }
     package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
