@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench install deb try-package image clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench reference site install deb try-package image clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -89,6 +89,15 @@ bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its
 	@scripts/setup bench demo
 	@scripts/bench-codec
 	@scripts/bench-agent all
+
+reference: ## docs/reference*.md anew, of what the debug build says of itself
+	@swift build --product sync-agent
+	@scripts/make-reference
+
+site: ## README and docs as pages for a browser, without a server: .build/site
+	@scripts/setup site
+	@scripts/make-site
+	@echo "open file://$(CURDIR)/.build/site/index.html"
 
 install: ## binary, completions, man page, systemd unit, link handler; PREFIX=/usr/local
 	@scripts/install "$(PREFIX)"

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import SystemPackage
 
-/// One line of a segment of the catalogue: a JSON object. docs/operating.md has an example of each.
+/// One line of a segment of the catalogue: a JSON object. docs/backup.md has an example of each.
 ///
 /// The first line is a ``CatalogHeader``, the last one tells how many there are. What a later version adds to a line is
 /// passed over; what it means otherwise gets another version in the header.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// What a machine tells the others of its user: `users/{user}/machines/{id}.json`. Nobody but itself writes it. It has no
-/// path, no name of a photo, and nothing of events; docs/operating.md has an example.
+/// path, no name of a photo, and nothing of events; docs/backup.md has an example.
 package struct MachineNote: Hashable, Sendable, Codable {
     package static let currentFormat = 1
     /// Bytes.

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// What one machine of a user tells the others of a share. It stands in the store, below `users/{user}/shares/`, and counts
-/// more than what any ledger says. docs/operating.md has examples.
+/// more than what any ledger says. docs/sharing.md has an example.
 package protocol ShareNote: Codable, Sendable {
     /// What it tells, for those who find something else in its place.
     static var subject: String { get }

@@ -3,7 +3,7 @@ package import SyncCore
 package import SyncLedger
 import SystemPackage
 
-/// The metrics of an agent, from its ledger alone: no request, no look at a disk. docs/operating.md names them.
+/// The metrics of an agent, from its ledger alone: no request, no look at a disk. docs/monitoring.md names them.
 package struct MetricsReport: Sendable {
     private let retention: RetentionOutlook
     private let prices: PriceTable?
