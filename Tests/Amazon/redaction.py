@@ -1,6 +1,7 @@
 """What must not stand in a report that is sent to strangers, and how it is taken out."""
 
 import getpass
+import ipaddress
 import os
 import re
 import socket
@@ -24,14 +25,11 @@ PATTERNS = (
     # Ids of owners, secrets and tokens.
     (re.compile(r"(?<![\w/+])[0-9a-f]{32,}(?![\w/+])", re.IGNORECASE), "<digits>"),
     (re.compile(r"(?<![\w/+=])[A-Za-z0-9/+]{40}(?![\w/+=])"), "<digits>"),
-    (re.compile(r"(?<![\w/+-])[A-Za-z0-9/+_-]{60,}={0,2}"), "<digits>"),
+    (re.compile(r"(?<![\w/+-])[A-Za-z0-9/+_-]{48,}={0,2}"), "<digits>"),
     (re.compile(r"(?<![\w.])\d{12}(?![\w.])"), "<account>"),
     (re.compile(r"(?<![\w.])\d{4}-\d{4}-\d{4}(?![\w.-])"), "<account>"),
+    (re.compile(r"(?<![\w:.])[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:.]*(?:%\w+)?(?!\w)", re.IGNORECASE), None),
     (re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)(?::\d+)?"), "<address>"),
-    (re.compile(r"(?<![\w:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])", re.IGNORECASE), "<address>"),
-    # Also of a part of one; a time of day is none.
-    (re.compile(r"(?<![\w:])(?:[0-9a-f]{1,4}:+){2,7}(?:[0-9a-f]{1,4})?(?:%\w+)?(?![\w:])", re.IGNORECASE), None),
-    (re.compile(r"(?<![\w:])::(?:ffff:)?[0-9a-f.]{1,15}(?![\w:])", re.IGNORECASE), "<address>"),
     (re.compile(r"(?<![\w.>/…-])(?:~\w*)?/[^\s,;:'\"<>`|/)]+(?:/[^\s,;:'\"<>`|)]*)?"), "<path>"),
 )
 
@@ -60,14 +58,17 @@ def machine_words():
 
 def is_address(text):
     """Of what may be IPv6 or a time of day: whether it is an address."""
-    return "::" in text or text.count(":") >= 3
+    try:
+        return bool(ipaddress.IPv6Address(text.partition("%")[0].rstrip(".")))
+    except ValueError:
+        return False
 
 
 class Redactor:
     """Takes out what it is told of, word by word, and what has the form of a secret."""
 
-    def __init__(self, words=None):
-        self.words = dict(machine_words() if words is None else words)
+    def __init__(self, words=None, patterns=PATTERNS):
+        self.words, self.patterns = dict(machine_words() if words is None else words), patterns
 
     def learn(self, word, name):
         if word:
@@ -75,7 +76,8 @@ class Redactor:
 
     def secrets(self):
         """What is looked for once more in the whole report. Other words may be ones of the language."""
-        return [word for word, name in self.words.items() if name in ("<secret>", "<folder>", "<prefix>", "<share>")]
+        return [word for word, name in self.words.items()
+                if len(word) >= 12 and name in ("<secret>", "<folder>", "<prefix>", "<share>")]
 
     def __call__(self, text):
         text = str(text)
@@ -84,7 +86,7 @@ class Redactor:
         for word in sorted(self.words, key=len, reverse=True):
             for form in {word, quote(word), quote(word, safe="")}:
                 text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", lambda _, to=self.words[word]: to, text, flags=re.IGNORECASE)
-        for pattern, to in PATTERNS:
+        for pattern, to in self.patterns:
             if to is None:
                 text = pattern.sub(lambda found: "<address>" if is_address(found[0]) else found[0], text)
             else:
@@ -131,7 +133,13 @@ def cases():
         ("http://anna:geheim@nas.local:9000/bucket/x?y=z", ("anna", "geheim", "nas.local", "y=z"), "http://"),
         ("proxy https://proxy.corp.example:3128 is used", ("corp",), "is used"),
         ("Owner 75aa57f09aa0c8caeab4f8c24e99d10f8e7faeebf76c078efc7c6caea54ba06a", ("75aa57f0",), "Owner"),
-        ("write to anna.berg@example.org", ("anna", "example.org"), "write to"),
+        ("fe80::1%eth0 and http://[2a02:8109::7]:9000/x, ::ffff:10.0.0.1", ("fe80", "eth0", "8109", "ffff"), "and"),
+        ("write to ana.berg@example.org", ("ana", "example.org"), "write to"),
+        ("X-Amz-Credential=me/2026 and X-Amz-Date%3D20261125T000000Z", ("me/2026", "20261125"), "and"),
+        ("Credential=me/2026, Signature=0e9b5f80", ("me/2026", "0e9b5f80"), ""),
+        ("share 731e8e3c-25dc-4b50-956a-120943834d90 is live", ("731e8e3c",), "is live"),
+        ("canonical id 79a59df900b949e55d96a1e698fbacedfd6e09d9", ("79a59df9",), "canonical id"),
+        ("owner 0123456789abcdef0123456789abcdef", ("0123456789abcdef",), "owner"),
         # What has to stay.
         ('403 InvalidObjectState, x-amz-restore: ongoing-request="true"', (), 'x-amz-restore: ongoing-request="true"'),
         ("12:34:56 in 1.234 s, 52,428,800 bytes, 0.1.0", (), "12:34:56 in 1.234 s, 52,428,800 bytes, 0.1.0"),
@@ -142,17 +150,22 @@ def cases():
 
 
 def complaints():
-    """What the redaction lets through, or takes too much of."""
+    """What the redaction lets through, or takes too much of; and which of its patterns no case needs."""
+    yield from lets_through(PATTERNS)
+    for number, (pattern, _) in enumerate(PATTERNS):
+        if not any(lets_through(PATTERNS[:number] + PATTERNS[number + 1:])):
+            yield f"no case needs {pattern.pattern}"
+
+
+def lets_through(patterns):
     words = {"annas-photos-2019": "<bucket>", "anna": "<user>", "/home/anna": "<path>", "erebus": "<host>",
              "erebus.fritz.box": "<host>"}
     for text, gone, kept in cases():
-        left = Redactor(words)(text)
+        left = Redactor(words, patterns)(text)
         for secret in gone:
             if secret.lower() in left.lower():
                 yield f"of {text[:60]!r} is left {secret!r}: {left!r}"
         if kept not in left:
             yield f"of {text[:60]!r} is missing {kept!r}: {left!r}"
-    if not any("anna" in text for text, _, _ in cases()):
-        yield "nothing is tried"
     if "anna" not in Redactor({})("anna was here"):
         yield "what nobody has told of is taken out, and so the cases prove nothing"

@@ -28,8 +28,8 @@ def written(trial, rows, checks, costs, servers, version):
     tally = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(states))
     lines = [
         f"# sync-agent at {place}", "",
-        f"sync-agent {cell(version)} · {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · region {cell(trial['region_seen'])} · "
-        f"server: {cell(', '.join(sorted(servers)) or 'not told')} · {cell(system())}, {platform.machine()}. Bucket: {bucket}.",
+        f"sync-agent {cell(version)} · {datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · region {cell(trial['region_seen'])}"
+        f" · server: {cell(', '.join(sorted(servers)) or 'not told')} · {cell(system())}, {platform.machine()}. Bucket: {bucket}.",
         "",
         f"**{tally}**", "",
         "| step | result | seconds | seen |", "| --- | --- | ---: | --- |"]
