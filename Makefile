@@ -99,7 +99,7 @@ deb: ## the Debian package, and that of its debug symbols: .build/deb
 try-package: ## that package in a fresh Debian: installed, used, removed; the demo; piuparts (15 min)
 	@scripts/try-package
 
-try-amazon: ## the whole circle with your Amazon account, for a few cents, told and asked first; a report (5 min)
+try-amazon: ## the whole circle with your Amazon account, for a few cents, told and asked first; a report
 	@scripts/build
 	@scripts/setup demo
 	@scripts/try-amazon
