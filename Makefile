@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench reference site install deb try-package image clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench reference site install deb try-package try-amazon image clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -107,6 +107,11 @@ deb: ## the Debian package, and that of its debug symbols: .build/deb
 
 try-package: ## that package in a fresh Debian: installed, used, removed; the demo; piuparts (15 min)
 	@scripts/try-package
+
+try-amazon: ## the whole circle with your Amazon account, for a few cents, told and asked first; a report
+	@scripts/build
+	@scripts/setup demo
+	@scripts/try-amazon
 
 image: ## a container image of it, as an OCI archive: .build/image
 	@scripts/make-image
