@@ -65,10 +65,16 @@ struct PathArgument: ExpressibleByArgument, Hashable, Sendable {
 
     init(_ text: String) { self.text = text }
 
-    /// An empty one would be the working folder, and is a variable that was not set.
+    /// An empty one would be the working folder, and is a variable that was not set. `~/` is the home folder, as in the
+    /// configuration: the shell leaves it where a wildcard is quoted. A folder of that name is `./~`.
     init?(argument: String) {
         if argument.isEmpty { return nil }
-        self.init(argument)
+        self.init(Self.expandingHome(argument, home: ProcessEnvironment.current["HOME"]))
+    }
+
+    static func expandingHome(_ argument: String, home: String?) -> String {
+        guard let home, home.hasPrefix("/"), argument.hasPrefix("~/") else { return argument }
+        return home + argument.dropFirst()
     }
 
     /// From the root.

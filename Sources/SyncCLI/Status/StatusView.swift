@@ -139,7 +139,9 @@ struct StatusView {
     private var storedLines: [String] {
         let totals = report.totals
         var line = "\(Quantities.bytes(totals.bytesLocal)) on the disk, \(Quantities.bytes(totals.bytesStored)) stored"
-        if totals.skipped > 0 { line += "; \(Quantities.counted(totals.skipped, "file")) skipped (not photos)" }
+        // What a filter leaves out is told by itself.
+        let skipped = totals.skipped - totals.filtered
+        if skipped > 0 { line += "; \(Quantities.counted(skipped, "file")) skipped (not photos)" }
         var lines = terminal.wrapped(line)
         if totals.missing > 0 {
             lines += terminal.wrapped("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
@@ -209,6 +211,18 @@ struct StatusView {
         VacationLines(report.vacations, terminal: terminal, width: width).lines
     }
 
+    /// Nothing waits, nothing has failed, nothing is lost: as far as one can tell.
+    private var safeLines: [String] {
+        guard report.store.reachable else {
+            return terminal.wrapped(
+                "Everything was stored when the store was reached last. Whether it still is cannot be told.", .yellow)
+        }
+        let filtered = report.totals.filtered
+        if filtered == 0 { return [terminal.styled("Everything is safe.", .green)] }
+        let files = Quantities.counted(filtered, "file")
+        return terminal.wrapped("Everything is safe, but \(files) left out by the filters.", .green)
+    }
+
     private var unsafeLines: [String] {
         let totals = report.totals
         let problems = report.folders.compactMap(\.problem)
@@ -221,7 +235,8 @@ struct StatusView {
                 let bytes = Quantities.bytes(report.originals.waitingBytes)
                 return [""] + terminal.wrapped("Every photo is stored; \(waiting) not kept yet (\(bytes)).", .yellow)
             }
-            return totals.files > 0 && totals.leftOut == 0 ? ["", terminal.styled("Everything is safe.", .green)] : []
+            guard totals.files > 0, totals.leftOut == 0 else { return [] }
+            return [""] + safeLines
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
         for problem in problems + [guests].compactMap(\.self) {

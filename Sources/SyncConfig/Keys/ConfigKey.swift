@@ -79,6 +79,7 @@ enum ConfigSections {
         "share": "The bounds of a shared vacation.",
         "verify": "How the agent sees that what is stored is whole.",
         "projects": "What is kept of projects.",
+        "serve": "The gallery in a browser.",
         "machine": "This machine, among others that store photos of the same user.",
         "metrics": "What monitoring reads.",
         "notify": "Who is told of restores, shares, and what is wrong.",

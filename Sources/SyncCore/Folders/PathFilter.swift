@@ -135,9 +135,11 @@ package struct PathFilter: Hashable, Sendable {
             var end = index + 1
             if text[index] == "\\" { end = min(index + 2, text.count) }
             if text[index] == "[" {
+                if end < text.count, text[end] == "!" || text[end] == "^" { end += 1 }
                 // A "]" that stands first is one of them.
-                end = index + (index + 1 < text.count && text[index + 1] == "!" ? 3 : 2)
-                while end < text.count, text[end] != "]" { end += text[end] == "\\" ? 2 : 1 }
+                repeat {
+                    end += end < text.count && text[end] == "\\" ? 2 : 1
+                } while end < text.count && text[end] != "]"
                 guard end < text.count else { throw Invalid(reason: "a \"[\" is not closed; write \"\\[\" for itself") }
                 end += 1
             }

@@ -153,6 +153,10 @@ struct EventFileUploader: Sendable {
             try ledger.noteEventPhoto(record, waitsFor: name)
             photo = try ledger.photo(name, beside: claim)
         }
+        if photo?.object == nil {
+            let path = claim.relativePath.removingLastComponent().appending(name)
+            if let rule = claim.folder.filter.exclusion(of: path) { return .leftOut(LeftOutWords.byFilter(rule)) }
+        }
         guard let photo else { return .waiting }
         if let object = photo.object, let md5 = object.md5 {
             try ledger.noteEventPhoto(record, md5: md5, object: object)
@@ -171,6 +175,8 @@ struct EventFileReport {
     private(set) var stored = 0
     private(set) var failed: [String] = []
     private(set) var waiting: [String] = []
+    /// Photos beside the file that a filter keeps from being stored.
+    private(set) var leftOut: [String] = []
     /// Photos beside the file that are in the queue themselves.
     private(set) var queued = 0
     private(set) var firstObject: ObjectRecord?
@@ -205,6 +211,7 @@ struct EventFileReport {
             stored += 1
             firstObject = firstObject ?? object
         case .failed(let reason): failed.append("\(name): \(reason)")
+        case .leftOut(let reason): leftOut.append("\(name): its photo is \(reason)")
         case .waiting: waiting.append("\(name): its photo is not beside the file")
         case .queued: queued += 1
         }
@@ -217,7 +224,8 @@ struct EventFileReport {
         if !isAllStored || events == 0 { return .failed(text, digest) }
         if let firstObject { return .uploaded(digest, firstObject) }
         if stored > 0 { return .skipped("gallery events whose photos are in the archive (\(text))") }
-        return .skipped("gallery events without photos: their text stays on this machine (\(text))")
+        let photos = leftOut.isEmpty ? "without photos" : "of which no photo is to be stored"
+        return .skipped("gallery events \(photos): their text stays on this machine (\(text))")
     }
 
     var note: EventFileNote {
@@ -234,7 +242,7 @@ struct EventFileReport {
         }
         parts += [
             Self.list("with an id that another event has", others), Self.list("failed", failed),
-            Self.list("waiting", waiting),
+            Self.list("waiting", waiting), Self.list("not stored", leftOut),
             Self.list("malformed", malformed.map(\.description)),
         ].compactMap(\.self)
         return parts.joined(separator: ", ")
@@ -256,6 +264,8 @@ enum EventPhotoResult: Hashable {
     /// It is stored, but its id has another photo, which stays that of the event.
     case another(ObjectRecord)
     case failed(String)
+    /// It is a file that a filter leaves out: why.
+    case leftOut(String)
     /// It is to be a file that is not there.
     case waiting
     /// It is a file that is not stored yet.

@@ -280,6 +280,9 @@ struct EventPlanner: Sendable {
                 if found.isEmpty, !place.isClean, !file.holdsNothing {
                     return .skip(EventFileRewriter.edited, place.file)
                 }
+                if event.photoState != .stored, let rule = Self.exclusion(of: found, place) {
+                    return .skip("its photo is \(LeftOutWords.byFilter(rule))", place.file)
+                }
                 occurrences += found
             case .unreadable(let reason):
                 return .fail(reason, place.file)
@@ -315,6 +318,14 @@ struct EventPlanner: Sendable {
         } catch {
             return .fail("\(error)", nil)
         }
+    }
+
+    /// The rule by which the photo beside the file is never stored, and so not archived: its text stays.
+    private static func exclusion(of occurrences: [EventOccurrence], _ place: EventPlace) -> String? {
+        for case .beside(let name) in occurrences.map(\.event.photo) {
+            if let rule = place.exclusion(ofFileBeside: name) { return rule }
+        }
+        return nil
     }
 
     /// The profile as it stands in keys.

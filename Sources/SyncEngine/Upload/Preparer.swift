@@ -41,7 +41,7 @@ package struct Preparer: Sendable {
     package func prepare(_ claim: Claim) throws -> Preparation {
         // What is stored stays so: it is stored again where the store has lost it.
         if !claim.hasObject, let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
-            return .done(.skipped("left out by the filter of its folder (\(rule.escapingControls))", .filtered))
+            return .done(.skipped(LeftOutWords.byFilter(rule), .filtered))
         }
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
@@ -228,4 +228,9 @@ package struct PreparedPhoto: Sendable {
         metadata.merge(self.metadata) { own, _ in own }
         return ObjectAttributes(contentType: copy.type.name, metadata: metadata)
     }
+}
+
+/// Why something is not stored, in words that stand in several places.
+enum LeftOutWords {
+    static func byFilter(_ rule: String) -> String { "left out by the filter of its folder (\(rule.escapingControls))" }
 }

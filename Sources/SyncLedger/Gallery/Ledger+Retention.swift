@@ -24,6 +24,14 @@ package struct EventPlace: Hashable, Sendable {
     package let isClean: Bool
     /// Whether it is in a gallery of the configuration. In no other file may anything be deleted.
     package let isConfigured: Bool
+    /// Below its folder.
+    let path: FilePath
+    let filter: PathFilter
+
+    /// The rule of the folder's filter that leaves out a file beside this one; `nil` for one that is stored.
+    package func exclusion(ofFileBeside name: FilePath.Component) -> String? {
+        filter.exclusion(of: path.removingLastComponent().appending(name))
+    }
 }
 
 extension Ledger {
@@ -228,14 +236,14 @@ extension Ledger {
 extension EventPlace: FetchableRecord {
     static let columns = """
         \(PhotoPlace.columns), photos.id, event_files.clean, \
-        folders.active = 1 AND folders.kind = 'gallery'
+        folders.active = 1 AND folders.kind = 'gallery', folders.filter AS folder_filter
         """
 
     init(row: Row) throws {
         let place = try PhotoPlace(row: row)
         self.init(
             photoID: row[10], file: place.absolute, profile: place.folder.profile, isClean: row[11],
-            isConfigured: row[12])
+            isConfigured: row[12], path: place.path, filter: place.folder.filter)
     }
 }
 

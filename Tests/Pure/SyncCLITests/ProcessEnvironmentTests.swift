@@ -14,6 +14,18 @@ import Testing
         #expect(ProcessEnvironment.words(inCommandLine: Array(bytes.utf8)) == words)
     }
 
+    @Test func `a quoted path begins in the home folder with ~`() {
+        for (argument, path) in [
+            ("~/Pictures/IMG_*.jpg", "/home/ana/Pictures/IMG_*.jpg"), ("~ben/a", "~ben/a"), ("./~/a", "./~/a"),
+            ("~", "~"),
+            ("Pictures/~/a", "Pictures/~/a"),
+        ] {
+            #expect(PathArgument.expandingHome(argument, home: "/home/ana") == path)
+        }
+        #expect(PathArgument.expandingHome("~/a", home: nil) == "~/a")
+        #expect(PathArgument.expandingHome("~/a", home: "") == "~/a")
+    }
+
     @Test func `a path of the command line keeps its bytes, whatever they are`() throws {
         let bytes: [UInt8] = Array("/photos/d".utf8) + [0xFF] + Array("/é".utf8) + [0xC3] + Array(".jpg".utf8)
         let words = try #require(ProcessEnvironment.words(inCommandLine: Array("agent\0status\0".utf8) + bytes + [0]))

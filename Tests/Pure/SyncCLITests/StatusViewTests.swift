@@ -44,6 +44,22 @@ import Testing
         #expect(text.contains("12 MiB on the disk, 3.0 MiB stored"))
     }
 
+    @Test func `while the store cannot be reached nothing is called safe`() {
+        let text = view(tallies(uploaded: 3), storeError: "it is not the store that this ledger knows").text
+        #expect(!text.contains("Everything is safe"))
+        #expect(text.contains("Everything was stored when the store was reached last."))
+    }
+
+    @Test func `what filters leave out is no photo that is safe, and not called something else`() {
+        var left = tallies(uploaded: 3)
+        left[.skipped] = Tally(files: 5, bytes: 0)
+        let text = view(left, leftOut: LeftOutSummary(count: 0, items: [], filtered: 3)).text
+        #expect(text.contains("Everything is safe, but 3 files left out by the filters."))
+        #expect(text.contains("2 files skipped (not photos)"))
+        let only = view(left, leftOut: LeftOutSummary(count: 0, items: [], filtered: 5)).text
+        #expect(!only.contains("not photos"))
+    }
+
     @Test func `what is damaged of a silent machine is named with it, and then not everything is called safe`() throws {
         let keys = try (10..<22).map { try ObjectKey("users/ana/photos/\($0).dat") }
         let damage = keys.map { key in

@@ -19,6 +19,16 @@ import Testing
                 """))
     }
 
+    @Test func `each section begins with its title`() {
+        let sections = Set(
+            ConfigReference.entries.map(\.key).filter { $0.contains(".") }.map { $0.prefix { $0 != "." } })
+        #expect(sections.count >= 14)
+        for section in sections {
+            let name = section.hasSuffix("[]") ? section.dropLast(2) : section
+            #expect(ConfigReference.text.contains("\n\(name.uppercased()): "), "\(section)")
+        }
+    }
+
     @Test func `in JSON each key has the same five fields`() throws {
         let data = try JSONEncoder().encode(ConfigReference.entries)
         let entries = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])

@@ -20,6 +20,8 @@ import Testing
             ("[a-]", "-", true), ("*.{cr2,CR2,dng}", "a.dng", true), ("*.{cr2,CR2,dng}", "a.jpg", false),
             ("{x,y}/{a,b}", "y/b", true), ("{,x}a", "xa", true), ("\\*", "*", true), ("\\*", "a", false),
             ("\\{a,b}", "{a,b}", true), ("a\\\\b", "a\\b", true), ("***", "a/b", true), ("ä", "ä", true),
+            ("[\\\\]", "\\", true), ("[\\\\]", "a", false), ("[^]a]", "]", false), ("[^]a]", "b", true),
+            ("[!\\]]", "x", true),
             ("a*b*c*d*e*f*g*h", String(repeating: "abcdefg", count: 500), false),
         ])
     func `a pattern matches what those of rclone match`(pattern: String, path: String, matches: Bool) throws {
