@@ -16,6 +16,9 @@ package struct HTTPLimits: Sendable {
     package var bodyTime = Duration.seconds(30)
     /// The same of a larger one.
     package var largeBodyTime = Duration.seconds(300)
+    /// A larger body that has taken so long, and comes by fewer bytes a second, makes room for one that finds none: 408.
+    package var slowBodyTime = Duration.seconds(10)
+    package var slowBodyPace = 16 << 10
     /// Between two requests, and before the first.
     package var idleTime = Duration.seconds(60)
     /// How long nothing of an answer may leave; seen before twice that time is over.

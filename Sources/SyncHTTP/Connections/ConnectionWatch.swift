@@ -24,6 +24,8 @@ final class ConnectionWatch: ChannelDuplexHandler {
     private var phase = Phase.idle
     private var timer: Scheduled<Void>?
     private var stallTimer: Scheduled<Void>?
+    /// Of a body that takes room: since when it comes, and how much has.
+    private var largeBody: (began: NIODeadline, bytes: Int)?
     /// Bytes handed to the socket, sent or not.
     private var written = 0
     /// When the client was last answered, or came. What is closed first goes by it.
@@ -39,6 +41,14 @@ final class ConnectionWatch: ChannelDuplexHandler {
         case .idle, .header, .body: true
         case .answering, .refused: false
         }
+    }
+
+    /// Whether a body comes so slowly that somebody holds room with it, rather than sends it.
+    var isDribbling: Bool {
+        guard case .body = phase, let (began, bytes) = largeBody else { return false }
+        let time = NIODeadline.now() - began
+        guard time > TimeAmount(limits.slowBodyTime) else { return false }
+        return Double(bytes) < Double(time.nanoseconds) / 1e9 * Double(limits.slowBodyPace)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -66,6 +76,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
         case .idle: refuses(after: limits.headerTime)
         case .header(let before, let line): (count, hasLine) = (before, line)
         case .body, .answering:
+            largeBody?.bytes += bytes.readableBytes
             context.fireChannelRead(data)
             return
         }
@@ -88,8 +99,14 @@ final class ConnectionWatch: ChannelDuplexHandler {
 
     /// - Returns: `nil` when all connections together hold too much now.
     func room(for bytes: Int) -> BodyRoom? {
-        guard let context else { return nil }
-        return connections.room(for: bytes, on: context.eventLoop)
+        guard let context, let room = connections.room(for: bytes, on: context.eventLoop) else { return nil }
+        largeBody = (.now(), 0)
+        return room
+    }
+
+    /// The client is too slow.
+    func refuse() {
+        context?.fireErrorCaught(Refusal(status: 408))
     }
 
     func headerIsRead(bodyTime: Duration) {
@@ -99,6 +116,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
 
     func requestIsRead() {
         phase = .answering
+        largeBody = nil
         timer?.cancel()
     }
 
@@ -123,7 +141,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
     }
 
     private func refuses(after time: Duration) {
-        schedule(after: time) { $0.fireErrorCaught(Refusal(status: 408)) }
+        schedule(after: time) { [weak self] _ in self?.refuse() }
     }
 
     private func closes(after time: Duration) {

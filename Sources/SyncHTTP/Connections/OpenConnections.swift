@@ -34,12 +34,22 @@ final class OpenConnections {
         self.bodyLimit = bodyLimit
     }
 
+    /// Where there is too little, bodies that dribble give theirs.
     /// - Returns: `nil` where there is none now.
     func room(for bytes: Int, on loop: any EventLoop) -> BodyRoom? {
+        for connection in open.values.filter(\.isDribbling) where bytes > bodyLimit - bodyBytes {
+            connection.refuse()
+        }
         guard bytes <= bodyLimit - bodyBytes else { return nil }
         bodyBytes += bytes
         let connections = NIOLoopBound(self, eventLoop: loop)
-        return BodyRoom { loop.execute { connections.value.bodyBytes -= bytes } }
+        return BodyRoom {
+            if loop.inEventLoop {
+                connections.value.bodyBytes -= bytes
+            } else {
+                loop.execute { connections.value.bodyBytes -= bytes }
+            }
+        }
     }
 
     /// Makes room where there is none.

@@ -124,6 +124,34 @@ import Testing
         }
     }
 
+    /// One who announces much and sends next to nothing would keep all others out.
+    @Test func `A large body that dribbles makes room for another one, and one that comes does not`() async throws {
+        var limits = HTTPLimits.short
+        limits.largeBodies = 300_000
+        limits.largeBodyTime = .seconds(3_600)
+        limits.slowBodyTime = .milliseconds(50)
+        limits.slowBodyPace = 1_000
+        try await TestedServer.run(limits: limits, largeBody: (["large"], 200_000)) { request in
+            WebResponse(200, body: .bytes(Data("\(request.body.count)".utf8)))
+        } _: { server in
+            func begin(_ bytes: Int, sending: Int) async throws -> Visitor {
+                let visitor = try Visitor(port: server.port)
+                await visitor.send("POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: \(bytes)\r\n\r\n")
+                await visitor.send(String(repeating: "a", count: sending))
+                return visitor
+            }
+            let dribbling = try await begin(200_000, sending: 1)
+            // So much has come that it is not slow for a long time.
+            let coming = try await begin(100_000, sending: 99_999)
+            try await Task.sleep(for: .milliseconds(200))
+            let large = try await begin(150_000, sending: 150_000)
+            #expect(await large.reply().text == "150000")
+            #expect(await dribbling.reply().status == 408)
+            await coming.send("a")
+            #expect(await coming.reply().text == "100000")
+        }
+    }
+
     @Test(arguments: [
         "/../a", "/a/..", "/a/../b", "/.", "/a/./b", "//", "//a", "/a//b", "/a//", "/%2e%2e/a", "/.%2E", "/a%00",
         "/a%0a", "/a%7f", "/a%2fb", "/a%5cb", "/a\\b", "/%", "/%2", "/%zz", "/%+1", "/%ff", "/%c0%af", "/%ed%a0%80",
