@@ -5,7 +5,7 @@ import SyncSystem
 
 /// The program: `sync-agent COMMAND`.
 package struct SyncAgentCommand: AsyncParsableCommand {
-    package static let version = "0.1.0"
+    package static let version = "1.0.0"
 
     package static let configuration = CommandConfiguration(
         commandName: "sync-agent",

@@ -158,10 +158,19 @@ package protocol ReadableStore: ObjectSource {
     /// The id that tells this store from every other one, where the store keeps it beside its objects (the embedded one).
     /// - Returns: `nil` where it has none yet, or where an object has to tell it (``StoreMarker``).
     func ownID() async throws -> String?
+
+    /// Seconds that have to be added to this machine's clock to get the store's. Asked before something is done for its age that
+    /// cannot be undone: one of the two clocks is looked after.
+    ///
+    /// S3 refuses requests whose time is 15 minutes off ("RequestTimeTooSkewed"), and tells its own; within that it is 0.
+    /// So it is where the store has no clock but this machine's.
+    func clockOffset() async throws -> TimeInterval
 }
 
 extension ReadableStore {
     package func ownID() async throws -> String? { nil }
+
+    package func clockOffset() async throws -> TimeInterval { 0 }
 
     package var capabilities: StoreCapabilities { StoreCapabilities() }
 }

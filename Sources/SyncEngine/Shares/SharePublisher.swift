@@ -140,6 +140,9 @@ package struct SharePublisher: Sendable {
         return agenda?.action == .renew && agenda.map { $0.dueAt <= now } == true || !writer.links.fit(share)
     }
 
+    /// What has to be added to this machine's clock to get the store's.
+    func storeClockOffset() async throws -> TimeInterval { try await store.clockOffset() }
+
     /// When what others see of a share was written, by the clock of the store; `nil` where it does not tell.
     func writtenByStore(_ share: ShareRecord) async throws -> Date? {
         try await store.head(share.keys.manifest)?.modified

@@ -129,14 +129,26 @@ package struct ShareService: Service {
     private func work(_ rounds: inout Rounds) async throws {
         try await elsewhere.work(&rounds.elsewhere)
         try await correctEnds(&rounds)
-        let now = time.now()
-        let due = try await ledger { try $0.unendedShares() }.compactMap { share in
-            dueAction(for: share, at: now).map { (share: share, action: $0) }
-        }
+        let due = try await dueActions()
         for (share, action) in due where action.isEnd { try await attempt(action, share, &rounds) }
         for (share, action) in due where !action.isEnd { try await attempt(action, share, &rounds) }
         try await sweep(&rounds)
         try await receiveGuests(&rounds)
+    }
+
+    private func dueActions() async throws -> [(share: ShareRecord, action: ShareSchedule.Action)] {
+        let shares = try await ledger { try $0.unendedShares() }
+        func due(at now: Date) -> [(share: ShareRecord, action: ShareSchedule.Action)] {
+            shares.compactMap { share in dueAction(for: share, at: now).map { (share, $0) } }
+        }
+        let now = time.now()
+        let actions = due(at: now)
+        // What has expired is deleted for good: by this machine's clock alone it is not.
+        guard actions.contains(where: { $0.action == .end(.expired) && $0.share.state != .expiring }) else {
+            return actions
+        }
+        let offset = try await publisher.storeClockOffset()
+        return offset == 0 ? actions : due(at: now.addingTimeInterval(offset))
     }
 
     private func attempt(_ action: ShareSchedule.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 package import SyncCore
 import SyncSystem
@@ -27,6 +27,10 @@ package struct RetryingStore: ObjectStore {
 
     package func ownID() async throws -> String? {
         try await retrying { try await base.ownID() }
+    }
+
+    package func clockOffset() async throws -> TimeInterval {
+        try await retrying { try await base.clockOffset() }
     }
 
     package func check() async throws {

@@ -32,6 +32,7 @@ package struct TierMover: Sendable {
 
     private static let pageSize = 300
 
+    private let store: any ObjectStore
     private let copies: ArchiveCopies
     private let ledger: LedgerQueue
     private let audit: ObjectAudit
@@ -46,6 +47,7 @@ package struct TierMover: Sendable {
         store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], from classes: [StorageClass] = [.standard],
         time: TimeSource
     ) {
+        self.store = store
         copies = ArchiveCopies(store: store)
         self.ledger = ledger
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
@@ -58,18 +60,26 @@ package struct TierMover: Sendable {
     ///   `CancellationError`.
     package func run() async throws -> Summary {
         var result = Summary()
+        var offset: TimeInterval?
         for rule in rules {
             guard let transition = rule.transition else { continue }
-            let cutoff = time.now().addingTimeInterval(-Double(transition.afterDays) * 86_400)
+            let age = Double(transition.afterDays) * 86_400
             var last: ObjectKey?
             while true {
                 let after = last
+                let cutoff = time.now().addingTimeInterval((offset ?? 0) - age)
                 let due = try await ledger { ledger in
                     try ledger.archiveCandidates(
                         classes: classes, storedBefore: cutoff, largerThan: rule.largerThan ?? 0,
                         prefix: rule.prefix, after: after, limit: Self.pageSize)
                 }
                 guard let end = due.last?.key else { break }
+                // A class in the archive is paid for months: what is due by this machine's clock alone is not.
+                if offset == nil {
+                    let told = try await store.clockOffset()
+                    offset = told
+                    if told != 0 { continue }
+                }
                 last = end
                 for failure in try await move(due, to: transition.storageClass, &result) {
                     result.failed += 1

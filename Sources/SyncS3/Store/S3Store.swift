@@ -86,6 +86,12 @@ package final class S3Store: ObjectStore {
         _ = try await list(prefix: "sync-agent-check/", after: nil, limit: 1, restores: false, operation: "check")
     }
 
+    package func clockOffset() async throws -> TimeInterval {
+        // An answer to a signed request: until then nobody has looked at our time.
+        try await check()
+        return knowledge.clockOffset
+    }
+
     package func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {

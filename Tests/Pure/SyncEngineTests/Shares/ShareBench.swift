@@ -133,8 +133,9 @@ final class ShareBench: Sendable {
             expireDays: 30, time: time.source)
     }
 
-    func publisher(_ owner: String = "me") -> SharePublisher {
-        SharePublisher(
+    func publisher(_ owner: String = "me", store other: (any ObjectStore)? = nil) -> SharePublisher {
+        let store = other ?? self.store
+        return SharePublisher(
             store: store, ledger: queue, scanner: disk, reducer: disk, maker: maker,
             pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
@@ -157,9 +158,10 @@ final class ShareBench: Sendable {
         ShareRemover(store: store, ledger: queue, notes: notes, lease: lease(owner))
     }
 
-    func service(_ owner: String = "agent") -> ShareService {
+    func service(_ owner: String = "agent", store: (any ObjectStore)? = nil) -> ShareService {
         ShareService(
-            publisher: publisher(owner), ender: ender(owner), notes: notes, others: otherEnder, ledger: queue,
+            publisher: publisher(owner, store: store), ender: ender(owner), notes: notes, others: otherEnder,
+            ledger: queue,
             scanner: disk,
             pool: BlockingPool(name: "files", threads: 1),
             notifiers: Notifiers([listener], logger: logger),

@@ -14,10 +14,11 @@ import Testing
     }
 
     private func mover(
-        afterDays days: Int = 180, largerThan size: Int64? = nil, from classes: [StorageClass] = [.standard]
+        afterDays days: Int = 180, largerThan size: Int64? = nil, from classes: [StorageClass] = [.standard],
+        store: (any ObjectStore)? = nil
     ) -> TierMover {
         TierMover(
-            store: bench.store, ledger: bench.queue,
+            store: store ?? bench.store, ledger: bench.queue,
             rules: [
                 TierRule(
                     prefix: "users/ana/photos/", largerThan: size,
@@ -41,6 +42,18 @@ import Testing
         #expect(result.moved == 1)
         #expect(try classes([old, young]) == [.deepArchive, .standard])
         #expect(bench.store.lines == ["copy \(old)"])
+    }
+
+    @Test func `what is old by this machine's clock alone stays`() async throws {
+        let key = try await bench.add("Paris/1.jpg", in: .standard)
+        await bench.time.advance(by: Self.half + .seconds(86_400))
+        let old = try await bench.add("Paris/2.jpg", in: .standard)
+        await bench.time.advance(by: Self.half + .seconds(1))
+        // The store's clock is a day and a half behind: one of the two is not that old.
+        let store = OtherClock(base: bench.store, offset: -129_600)
+        #expect(try await mover(store: store).run().moved == 1)
+        #expect(try classes([key, old]) == [.deepArchive, .standard])
+        #expect(try await mover().run().moved == 1)
     }
 
     @Test func `what is old moves from each class in which photos are stored`() async throws {

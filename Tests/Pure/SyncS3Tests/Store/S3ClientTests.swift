@@ -92,6 +92,14 @@ import Testing
         #expect(denied.transport.requests.count == 2)
     }
 
+    @Test func `How far the store's clock is ahead is asked of it`() async throws {
+        let made = try ScriptedStore([Self.skewed, Self.list, Self.list])
+        #expect(try await made.store.clockOffset() == 7_200)
+        #expect(try await made.store.clockOffset() == 7_200)
+        let right = try ScriptedStore([Self.list])
+        #expect(try await right.store.clockOffset() == 0)
+    }
+
     @Test func `A clock that is refused twice is an error with the difference`() async throws {
         let made = try ScriptedStore([Self.skewed, Self.skewed])
         let error = await #expect(throws: StoreError.self) { try await made.store.check() }

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 import SyncSystem
 
@@ -51,6 +52,7 @@ package final class FaultyStore: ObjectStore {
     package var capabilities: StoreCapabilities { base.capabilities }
 
     package func close() async { await base.close() }
+    package func clockOffset() async throws -> TimeInterval { try await base.clockOffset() }
 
     package func check() async throws {
         try await run(.check, "") { try await self.base.check() }

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import SyncCore
 
 /// A store in front of another: a test's own answers stand in its type, all other calls go on to the one behind.
@@ -10,6 +11,7 @@ extension WrappedStore {
     package var capabilities: StoreCapabilities { base.capabilities }
 
     package func check() async throws { try await base.check() }
+    package func clockOffset() async throws -> TimeInterval { try await base.clockOffset() }
 
     package func close() async { await base.close() }
 
@@ -61,4 +63,16 @@ extension WrappedStore {
 
     package func tidy() async throws { try await base.tidy() }
     package func takeBackUploads(below prefix: String) async throws { try await base.takeBackUploads(below: prefix) }
+}
+
+/// A store whose clock is another one.
+package struct OtherClock: WrappedStore {
+    package let base: any ObjectStore
+    private let offset: TimeInterval
+
+    package init(base: any ObjectStore, offset: TimeInterval) {
+        (self.base, self.offset) = (base, offset)
+    }
+
+    package func clockOffset() async throws -> TimeInterval { offset }
 }
