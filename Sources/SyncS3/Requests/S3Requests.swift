@@ -220,6 +220,16 @@ extension S3Requests {
             to: address.url(query: [HTTPQueryItem("publicAccessBlock")]))
     }
 
+    /// GetPublicAccessBlock.
+    package func publicAccessBlock() -> HTTPRequest {
+        HTTPRequest(.get, address.url(query: [HTTPQueryItem("publicAccessBlock")]))
+    }
+
+    /// ListObjectsV2 of one object of the bucket, whether it is below the prefix or not.
+    package func listAnything() -> HTTPRequest {
+        HTTPRequest(.get, address.url(query: [HTTPQueryItem("list-type", "2"), HTTPQueryItem("max-keys", "1")]))
+    }
+
     /// GetBucketLifecycleConfiguration.
     package func lifecycle() -> HTTPRequest {
         HTTPRequest(.get, address.url(query: [HTTPQueryItem("lifecycle")]))
