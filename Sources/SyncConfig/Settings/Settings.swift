@@ -44,6 +44,12 @@ extension Settings {
         serve = ServeSettings(from: &reader)
         notify = NotifySettings(from: &reader)
         metrics = MetricsSettings(from: &reader, watched: watch)
+        if case .s3(let s3) = store, s3.isAccessPoint, tiers.mode == .bucket {
+            let origin = reader.isSet(ConfigKeys.tierMode.path) ? "" : " (the default)"
+            reader.add(
+                "is bucket\(origin), and rules for a bucket cannot be set through an access point (store.bucket); set "
+                    + "tiers.mode: agent, or off, or name the bucket", at: ConfigKeys.tierMode.path)
+        }
     }
 
     private static func watchedFolders(
@@ -174,6 +180,11 @@ package struct S3StoreSettings: Hashable, Sendable {
 }
 
 extension StoreSettings {
+extension S3StoreSettings {
+    /// Whether ``bucket`` is the ARN of one, whole or not.
+    var isAccessPoint: Bool { bucket.hasPrefix("arn:") }
+}
+
     init(from reader: inout SettingsReader) {
         let knownProblems = reader.problems.count
         let type = reader.value(ConfigKeys.storeType)
