@@ -148,8 +148,9 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var partSize: Int
     /// Of one request, the first included.
     package var attempts: Int
-    package var dualStack: Bool
-    package var fips: Bool
+    /// `nil`: the AWS environment decides.
+    package var dualStack: Bool?
+    package var fips: Bool?
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
@@ -157,7 +158,7 @@ package struct S3StoreSettings: Hashable, Sendable {
         checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
         tags: [String: String] = [:], requestPayer: RequestPayer = .owner,
         partSize: Int = 16 << 20, attempts: Int = 3,
-        dualStack: Bool = false, fips: Bool = false
+        dualStack: Bool? = nil, fips: Bool? = nil
     ) {
         self.bucket = bucket
         self.region = region
@@ -179,12 +180,12 @@ package struct S3StoreSettings: Hashable, Sendable {
     }
 }
 
-extension StoreSettings {
 extension S3StoreSettings {
     /// Whether ``bucket`` is the ARN of one, whole or not.
     var isAccessPoint: Bool { bucket.hasPrefix("arn:") }
 }
 
+extension StoreSettings {
     init(from reader: inout SettingsReader) {
         let knownProblems = reader.problems.count
         let type = reader.value(ConfigKeys.storeType)
@@ -220,7 +221,7 @@ extension S3StoreSettings {
                     "is missing; a store of type s3 needs the bucket's name", at: ConfigKeys.bucket.path,
                     line: reader.line(of: ConfigKeys.storeType.path))
             }
-            for key in [ConfigKeys.dualStack, ConfigKeys.fips] where s3.endpoint != nil && reader.value(key) {
+            for key in [ConfigKeys.dualStack, ConfigKeys.fips] where s3.endpoint != nil && reader.value(key) == true {
                 reader.add(
                     "chooses an endpoint of Amazon's, and store.endpoint names another one; take one of them out",
                     at: key.path)
