@@ -193,7 +193,8 @@ extension S3Store {
             parts: sizes.parts(of: body.size))
         let made = try await upload.run(wanting: condition == .ifAbsent ? .condition : [])
         return PutReceipt(
-            etag: made.etag, provesParts: made.isProven, storageClass: storedClass(attributes.storageClass))
+            etag: made.etag, provesParts: made.isProven,
+            storageClass: await storedClass(attributes.storageClass, at: key, context))
     }
 
     /// Takes back the parts of uploads that were begun and given up, by this process or an earlier one, as the memory

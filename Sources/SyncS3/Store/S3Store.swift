@@ -127,7 +127,8 @@ package final class S3Store: ObjectStore {
         }
         let reply = ObjectReply(response)
         return PutReceipt(
-            md5: reply.md5, sha256: reply.sha256, etag: reply.etag, storageClass: storedClass(attributes.storageClass))
+            md5: reply.md5, sha256: reply.sha256, etag: reply.etag,
+            storageClass: await storedClass(attributes.storageClass, at: key, context))
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
@@ -193,12 +194,6 @@ extension S3Store {
         } catch {
             throw StoreError(.invalidRequest, operation: "configure", message: "store.prefix: \(error)")
         }
-    }
-
-    /// Where something is that was put into a class: what a store refuses is learned with the put.
-    func storedClass(_ wanted: StorageClass) -> StorageClass {
-        if wanted == client.settings.storageClass { return wanted }
-        return client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
     }
 
     /// With the configured class, where the caller asks for none.
