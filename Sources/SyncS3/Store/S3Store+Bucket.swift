@@ -84,9 +84,11 @@ extension S3Store {
     /// What is there may be what an earlier run could not close: that is open by nobody's will, and empty.
     private func existing(_ context: S3RequestContext) async throws -> BucketCreation {
         let reply = try await client.send(context) { $0.publicAccessBlock() }
-        // A store that does not know of it, or does not tell, is no reason to say anything.
-        guard reply.status == 404, ErrorReply(reply).code == "NoSuchPublicAccessBlockConfiguration" else {
-            return .existing(isOpen: false)
+        switch reply.publicAccess {
+        case .blocked, .untold: return .existing(isOpen: false)
+        // At Amazon somebody has said so; Ceph tells it of each new bucket.
+        case .open where context.address.isAmazon: return .existing(isOpen: true)
+        case .open, .undecided: break
         }
         let listing = try await client.send(context) { $0.listAnything() }
         guard listing.status == 200,
@@ -127,5 +129,25 @@ extension S3Store {
             .alreadyExists, context,
             "a bucket named \(context.address.bucket) is there already and \(what); take another name (names of buckets are "
                 + "unique among all accounts)")
+    }
+}
+
+extension HTTPResponse {
+    fileprivate enum PublicAccess {
+        case blocked
+        case open
+        case undecided
+        /// The store does not know of it, or does not tell: no reason to say anything.
+        case untold
+    }
+
+    /// What GetPublicAccessBlock says.
+    fileprivate var publicAccess: PublicAccess {
+        if status == 404, ErrorReply(self).code == "NoSuchPublicAccessBlockConfiguration" { return .undecided }
+        guard status == 200, let found = try? XMLElement(document: body, root: "PublicAccessBlockConfiguration") else {
+            return .untold
+        }
+        let names = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+        return names.allSatisfy { found[$0]?.lowercased() == "true" } ? .blocked : .open
     }
 }

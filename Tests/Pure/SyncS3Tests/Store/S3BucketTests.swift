@@ -87,6 +87,22 @@ import Testing
         #expect(made.transport.requests.last?.url.query.map(\.name) == ["publicAccessBlock"])
     }
 
+    @Test(
+        arguments: [(nil, .existing(isOpen: true)), ("http://nas:9000", .closed)]
+            as [(String?, S3Store.BucketCreation)])
+    func `Nothing blocked is a decision at Amazon, and what each new bucket says elsewhere`(
+        endpoint: String?, creation: S3Store.BucketCreation
+    ) async throws {
+        let open = Answer.reply(
+            200, [:],
+            """
+            <PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls>\
+            <IgnorePublicAcls>false</IgnorePublicAcls></PublicAccessBlockConfiguration>
+            """)
+        let made = try ScriptedStore([Self.there, open, ScriptedStore.emptyList, .reply(200)], endpoint: endpoint)
+        #expect(try await made.store.createBucket() == creation)
+    }
+
     @Test func `One that holds something and is open is told, and left as it is`() async throws {
         let full = Answer.reply(
             200, [:],
