@@ -192,6 +192,7 @@ extension S3Store {
             client: client, context: context, key: key, body: body, path: path, stamp: stamp, attributes: attributes,
             parts: sizes.parts(of: body.size))
         let made = try await upload.run(wanting: condition == .ifAbsent ? .condition : [])
+        try await restoreTags(of: key, context)
         return PutReceipt(
             etag: made.etag, provesParts: made.isProven,
             storageClass: await storedClass(attributes.storageClass, at: key, context))
