@@ -143,7 +143,13 @@ struct InitCommand: AsyncParsableCommand {
         await store.close()
         let name = store.identity.location
         return switch creation {
-        case .existing: [table.row("bucket", "\(name): is there already, and was left as it is")]
+        case .existing(isOpen: false): [table.row("bucket", "\(name): is there already, and was left as it is")]
+        case .existing(isOpen: true):
+            [table.row("bucket", "\(name): is there already, and was left as it is")] + [""]
+                + console.people.wrapped(
+                    "Nothing blocks public access to the bucket. Block it in the console of the store, unless others are to "
+                        + "read it.")
+        case .closed: [table.row("bucket", "\(name): is there already; public access to it is blocked now")]
         case .created(nil): [table.row("bucket", "\(name): created, and public access is blocked")]
         case .created(let reason?):
             [table.row("bucket", "\(name): created")] + [""]

@@ -164,7 +164,7 @@ struct Installation: Sendable {
     func makeStore(_ s3: S3StoreSettings, memory: (any EndpointFactStore)?) throws -> S3Store {
         try S3Store(
             settings: S3Settings(s3), environment: environment, bandwidth: settings.upload.bandwidthLimit,
-            memory: memory, now: time.now)
+            memory: memory, warn: { [logger] in logger.warning("\($0)") }, now: time.now)
     }
 
     /// What ties the ledger to a store: it tells what is stored in that one, for one user. Taken for another's, it would call
@@ -210,7 +210,7 @@ extension S3Settings {
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
             storageClass: settings.storageClass, tags: S3Tags(settings.tags),
             requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)),
-            form: (settings.dualStack ? EndpointForm.dualStack : []).union(settings.fips ? .fips : []))
+            dualStack: settings.dualStack, fips: settings.fips)
     }
 }
 

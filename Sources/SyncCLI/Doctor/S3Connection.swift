@@ -254,3 +254,22 @@ struct S3Steps: Sendable {
         return key
     }
 }
+
+extension S3Steps {
+    /// Whether new photos come into the class of store.storage_class.
+    /// - Parameter seen: where the server put them instead; `nil` where it did not put any.
+    static func finding(
+        _ name: String, _ wanted: StorageClass, isTaken: Bool, ignoredFor seen: StorageClass?
+    ) -> Finding {
+        let remedy = "take store.storage_class out, or name a class that the server has"
+        if isTaken { return .ok(name, "new photos are stored in \(wanted), as store.storage_class asks") }
+        if let seen {
+            return .limited(
+                name, "new photos are stored in \(seen): the server takes no notice of store.storage_class: \(wanted)",
+                instead: remedy)
+        }
+        return .wrong(
+            name, "the server does not have \(wanted), which store.storage_class asks for: no photo can be stored",
+            remedy: remedy)
+    }
+}

@@ -120,6 +120,12 @@ struct StoreSteps: Sendable {
             checks.add(try await probe.links(nil))
         }
         let classes = try await archive(probe)
+        if let s3, let classes, s3.configuredClass != .standard {
+            checks.add(
+                S3Steps.finding(
+                    "storage-class", s3.configuredClass, isTaken: classes.contains(s3.configuredClass),
+                    ignoredFor: s3.ignoredClass?.seen))
+        }
         checks.add(try await probe.lifecycle(policy, classes: classes))
         if let s3 { await S3Examiner(s3).remember(classes ?? []) }
     }

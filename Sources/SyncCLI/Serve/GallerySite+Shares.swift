@@ -15,61 +15,6 @@ extension GallerySite {
     /// Photos that are named one by one.
     private static let mostNamed = 20
 
-    func shares(_ session: String) async throws -> WebResponse {
-        let now = workspace.time.now()
-        let records = try await ledger { ledger in
-            let open = try ledger.unendedShares()
-            let shown = Set(open.map(\.id))
-            let all = open + (try ledger.shares(limit: 100).filter { !shown.contains($0.id) })
-            return try all.map { share in
-                (
-                    share,
-                    cover: try share.state.isOver ? nil : ledger.sharePhotos(share.id).first { $0.copy != nil }?.md5
-                )
-            }
-        }
-        let rows = records.map { share, cover in
-            var facts = ["\(share.startDate) to \(share.endDate)", Quantities.counted(share.photoCount, "photo")]
-            if share.expiresAt > now, share.state.isOpen { facts.append("until \(Quantities.time(share.expiresAt))") }
-            if let name = share.sharedBy { facts.append("from \(name.escapingControls)") }
-            return SitePage.Listing.Row(
-                title: share.location, state: share.state.words, facts: facts, link: "/shares/\(share.id)",
-                picture: cover.map { "/thumbnail/\($0)" })
-        }
-        let others = try await elsewhere.now(now) {
-            try await SharesElsewhere(workspace) { [store] in store }
-        }
-        let (places, elsewhereRows) = (try await places(), await rowsElsewhere(others, now))
-        return page(
-            "Shares", .shares, session,
-            .list(
-                .init(
-                    rows: rows + elsewhereRows,
-                    remarks: others.problems.map { places.removed(from: $0.escapingControls) },
-                    whenEmpty: "Nothing is shared. A vacation's card has a button for it, and so has sync-agent share.")
-            ), follows: true)
-    }
-
-    /// They are changed by their own machines, or by commands.
-    private func rowsElsewhere(_ others: SharesElsewhere, _ now: Date) async -> [SitePage.Listing.Row] {
-        var rows: [SitePage.Listing.Row] = []
-        for share in others.shares.prefix(SharesElsewhere.mostShown) {
-            var facts = ["\(share.startDate) to \(share.endDate)"]
-            if let photos = share.photoCount { facts.append(Quantities.counted(photos, "photo")) }
-            if share.expiresAt > now, share.state.isOpen { facts.append("until \(Quantities.time(share.expiresAt))") }
-            if let name = share.sharedBy { facts.append("from \(name.escapingControls)") }
-            facts.append("of the machine \(share.machineName.escapingControls)")
-            var open: [SitePage.Listing.Link] = []
-            if let link = await links.address(of: share, now: now)?.url, WebLink(link) != nil {
-                open = [.init("Open", link)]
-            }
-            rows.append(
-                .init(
-                    title: share.location.escapingControls, state: share.state.words, facts: facts, links: open))
-        }
-        return rows
-    }
-
     func share(_ id: String, _ request: WebRequest, _ session: String) async throws -> WebResponse {
         guard let id = ShareID(id), let share = try await ledger({ try $0.share(id) }) else {
             return page(404, "Not found", "There is no such share on this machine.", session: session)
@@ -378,18 +323,5 @@ extension GallerySite {
 
     private func shareLocation(_ id: ShareID) -> WebResponse {
         WebResponse(303, headers: [.init("Location", "/shares/\(id)")] + Self.security)
-    }
-}
-
-extension ShareState {
-    fileprivate var words: String {
-        switch self {
-        case .preparing: "being published"
-        case .waiting: "waits for photos from the archive"
-        case .live: "shared"
-        case .revoking, .expiring: "being taken back"
-        case .revoked: "taken back"
-        case .expired: "over"
-        }
     }
 }

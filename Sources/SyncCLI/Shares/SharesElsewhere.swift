@@ -3,6 +3,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncPages
 import SyncSystem
 
 /// What the user's other machines share, as the store's catalogues tell it.
@@ -33,19 +34,28 @@ struct SharesElsewhere: Sendable {
 }
 
 /// The same for pages, which are looked at again and again: the store is asked by one of them, each five minutes.
+///
+/// What is kept is what the page shows: each link that is signed anew would make it another page, and who follows it would
+/// load it again and again.
 final class RecentSharesElsewhere: Sendable {
     /// Seconds.
     private static let age = 300.0
 
+    struct Answer: Sendable {
+        var rows: [SitePage.Listing.Row] = []
+        /// As ``SharesElsewhere/problems``.
+        var problems: [String] = []
+    }
+
     private struct Known: Sendable {
-        var answer = SharesElsewhere()
+        var answer = Answer()
         var askedAt: Date?
     }
 
     private let known = Mutex(Known())
 
-    func now(_ time: Date, ask: () async throws -> SharesElsewhere) async throws -> SharesElsewhere {
-        let recent = known.withLock { known -> SharesElsewhere? in
+    func now(_ time: Date, ask: () async throws -> Answer) async throws -> Answer {
+        let recent = known.withLock { known -> Answer? in
             if let askedAt = known.askedAt, time < askedAt.addingTimeInterval(Self.age), time >= askedAt {
                 return known.answer
             }

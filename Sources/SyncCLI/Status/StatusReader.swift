@@ -4,6 +4,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncS3
 import SyncSystem
 import SystemPackage
 
@@ -54,7 +55,7 @@ struct StatusReader {
     }
 
     private func read(
-        _ ledger: Ledger, _ store: (StoreIdentity, String?), _ shared: [FilePath: StatusReport.SharedVacation]
+        _ ledger: Ledger, _ store: StoreLook, _ shared: [FilePath: StatusReport.SharedVacation]
     ) throws -> Status {
         let overview = try ledger.overview()
         var report = StatusReport(
@@ -68,7 +69,8 @@ struct StatusReader {
                 name: installation.machineName),
             elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage),
             watched: installation.settings.watch,
-            holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.0, storeError: store.1)
+            holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.identity,
+            storeError: store.error, storeNote: store.note)
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
         report.guests = StatusReport.Guests(
@@ -141,12 +143,19 @@ struct StatusReader {
         return backlog
     }
 
-    private func lookAtStore() async -> (StoreIdentity, String?) {
+    private struct StoreLook {
+        let identity: StoreIdentity
+        let error: String?
+        /// What it does otherwise than the configuration says.
+        var note: String?
+    }
+
+    private func lookAtStore() async -> StoreLook {
         let store: any ObjectStore
         do {
             store = try await workspace.ledger { [installation] in try installation.makeStore($0, access: .reads) }
         } catch {
-            return (installation.configuredIdentity, "\(error)")
+            return StoreLook(identity: installation.configuredIdentity, error: "\(error)")
         }
         let failure = await withTaskGroup(of: String?.self) { group in
             group.addTask {
@@ -167,6 +176,9 @@ struct StatusReader {
             return first
         }
         await store.close()
-        return (store.identity, failure)
+        let ignored = (store as? S3Store)?.ignoredClass.map {
+            "It stores new photos in \($0.seen), and takes no notice of store.storage_class: \($0.wanted)."
+        }
+        return StoreLook(identity: store.identity, error: failure, note: ignored)
     }
 }

@@ -21,6 +21,8 @@ struct StatusReport: Encodable {
         @Nullable var error: String?
         /// Since when it is not, as far as the agent has met it.
         @Nullable var since: Date?
+        /// What it does otherwise than the configuration says.
+        @Nullable var note: String?
     }
 
     struct Folder: Encodable {
@@ -245,12 +247,12 @@ extension StatusReport {
         delayed: [PhotoStatus] = [],
         verification: VerificationStatus = VerificationStatus(), catalog: Catalog = Catalog(),
         elsewhere: [OtherDamage] = [], watched: [WatchedFolder],
-        holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?
+        holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?, storeNote: String? = nil
     ) {
         agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
         self.store = Store(
             type: store.type, location: store.location, reachable: storeError == nil, error: storeError,
-            since: storeError == nil ? nil : overview.store?.since)
+            since: storeError == nil ? nil : overview.store?.since, note: storeNote)
         folders = watched.map { folder in
             let known = overview.folders.first { $0.record.path == folder.path }
             let tallies = known?.tallies ?? PhotoTallies()

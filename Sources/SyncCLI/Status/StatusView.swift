@@ -49,6 +49,7 @@ struct StatusView {
         if let error = report.store.error {
             lines += terminal.wrapped(error, indent: 8)
         }
+        if let note = report.store.note { lines += terminal.wrapped(note, indent: 8) }
         if let lastSyncAt = report.lastSyncAt {
             let when = TextLayout.wrapped("\(Quantities.ago(lastSyncAt, now: now)), the last whole pass", to: width - 8)
             lines += table.rows("Synced", last: when)

@@ -56,7 +56,10 @@ struct CostReport: Encodable {
     /// When the store was last asked for the classes of all objects.
     @Nullable var classesRefreshedAt: Date?
     var classes: [Class]
+    /// Of the classes that have a price.
     var monthlyUSD: Double
+    /// Classes that the price table does not have: they are in no sum.
+    var unpriced: [String]
     /// Against all of it in STANDARD.
     var savedMonthlyUSD: Double
     /// What deleting or overwriting all that is inside its minimum of days would cost, at most.
@@ -120,6 +123,7 @@ extension CostReport {
                 monthlyUSD: $0.monthlyUSD?.roundedUSD)
         }
         monthlyUSD = cost.monthlyUSD.roundedUSD
+        unpriced = cost.unpriced.map(\.rawValue)
         // A small loss is rounded to minus zero; a plain one reads better.
         savedMonthlyUSD = cost.savedMonthlyUSD.roundedUSD + 0
         earlyDeletionUSD = cost.earlyDeletionUSD.roundedUSD
@@ -210,13 +214,19 @@ struct CostView {
             let (objects, bytes) = report.classes.reduce((0, Int64(0))) { ($0.0 + $1.objects, $0.1 + $1.bytes) }
             lines.append(
                 table.row(
-                    "all", Quantities.count(objects), Quantities.bytes(bytes), Quantities.dollars(report.monthlyUSD)))
+                    "all", Quantities.count(objects), Quantities.bytes(bytes),
+                    (report.unpriced.isEmpty ? "" : "over ") + Quantities.dollars(report.monthlyUSD)))
         }
         return lines
     }
 
     private var sumLines: [String] {
         var lines: [String] = []
+        if !report.unpriced.isEmpty {
+            let names = report.unpriced.map(\.escapingControls).joined(separator: ", ")
+            lines += terminal.wrapped(
+                "Not in the sums, because no price is known: \(names). A file of prices (cost.prices) can have it.")
+        }
         if report.savedMonthlyUSD > 0 {
             lines.append("Archiving saves \(Quantities.dollars(report.savedMonthlyUSD)) a month.")
         } else if report.savedMonthlyUSD < 0 {

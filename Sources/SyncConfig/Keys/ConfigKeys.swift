@@ -84,12 +84,13 @@ enum ConfigKeys {
         "How often a request is sent in all, when its failure may pass, before the photo waits for another try.")
 
     static let dualStack = ConfigKey(
-        "store.dualstack", .flag, default: false, traits: KeyTraits(store: .s3),
-        "Whether Amazon's endpoints for IPv6 and IPv4 are asked. Not with an endpoint of one's own.")
+        "store.dualstack", ValueKind.flag.orNull(), default: nil, traits: KeyTraits(store: .s3, example: "false"),
+        "Whether Amazon's endpoints for IPv6 and IPv4 are asked, those that give credentials included. Not with an endpoint of "
+            + "one's own. Without it AWS_USE_DUALSTACK_ENDPOINT and the profile decide.")
     static let fips = ConfigKey(
-        "store.fips", .flag, default: false, traits: KeyTraits(store: .s3),
-        "Whether Amazon's endpoints for FIPS 140 are asked, which some regions have. Not with an endpoint of one's own."
-    )
+        "store.fips", ValueKind.flag.orNull(), default: nil, traits: KeyTraits(store: .s3, example: "false"),
+        "Whether Amazon's endpoints for FIPS 140 are asked, which some regions have, those that give credentials included. "
+            + "Not with an endpoint of one's own. Without it AWS_USE_FIPS_ENDPOINT and the profile decide.")
 
     static let catalog = ConfigKey(
         "store.catalog", .choice, default: CatalogSwitch.on,

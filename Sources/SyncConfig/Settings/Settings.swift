@@ -44,6 +44,12 @@ extension Settings {
         serve = ServeSettings(from: &reader)
         notify = NotifySettings(from: &reader)
         metrics = MetricsSettings(from: &reader, watched: watch)
+        if case .s3(let s3) = store, s3.isAccessPoint, tiers.mode == .bucket {
+            let origin = reader.isSet(ConfigKeys.tierMode.path) ? "" : " (the default)"
+            reader.add(
+                "is bucket\(origin), and rules for a bucket cannot be set through an access point (store.bucket); set "
+                    + "tiers.mode: agent, or off, or name the bucket", at: ConfigKeys.tierMode.path)
+        }
     }
 
     private static func watchedFolders(
@@ -142,8 +148,9 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var partSize: Int
     /// Of one request, the first included.
     package var attempts: Int
-    package var dualStack: Bool
-    package var fips: Bool
+    /// `nil`: the AWS environment decides.
+    package var dualStack: Bool?
+    package var fips: Bool?
 
     package init(
         bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
@@ -151,7 +158,7 @@ package struct S3StoreSettings: Hashable, Sendable {
         checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
         tags: [String: String] = [:], requestPayer: RequestPayer = .owner,
         partSize: Int = 16 << 20, attempts: Int = 3,
-        dualStack: Bool = false, fips: Bool = false
+        dualStack: Bool? = nil, fips: Bool? = nil
     ) {
         self.bucket = bucket
         self.region = region
@@ -171,6 +178,11 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.dualStack = dualStack
         self.fips = fips
     }
+}
+
+extension S3StoreSettings {
+    /// Whether ``bucket`` is the ARN of one, whole or not.
+    var isAccessPoint: Bool { bucket.hasPrefix("arn:") }
 }
 
 extension StoreSettings {
@@ -209,7 +221,7 @@ extension StoreSettings {
                     "is missing; a store of type s3 needs the bucket's name", at: ConfigKeys.bucket.path,
                     line: reader.line(of: ConfigKeys.storeType.path))
             }
-            for key in [ConfigKeys.dualStack, ConfigKeys.fips] where s3.endpoint != nil && reader.value(key) {
+            for key in [ConfigKeys.dualStack, ConfigKeys.fips] where s3.endpoint != nil && reader.value(key) == true {
                 reader.add(
                     "chooses an endpoint of Amazon's, and store.endpoint names another one; take one of them out",
                     at: key.path)

@@ -44,7 +44,7 @@ package struct ConfigTemplate: Sendable {
         lines += section("store", values: storeValues)
         lines += watchLines
         for name in KeyTree.names(in: "") where !["user", "store", "watch"].contains(name) {
-            lines += section(name, values: zoneValues.merging(originalValues) { $1 })
+            lines += section(name, values: zoneValues.merging(originalValues) { $1 }.merging(tierValues) { $1 })
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -95,6 +95,12 @@ package struct ConfigTemplate: Sendable {
     private var originalValues: [String: String] {
         let key = ConfigKeys.originals
         return originals == key.fallback ? [:] : [key.path: key.kind.render(originals)]
+    }
+
+    /// The default is refused with an access point.
+    private var tierValues: [String: String] {
+        guard case .s3(let s3) = store, s3.isAccessPoint else { return [:] }
+        return [ConfigKeys.tierMode.path: ConfigKeys.tierMode.kind.render(.agent)]
     }
 
     private var storeType: StoreType {

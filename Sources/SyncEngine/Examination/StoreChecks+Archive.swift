@@ -34,7 +34,7 @@ extension StoreChecks {
             guard try await store.head(key)?.storageClass == storageClass else { return .lacking }
             // What is listed is believed: by that the ledger goes, and nearly every bill.
             return try await listed(key)?.storageClass == storageClass ? .taken : .listedElsewhere
-        } catch let error as StoreError where [.unsupported, .invalidRequest].contains(error.code) {
+        } catch let error as StoreError where [.unsupported, .invalidRequest, .settingRefused].contains(error.code) {
             return .lacking
         }
     }

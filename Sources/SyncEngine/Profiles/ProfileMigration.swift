@@ -216,19 +216,20 @@ struct ArchivedPhotoMover: Sendable {
         let type = old.contentType ?? MediaType.jpeg.name
         let attributes = ObjectAttributes(contentType: type, metadata: metadata)
         var key = try keys.archivedPhoto(profile: profile, month: place.month, event: event.inKey)
-        var isStored = try await put(body, at: key, attributes)
-        if !isStored, book.isMerged(place.profile) {
+        var stored = try await put(body, at: key, attributes)
+        if stored == nil, book.isMerged(place.profile) {
             // Both profiles have an event of this id.
             key = try keys.archivedPhoto(
                 profile: profile, month: place.month, event: event.inKey, besides: old.photoMD5 ?? body.digest.md5)
-            isStored = try await put(body, at: key, attributes)
+            stored = try await put(body, at: key, attributes)
         }
-        guard isStored else { return .left("another photo is stored as \(key)") }
+        guard let stored else { return .left("another photo is stored as \(key)") }
         // What is there already is no copy of itself.
         guard key != place.key else { return .left("it has this profile's name already") }
         let record = ObjectRecord(
             key: key, size: body.size, md5: old.photoMD5, sha256: body.digest.sha256, contentType: type,
-            width: old.width, height: old.height, storedAt: time.now())
+            storageClass: stored.storageClass, width: old.width, height: old.height, storedAt: time.now(),
+            etag: stored.etag)
         try await ledger.finish {
             try $0.moveArchivedPhoto(place.key, to: record, profile: profile)
         }
@@ -253,18 +254,23 @@ struct ArchivedPhotoMover: Sendable {
         return (pseudonym, pseudonym + String(decoding: place.eventID.utf8.dropFirst(id.utf8.count), as: UTF8.self))
     }
 
-    /// - Returns: whether the store proves that it holds these bytes under the key.
-    private func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> Bool {
+    /// - Returns: how the store holds these bytes under the key; `nil` where it does not prove that it does.
+    private func put(
+        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes
+    ) async throws -> (etag: String?, storageClass: StorageClass)? {
         do {
-            if case .holds = try await ProvenPut(store)(body, at: key, attributes, .ifAbsent) { return true }
-            return false
+            guard
+                case .holds(let etag, let storageClass) = try await ProvenPut(store)(
+                    body, at: key, attributes, .ifAbsent)
+            else { return nil }
+            return (etag, storageClass)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
             // An earlier run came so far, or somebody else's photo is there.
         }
         guard let stored = try await store.head(key),
             // One picture of two events.
             stored.metadata[MetadataName.originalCreatedAt] == attributes.metadata[MetadataName.originalCreatedAt]
-        else { return false }
-        return try await ObjectReadback(store).holds(body, as: stored)
+        else { return nil }
+        return try await ObjectReadback(store).holds(body, as: stored) ? (stored.etag, stored.storageClass) : nil
     }
 }

@@ -71,6 +71,21 @@ package struct AWSEnvironment: Sendable {
         return try sharedFiles.config().setting("region", of: profile) ?? "us-east-1"
     }
 
+    /// Which of Amazon's endpoints are asked (AWS SDKs and Tools Reference Guide, "Dual-stack and FIPS endpoints").
+    /// - Parameters: what the configuration says, which comes first.
+    package func form(dualStack: Bool?, fips: Bool?) throws(StoreError) -> EndpointForm {
+        var form: EndpointForm = []
+        if try isOn("use_dualstack_endpoint", configured: dualStack) { form.insert(.dualStack) }
+        if try isOn("use_fips_endpoint", configured: fips) { form.insert(.fips) }
+        return form
+    }
+
+    private func isOn(_ setting: String, configured: Bool?) throws(StoreError) -> Bool {
+        if let configured { return configured }
+        if let text = variables["AWS_\(setting.uppercased())"] { return text.lowercased() == "true" }
+        return try sharedFiles.config().setting(setting, of: profile)?.lowercased() == "true"
+    }
+
     /// `nil` for Amazon's own.
     /// - Parameters:
     ///   - service: as a section `[services NAME]` calls it: `s3`, `sts`, `sso`, `sso_oidc`.

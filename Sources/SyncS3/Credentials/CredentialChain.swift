@@ -20,15 +20,18 @@ package struct CredentialChain: Sendable {
     /// - Parameters:
     ///   - transport: reaches the endpoints on this machine and network, past any proxy.
     ///   - region: of the store, where it is Amazon's: roles are taken there. `nil`: that of environment and profile.
+    ///   - form: of the endpoints of Amazon that give credentials.
     ///   - pool: reads files and waits for programs.
     ///   - patience: with each answer of such an endpoint; by default a second or two, as most machines have none.
+    ///   - warn: is told what people have to know and no request fails of.
     package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, region: String? = nil, pool: BlockingPool,
-        patience: Duration? = nil, now: @escaping @Sendable () -> Date
+        environment: AWSEnvironment, transport: any HTTPTransport, region: String? = nil, form: EndpointForm = [],
+        pool: BlockingPool, patience: Duration? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date
     ) {
         let services = CredentialServices(
-            environment: environment, transport: transport, storeRegion: region, pool: pool, patience: patience,
-            now: now)
+            environment: environment, transport: transport, storeRegion: region, form: form, pool: pool,
+            patience: patience, warn: warn, now: now)
         let shared =
             [
                 ProfileCredentials(services), services.container, services.instance,

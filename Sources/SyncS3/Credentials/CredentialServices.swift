@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import SyncCore
 package import SyncSystem
+import SystemPackage
 
 /// The services of AWS that give credentials, and how they are reached.
 package struct CredentialServices: Sendable {
@@ -27,17 +28,25 @@ package struct CredentialServices: Sendable {
     let environment: AWSEnvironment
     let pool: BlockingPool
     let now: @Sendable () -> Date
+    let renewedTokens = RenewedTokens()
+    private let form: EndpointForm
+    private let warn: @Sendable (String) -> Void
     private let transport: any HTTPTransport
     private let storeRegion: String?
     private let patience: Duration?
 
     /// - Parameters:
     ///   - storeRegion: where roles are taken; `nil`: in the region of environment and profile.
+    ///   - form: of Amazon's endpoints.
     ///   - patience: with each answer; `nil` for the usual one.
+    ///   - warn: is told what people have to know and no request fails of.
     package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, storeRegion: String? = nil, pool: BlockingPool,
-        patience: Duration? = nil, now: @escaping @Sendable () -> Date
+        environment: AWSEnvironment, transport: any HTTPTransport, storeRegion: String? = nil, form: EndpointForm = [],
+        pool: BlockingPool, patience: Duration? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date
     ) {
+        self.form = form
+        self.warn = warn
         self.environment = environment
         self.transport = transport
         self.storeRegion = storeRegion
@@ -63,9 +72,8 @@ package struct CredentialServices: Sendable {
 
     /// - Returns: the base of its URLs.
     func url(of service: Service, in region: String) async throws -> HTTPURL {
-        let end = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
         let endpoint = try await pool.run { [environment] in try environment.endpoint(of: service.rawValue) }
-        let text = endpoint ?? "https://\(service.host).\(region).\(end)"
+        let text = endpoint ?? "https://\(form.credentialHost(service.host, in: region))"
         guard let url = MetadataURL.parse(text) else {
             throw StoreError(
                 .credentialsRejected,
@@ -87,6 +95,54 @@ package struct CredentialServices: Sendable {
                 StoreError.Code(error),
                 "\(service.rawValue) at \(request.url.scheme)://\(request.url.authority) cannot be asked: \(error.message)"
             )
+        }
+    }
+}
+
+extension CredentialServices {
+    /// Keeps a renewed token, whatever becomes of its file.
+    /// - Parameter path: of the file of the AWS tools' cache, which the next program looks for it in.
+    /// - Throws: `CancellationError`.
+    func keep(_ token: SignOnToken, as text: String, at path: String, of profile: String) async throws {
+        renewedTokens.keep(token, at: path)
+        do {
+            _ = try await pool.run {
+                try NewFile.save(text.utf8, to: FilePath(path), permissions: .ownerReadWrite, overwrites: true)
+            }
+            renewedTokens.forget(path)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            guard renewedTokens.isNews(path) else { return }
+            warn(
+                "the renewed single sign-on token of \(Profiles.quoted(profile)) cannot be written to "
+                    + "\(path.escapingControls) (\(error)): it is used until this process ends, and then aws sso login "
+                    + "--profile \(profile.escapingControls) may be needed; let the file be written")
+        }
+    }
+}
+
+/// Tokens that were renewed and stand in no file: the one that is there may be spent.
+final class RenewedTokens: Sendable {
+    private struct State {
+        var tokens: [String: SignOnToken] = [:]
+        var told: Set<String> = []
+    }
+
+    private let state = Mutex(State())
+
+    func keep(_ token: SignOnToken, at path: String) { state.withLock { $0.tokens[path] = token } }
+
+    func forget(_ path: String) { state.withLock { $0.tokens[path] = nil } }
+
+    /// Whether it is said for the first time that one cannot be written.
+    func isNews(_ path: String) -> Bool { state.withLock { $0.told.insert(path).inserted } }
+
+    /// The one that is good for longer: somebody may have signed in meanwhile.
+    func latest(_ file: SignOnToken, at path: String) -> SignOnToken {
+        state.withLock { state in
+            guard let kept = state.tokens[path], kept.end > file.end else { return file }
+            return kept
         }
     }
 }

@@ -2,7 +2,6 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncSystem
-import SystemPackage
 
 /// The role of a profile for which somebody has signed in with `aws sso login` (IAM Identity Center).
 ///
@@ -111,8 +110,13 @@ struct SignOnCredentials: Sendable {
 
     private func token(of session: Session) async throws -> String {
         let text = try await services.pool.run { [services] in try services.environment.readFile(session.path) }
-        guard let text else { throw signIn("is not there") }
-        guard let file = SignOnToken(text) else { throw signIn("cannot be read") }
+        guard let text else {
+            // Whoever signs out deletes it.
+            services.renewedTokens.forget(session.path)
+            throw signIn("is not there")
+        }
+        guard let stored = SignOnToken(text) else { throw signIn("cannot be read") }
+        let file = services.renewedTokens.latest(stored, at: session.path)
         let now = services.now()
         if file.end.timeIntervalSince(now) > Self.margin { return file.accessToken }
         do {
@@ -144,9 +148,8 @@ struct SignOnCredentials: Sendable {
         let end = services.now().addingTimeInterval(TimeInterval(new.expiresIn))
         let text = file.text(accessToken: new.accessToken, end: end, refreshToken: new.refreshToken)
         // The one that was used may be spent: the AWS tools have to find the new one.
-        try await services.pool.run {
-            _ = try? NewFile.save(
-                text.utf8, to: FilePath(session.path), permissions: .ownerReadWrite, overwrites: true)
+        if let token = SignOnToken(text) {
+            try await services.keep(token, as: text, at: session.path, of: profile)
         }
         return new.accessToken
     }

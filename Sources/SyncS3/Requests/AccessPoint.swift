@@ -20,6 +20,19 @@ package struct EndpointForm: OptionSet, Hashable, Sendable {
         let name = service + (contains(.fips) ? "-fips" : "") + (contains(.dualStack) ? ".dualstack" : "")
         return "\(name).\(region).\(end)"
     }
+
+    /// Of a service that gives credentials (`sts`, `portal.sso`, `oidc`). Those of GovCloud meet FIPS under their plain names.
+    ///
+    /// Source: the endpoint rules of botocore 1.43 for sts, sso and sso-oidc.
+    func credentialHost(_ service: String, in region: String) -> String {
+        let isChinese = region.hasPrefix("cn-")
+        let isFIPS = contains(.fips) && (contains(.dualStack) || !region.hasPrefix("us-gov-"))
+        let end =
+            contains(.dualStack)
+            ? isChinese ? "api.amazonwebservices.com.cn" : "api.aws"
+            : isChinese ? "amazonaws.com.cn" : "amazonaws.com"
+        return "\(service)\(isFIPS ? "-fips" : "").\(region).\(end)"
+    }
 }
 
 /// An access point of a bucket, named by its ARN in the bucket's place: `arn:aws:s3:eu-west-1:123456789012:accesspoint/photos`

@@ -220,6 +220,31 @@ extension S3Requests {
             to: address.url(query: [HTTPQueryItem("publicAccessBlock")]))
     }
 
+    /// GetObjectTagging.
+    func tagging(of key: ObjectKey) -> HTTPRequest {
+        HTTPRequest(.get, url(key, query: [HTTPQueryItem("tagging")]))
+    }
+
+    /// PutObjectTagging, of those of the configuration.
+    func setTagging(of key: ObjectKey) -> HTTPRequest {
+        let tags = tags.values.sorted { $0.key < $1.key }.map {
+            "<Tag><Key>\($0.key.xmlEscaped)</Key><Value>\($0.value.xmlEscaped)</Value></Tag>"
+        }
+        return sending(
+            .put, "<Tagging xmlns=\"\(Self.namespace)\"><TagSet>\(tags.joined())</TagSet></Tagging>",
+            to: url(key, query: [HTTPQueryItem("tagging")]))
+    }
+
+    /// GetPublicAccessBlock.
+    package func publicAccessBlock() -> HTTPRequest {
+        HTTPRequest(.get, address.url(query: [HTTPQueryItem("publicAccessBlock")]))
+    }
+
+    /// ListObjectsV2 of one object of the bucket, whether it is below the prefix or not.
+    package func listAnything() -> HTTPRequest {
+        HTTPRequest(.get, address.url(query: [HTTPQueryItem("list-type", "2"), HTTPQueryItem("max-keys", "1")]))
+    }
+
     /// GetBucketLifecycleConfiguration.
     package func lifecycle() -> HTTPRequest {
         HTTPRequest(.get, address.url(query: [HTTPQueryItem("lifecycle")]))

@@ -21,6 +21,8 @@ package struct S3Capabilities: Hashable, Sendable {
     package internal(set) var provenClasses: Set<StorageClass> = []
     /// Storage classes in which objects were seen after they were stored there. That says nothing of copies.
     package internal(set) var takenClasses: Set<StorageClass> = []
+    /// In which class objects were seen after they were put into one, by that one.
+    package internal(set) var putClasses: [StorageClass: StorageClass] = [:]
     /// Whether a copy in place has to name type and metadata.
     package internal(set) var namesMetadataInCopies = false
     /// Whether it takes the header that asks a listing for restores.
@@ -101,6 +103,7 @@ package struct S3Capabilities: Hashable, Sendable {
 /// What is learned of an endpoint, as texts that outlive the process.
 extension S3Capabilities {
     private static let classPrefix = "class "
+    private static let putPrefix = "put "
     /// Nothing is recalled by it: what matters is that it stands in place of a refusal.
     private static let taken = "taken"
 
@@ -114,6 +117,7 @@ extension S3Capabilities {
         if !settled.contains(.checksum) { facts["checksums"] = Self.text(checksums) }
         if let encryptsCopies { facts["encrypted-copies"] = Self.text(encryptsCopies) }
         if let restoresInLists { facts["restores-in-lists"] = Self.text(restoresInLists) }
+        for (wanted, seen) in putClasses { facts[Self.putPrefix + wanted.rawValue] = seen.rawValue }
         for name in takenClasses { facts[Self.classPrefix + name.rawValue] = Self.taken }
         for name in provenClasses { facts[Self.classPrefix + name.rawValue] = Self.text(true) }
         for name in refusedClasses { facts[Self.classPrefix + name.rawValue] = Self.text(false) }
@@ -134,6 +138,9 @@ extension S3Capabilities {
             case "encrypted-copies": encryptsCopies = Self.flag(text)
             case "copies-name-metadata": namesMetadataInCopies = Self.flag(text) ?? namesMetadataInCopies
             case "restores-in-lists": restoresInLists = Self.flag(text)
+            case _ where name.hasPrefix(Self.putPrefix):
+                putClasses[StorageClass(rawValue: String(name.dropFirst(Self.putPrefix.count)))] = StorageClass(
+                    rawValue: text)
             default:
                 guard name.hasPrefix(Self.classPrefix), let isThere = Self.flag(text) else { continue }
                 let storageClass = StorageClass(rawValue: String(name.dropFirst(Self.classPrefix.count)))

@@ -25,12 +25,15 @@ final class S3Client: Sendable {
     /// `nil` where nobody keeps anything.
     let memory: S3FactStore?
     let transport: any HTTPTransport
+    let warn: @Sendable (String) -> Void
     private let learned: Mutex<Learned>
 
     init(
         knowledge: EndpointFacts, prefix: String, settings: S3Settings, credentials: CredentialCache,
-        transport: any HTTPTransport, memory: (any EndpointFactStore)?, now: @escaping @Sendable () -> Date
+        transport: any HTTPTransport, memory: (any EndpointFactStore)?, warn: @escaping @Sendable (String) -> Void,
+        now: @escaping @Sendable () -> Date
     ) {
+        self.warn = warn
         self.prefix = prefix
         self.settings = settings
         self.credentials = credentials

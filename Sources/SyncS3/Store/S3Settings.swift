@@ -21,14 +21,16 @@ package struct S3Settings: Hashable, Sendable {
     package var tags: S3Tags
     package var requesterPays: Bool
     package var parts: PartSizes
-    /// Of Amazon's endpoint.
-    package var form: EndpointForm
+    /// Whether Amazon's endpoints of this kind are asked; `nil` where environment and profile decide.
+    package var dualStack: Bool?
+    package var fips: Bool?
 
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
         conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: S3Tags = S3Tags(),
-        requesterPays: Bool = false, parts: PartSizes = PartSizes(), form: EndpointForm = []
+        requesterPays: Bool = false, parts: PartSizes = PartSizes(), dualStack: Bool? = nil,
+        fips: Bool? = nil
     ) {
         self.bucket = bucket
         self.region = region
@@ -43,7 +45,8 @@ package struct S3Settings: Hashable, Sendable {
         self.tags = tags
         self.requesterPays = requesterPays
         self.parts = parts
-        self.form = form
+        self.dualStack = dualStack
+        self.fips = fips
     }
 
     /// Whether the store is Amazon's own, and bills as it does.
@@ -54,8 +57,19 @@ package struct S3Settings: Hashable, Sendable {
     }
 
     func address(in environment: AWSEnvironment) throws(StoreError) -> S3Address {
-        try S3Address(
-            bucket: bucket, region: try environment.region(configured: region),
-            endpoint: environment.endpoint(configured: endpoint), addressing: addressing, form: form)
+        let endpoint = try environment.endpoint(configured: endpoint)
+        // Environment and profile mean Amazon's endpoints, and not one that is named.
+        let form =
+            try endpoint == nil
+            ? self.form(in: environment)
+            : environment.form(dualStack: dualStack ?? false, fips: fips ?? false)
+        return try S3Address(
+            bucket: bucket, region: try environment.region(configured: region), endpoint: endpoint,
+            addressing: addressing, form: form)
+    }
+
+    /// Of all endpoints of Amazon's.
+    func form(in environment: AWSEnvironment) throws(StoreError) -> EndpointForm {
+        try environment.form(dualStack: dualStack, fips: fips)
     }
 }

@@ -5,11 +5,15 @@ extension S3Store {
     package enum BucketCreation: Hashable, Sendable {
         /// It is new. `openBecause`: why the store does not block public access to it; `nil` where it does.
         case created(openBecause: String?)
-        /// It is there already, and these credentials may use it. Nothing was changed.
-        case existing
+        /// It is there already, and these credentials may use it. Nothing was changed. `isOpen`: nothing blocks public
+        /// access to it, as far as the store tells.
+        case existing(isOpen: Bool)
+        /// It is there already, was empty, and nothing blocked public access to it, which is blocked now.
+        case closed
     }
 
-    /// Makes the store's bucket where there is none, in the store's region, and blocks public access to it.
+    /// Makes the store's bucket where there is none, in the store's region, and blocks public access to it. One that is there,
+    /// is empty, and has no word on public access is taken for one that an earlier call made and could not close.
     /// - Throws: ``StoreError``: `.alreadyExists` when the name is taken by others, `.wrongRegion` when the bucket is
     ///   elsewhere; `CancellationError`.
     package func createBucket() async throws -> BucketCreation {
@@ -18,11 +22,11 @@ extension S3Store {
             throw client.error(
                 .invalidRequest, context, "an access point is made for a bucket that is there; name a bucket")
         }
-        if try await isThere(context) { return .existing }
+        if try await isThere(context) { return try await existing(context) }
         let response = try await client.send(context) { $0.createBucket() }
         switch (response.status, ErrorReply(response).code) {
         case (200, _) where !response.isErrorDocument && !response.isPage: break
-        case (_, "BucketAlreadyOwnedByYou"): return .existing
+        case (_, "BucketAlreadyOwnedByYou"): return try await existing(context)
         case (_, "BucketAlreadyExists"): throw taken(context, "is another account's")
         case (_, "OperationAborted"):
             throw client.error(
@@ -37,11 +41,61 @@ extension S3Store {
             throw failure
         default: throw client.failure(response, context)
         }
-        let block = try await client.send(context) { $0.blockPublicAccess() }
-        if [200, 204].contains(block.status), !block.isErrorDocument, !block.isPage {
-            return .created(openBecause: nil)
+        return .created(openBecause: try await block(context, "was created"))
+    }
+
+    /// How often the block of public access is asked for: a bucket must not stay open for a lost answer.
+    private static let blockAttempts = 3
+
+    /// Also when the task is cancelled.
+    /// - Parameter what: became of the bucket, for the error.
+    /// - Returns: why the store does not block public access; `nil` where it does.
+    /// - Throws: ``StoreError`` when it cannot be known, with what to do; `CancellationError`.
+    private func block(_ context: S3RequestContext, _ what: String) async throws -> String? {
+        var failure: StoreError?
+        for _ in 0..<Self.blockAttempts {
+            do {
+                let reply = try await client.send(context) {
+                    var request = $0.blockPublicAccess()
+                    request.isCancellable = false
+                    return request
+                }
+                if [200, 204].contains(reply.status), !reply.isErrorDocument, !reply.isPage { return nil }
+                let (refusal, code) = (client.failure(reply, context), ErrorReply(reply).code)
+                guard [.serverFailed, .throttled].contains(refusal.code) || code == "OperationAborted" else {
+                    // Servers that do not know of it may take it for a bucket to be made: there is one.
+                    return refusal.code == .conflict
+                        ? "\(context.address.endpoint) answers \(reply.status) \((code ?? "").escapingControls)"
+                        : refusal.message
+                }
+                failure = refusal
+            } catch let error as StoreError {
+                failure = error
+                guard error.isTransient else { break }
+            }
         }
-        return .created(openBecause: client.failure(block, context).message)
+        var error = failure ?? client.error(.serverFailed, context, "no answer")
+        error.message =
+            "the bucket \(context.address.bucket) \(what), and public access to it is not blocked yet (\(error.message)); "
+            + "run sync-agent init --create-bucket again, which blocks it as long as the bucket is empty"
+        throw error
+    }
+
+    /// What is there may be what an earlier run could not close: that is open by nobody's will, and empty.
+    private func existing(_ context: S3RequestContext) async throws -> BucketCreation {
+        let reply = try await client.send(context) { $0.publicAccessBlock() }
+        switch reply.publicAccess {
+        case .blocked, .untold: return .existing(isOpen: false)
+        // At Amazon somebody has said so; Ceph tells it of each new bucket.
+        case .open where context.address.isAmazon: return .existing(isOpen: true)
+        case .open, .undecided: break
+        }
+        let listing = try await client.send(context) { $0.listAnything() }
+        guard listing.status == 200,
+            let found = try? XMLElement(document: listing.body, root: "ListBucketResult"),
+            found.first("Contents") == nil
+        else { return .existing(isOpen: true) }
+        return try await block(context, "is there") == nil ? .closed : .existing(isOpen: true)
     }
 
     private func isThere(_ context: S3RequestContext) async throws -> Bool {
@@ -75,5 +129,25 @@ extension S3Store {
             .alreadyExists, context,
             "a bucket named \(context.address.bucket) is there already and \(what); take another name (names of buckets are "
                 + "unique among all accounts)")
+    }
+}
+
+extension HTTPResponse {
+    fileprivate enum PublicAccess {
+        case blocked
+        case open
+        case undecided
+        /// The store does not know of it, or does not tell: no reason to say anything.
+        case untold
+    }
+
+    /// What GetPublicAccessBlock says.
+    fileprivate var publicAccess: PublicAccess {
+        if status == 404, ErrorReply(self).code == "NoSuchPublicAccessBlockConfiguration" { return .undecided }
+        guard status == 200, let found = try? XMLElement(document: body, root: "PublicAccessBlockConfiguration") else {
+            return .untold
+        }
+        let names = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+        return names.allSatisfy { found[$0]?.lowercased() == "true" } ? .blocked : .open
     }
 }

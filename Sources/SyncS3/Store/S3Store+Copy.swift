@@ -192,8 +192,10 @@ extension S3Store {
             client: client, context: context, key: key, body: body, path: path, stamp: stamp, attributes: attributes,
             parts: sizes.parts(of: body.size))
         let made = try await upload.run(wanting: condition == .ifAbsent ? .condition : [])
+        try await restoreTags(of: key, context)
         return PutReceipt(
-            etag: made.etag, provesParts: made.isProven, storageClass: storedClass(attributes.storageClass))
+            etag: made.etag, provesParts: made.isProven,
+            storageClass: await storedClass(attributes.storageClass, at: key, context))
     }
 
     /// Takes back the parts of uploads that were begun and given up, by this process or an earlier one, as the memory

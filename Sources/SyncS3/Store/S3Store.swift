@@ -22,10 +22,12 @@ package final class S3Store: ObjectStore {
     ///   - environment: the process's, as `ProcessInfo` gives it.
     ///   - bandwidth: by the clock of this machine; `nil` for no limit.
     ///   - memory: keeps what has to outlive the process; `nil` to forget it.
+    ///   - warn: is told what people have to know and no request fails of, each thing once.
     /// - Throws: ``StoreError`` when a setting cannot be used. Missing credentials are found only by a request.
     package convenience init(
         settings: S3Settings, environment variables: [String: String], bandwidth: BandwidthTimetable? = nil,
-        memory: (any EndpointFactStore)? = nil, now: @escaping @Sendable () -> Date
+        memory: (any EndpointFactStore)? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let environment = AWSEnvironment(
             variables: variables, profile: settings.profile, readFile: SharedFile.read)
@@ -40,13 +42,14 @@ package final class S3Store: ObjectStore {
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)
         }
-        try self.init(settings: settings, environment: environment, transport: transport, memory: memory, now: now)
+        try self.init(
+            settings: settings, environment: environment, transport: transport, memory: memory, warn: warn, now: now)
     }
 
     package init(
         settings: S3Settings, environment: AWSEnvironment, transport: any HTTPTransport,
         memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes? = nil,
-        now: @escaping @Sendable () -> Date
+        warn: @escaping @Sendable (String) -> Void = { _ in }, now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let address = try settings.address(in: environment)
         let prefix = try Self.prefix(settings.prefix)
@@ -55,15 +58,15 @@ package final class S3Store: ObjectStore {
             location: "s3://\(address.bucket)/\(prefix)" + (address.isAmazon ? "" : " at \(address.endpoint)"))
         pool = BlockingPool(name: "credentials", threads: 1)
         let chain = CredentialChain(
-            environment: environment, transport: transport, region: address.isAmazon ? address.region : nil, pool: pool,
-            now: now)
+            environment: environment, transport: transport, region: address.isAmazon ? address.region : nil,
+            form: try settings.form(in: environment), pool: pool, warn: warn, now: now)
         let capabilities = S3Capabilities(
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
             encryption: settings.encryption != .byBucket, tags: !settings.tags.isEmpty)
         client = S3Client(
             knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
             settings: settings, credentials: CredentialCache(chain: chain, now: now),
-            transport: transport, memory: memory, now: now)
+            transport: transport, memory: memory, warn: warn, now: now)
         self.sizes = sizes ?? settings.parts
         unusedProxy = environment.unusedProxy(for: address.endpoint)
     }
@@ -130,7 +133,8 @@ package final class S3Store: ObjectStore {
         }
         let reply = ObjectReply(response)
         return PutReceipt(
-            md5: reply.md5, sha256: reply.sha256, etag: reply.etag, storageClass: storedClass(attributes.storageClass))
+            md5: reply.md5, sha256: reply.sha256, etag: reply.etag,
+            storageClass: await storedClass(attributes.storageClass, at: key, context))
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
@@ -196,12 +200,6 @@ extension S3Store {
         } catch {
             throw StoreError(.invalidRequest, operation: "configure", message: "store.prefix: \(error)")
         }
-    }
-
-    /// Where something is that was put into a class: what a store refuses is learned with the put.
-    func storedClass(_ wanted: StorageClass) -> StorageClass {
-        if wanted == client.settings.storageClass { return wanted }
-        return client.knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted
     }
 
     /// With the configured class, where the caller asks for none.

@@ -131,6 +131,24 @@ import Testing
         try await end(gallery)
     }
 
+    @Test func `the links of what other machines share stay the same from look to look`() async throws {
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server, tiers: "\(Self.served)\nmachine: {name: laptop}")
+            try await home.takeTrip(photos: 2)
+            #expect(try await home.share("--from", "Ana", AgentHome.trip).state == "live")
+            try FileManager.default.removeItem(atPath: home.tree.path("state").string)
+            let gallery = try await ShownGallery.shown(by: home)
+            try await gallery.signIn()
+            let page = try await gallery.ask("/shares").text
+            #expect(page.contains("of the machine laptop") && page.contains("X-Amz-Signature="))
+            // A link is signed for a second.
+            let first = Int(Date().timeIntervalSince1970)
+            _ = try await eventually("another second") { Int(Date().timeIntervalSince1970) > first + 1 ? true : nil }
+            #expect(try await gallery.ask("/shares").text == page)
+            try await end(gallery)
+        }
+    }
+
     @Test func `an album of which somebody wants photos is suggested where restores are`() async throws {
         let home = try AgentHome(restoring: 0, more: "\(Self.served)\n\(Self.archived)")
         let rome = home.gallery.appending("Rome")

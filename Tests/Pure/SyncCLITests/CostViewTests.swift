@@ -57,6 +57,17 @@ import Testing
         #expect(lines(report).contains { $0.hasPrefix("COLD") && $0.hasSuffix("not known") })
     }
 
+    @Test func `a class without a price is named, and the sum is told as less than all`() throws {
+        let report = try report([
+            StoredLoad(storageClass: .intelligentTiering, objects: 1, bytes: gigabyte),
+            StoredLoad(storageClass: .standard, objects: 10, bytes: 10 * gigabyte),
+        ])
+        #expect(report.unpriced == ["INTELLIGENT_TIERING"])
+        let text = lines(report).joined(separator: "\n")
+        #expect(text.contains("over $0.23"), "\(text)")
+        #expect(text.contains("Not in the sums, because no price is known: INTELLIGENT_TIERING."), "\(text)")
+    }
+
     @Test func `it fits 80 columns`() throws {
         let album = Suggestion(
             folder: "/home/ana/Pictures/Vacations/A very long journey to the end of the world", reason: .opened(3),

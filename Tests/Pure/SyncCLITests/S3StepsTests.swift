@@ -30,6 +30,19 @@ import Testing
         #expect(checks.status == (state == .wrong ? .configuration : .done))
     }
 
+    @Test(
+        arguments: [
+            (true, nil, .ok, "stored in STANDARD_IA, as"),
+            (false, .standard, .limited, "stored in STANDARD: the server"),
+            (false, nil, .wrong, "does not have STANDARD_IA"),
+        ] as [(Bool, StorageClass?, Finding.State, String)])
+    func `What a server makes of the configured class is told`(
+        isTaken: Bool, seen: StorageClass?, state: Finding.State, words: String
+    ) {
+        let finding = S3Steps.finding("storage-class", .standardIA, isTaken: isTaken, ignoredFor: seen)
+        #expect(finding.state == state && finding.detail.contains(words), "\(finding.detail)")
+    }
+
     @Test func `An examined store does not believe what earlier runs learned, and is remembered all the same`() {
         let memory = TransientMemory()
         memory.remember("delete-many", value: "no", of: "place")

@@ -37,6 +37,16 @@ import Testing
         return tallies
     }
 
+    @Test func `what the store does otherwise than the configuration says is told once`() {
+        let report = StatusReport(
+            Overview(folders: [], tiers: []), watched: [], holder: nil,
+            store: StoreIdentity(type: "s3", location: "s3://b/"), storeError: nil,
+            storeNote: "It stores new photos in STANDARD.")
+        let view = StatusView(
+            report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
+        #expect(view.text.ranges(of: "It stores new photos in STANDARD.").count == 1)
+    }
+
     @Test func `when all is stored it says so`() {
         let text = view(tallies(uploaded: 3)).text
         #expect(text.contains("Everything is safe."))

@@ -43,6 +43,15 @@ import Testing
         #expect(problem(lines)?.contains(words) == true, "\(problem(lines) ?? "")")
     }
 
+    @Test(arguments: ["", "\ntiers: {mode: bucket}", "\ntiers: {mode: agent}", "\ntiers: {mode: off}"])
+    func `rules for a bucket cannot be set through an access point`(tiers: String) {
+        let point = "arn:aws:s3:eu-west-1:123456789012:accesspoint/photos"
+        let problems = ConfigText("user: ana\nstore: {type: s3, bucket: \"\(point)\"}\(tiers)").problems
+        let isRefused = !tiers.contains("agent") && !tiers.contains("off")
+        #expect(problems.count == (isRefused ? 1 : 0))
+        #expect(!isRefused || problems.first?.contains("set tiers.mode: agent") == true, "\(problems)")
+    }
+
     @Test(
         arguments: [
             ("\"- *.CR2\"", "accepted: a list of rules"), ("[\"*.CR2\"]", "a rule begins with \"- \" (left out) or"),

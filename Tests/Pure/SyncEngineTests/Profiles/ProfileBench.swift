@@ -63,9 +63,9 @@ struct ProfileBench {
         return try await merge.run(from, into: other, isDryRun: isDryRun)
     }
 
-    func migrate(isDryRun: Bool = false) async throws -> ProfileMigration.Summary {
+    func migrate(isDryRun: Bool = false, in store: (any ObjectStore)? = nil) async throws -> ProfileMigration.Summary {
         try await ProfileMigration(
-            store: archive.store, ledger: queue, keys: archive.keys, book: try book(), time: time
+            store: store ?? archive.store, ledger: queue, keys: archive.keys, book: try book(), time: time
         ).run(isDryRun: isDryRun)
     }
 }

@@ -98,6 +98,14 @@ import Testing
         #expect(operations == [.put, .delete])
     }
 
+    @Test func `the class in which the store puts it is noted`() async throws {
+        try bench.addProfile()
+        try await put()
+        _ = try await bench.migrate(in: PlacingStore(base: bench.archive.store))
+        #expect(try bench.ledger.object(try ObjectKey(Self.uuidKey))?.storageClass == .standardIA)
+        #expect(try bench.ledger.object(try ObjectKey(Self.uuidKey))?.etag != nil)
+    }
+
     @Test func `what was signed off follows its photo`() async throws {
         try bench.addProfile()
         try await bench.write(["+17788143739"])
@@ -245,5 +253,18 @@ import Testing
         #expect(
             try await mover.move(place, to: "p1", isDryRun: false) == .left("it has this profile's name already"))
         #expect(bench.keys == [key.rawValue])
+    }
+}
+
+/// Puts all into STANDARD_IA, as a store does whose configuration says so.
+private struct PlacingStore: WrappedStore {
+    let base: any ObjectStore
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        var attributes = attributes
+        attributes.storageClass = .standardIA
+        return try await base.put(body, at: key, attributes: attributes, condition: condition)
     }
 }

@@ -45,7 +45,9 @@ import Testing
         #"{"accessToken": "bearer-1", "expiresAt": "\#(end)", "startUrl": "https://ana.awsapps.com/start"\#(more)}"#
     }
 
-    private func made(_ answers: [Answer], profile: String, token: String?) -> (CredentialChain, ScriptedTransport) {
+    private func made(
+        _ answers: [Answer], profile: String, token: String?, warn: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> (CredentialChain, ScriptedTransport) {
         let transport = ScriptedTransport(answers)
         let environment = AWSEnvironment(variables: ["HOME": "/home/ana"], profile: profile) {
             path throws(StoreError) in
@@ -53,7 +55,7 @@ import Testing
         }
         let chain = CredentialChain(
             environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
-            now: { Self.start })
+            warn: warn, now: { Self.start })
         return (chain, transport)
     }
 
@@ -128,6 +130,24 @@ import Testing
             [.reply(503)], profile: "sso", token: Self.token(until: "2025-12-31T00:00:00Z", more: Self.renewable))
         let error = await #expect(throws: StoreError.self) { try await over.resolve() }
         #expect(error?.code == .serverFailed)
+    }
+
+    @Test func `A renewed token that cannot be written is used as long as it lasts`() async throws {
+        let renewed = Answer.reply(
+            200, [:], #"{"accessToken": "bearer-2", "expiresIn": 28800, "refreshToken": "again-2"}"#)
+        let told = Mutex<[String]>([])
+        let (chain, transport) = made(
+            [renewed, Self.given, Self.given], profile: "sso",
+            token: Self.token(until: "2025-12-31T00:00:00Z", more: Self.renewable),
+            warn: { words in told.withLock { $0.append(words) } })
+        for _ in 0..<2 { #expect(try await chain.resolve().accessKeyID == "SSO") }
+        #expect(
+            transport.requests.map { $0.headers["x-amz-sso_bearer_token"] ?? $0.url.path } == [
+                "/token", "bearer-2", "bearer-2",
+            ])
+        let words = told.withLock { $0 }
+        #expect(words.count == 1 && words[0].contains("cannot be written to /home/ana/.aws/sso/cache/"), "\(words)")
+        #expect(!words.joined().contains("bearer") && !words.joined().contains("again-2"))
     }
 
     @Test func `A session that is over has to be signed in to`() async {

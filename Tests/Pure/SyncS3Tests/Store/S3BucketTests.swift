@@ -30,7 +30,10 @@ import Testing
         #expect(requests[2].text.split(separator: "true").count == 5 && requests[2].headers["Content-MD5"] != nil)
     }
 
-    @Test(arguments: [Answer.error(501, "NotImplemented"), .error(400, "MalformedXML"), .reply(405)])
+    @Test(arguments: [
+        Answer.error(501, "NotImplemented"), .error(400, "MalformedXML"), .reply(405),
+        .error(409, "BucketAlreadyExists"),
+    ])
     func `Where public access cannot be blocked, it is told`(answer: Answer) async throws {
         let made = try ScriptedStore([.reply(404), .reply(200), answer], endpoint: "http://nas:9000")
         guard case .created(let reason?) = try await made.store.createBucket() else {
@@ -40,15 +43,76 @@ import Testing
         #expect(reason.contains("nas:9000"), "\(reason)")
     }
 
+    @Test(arguments: [
+        Answer.reply(503), .failure(TransportError(.timedOut, "no answer")), .error(409, "OperationAborted"),
+    ])
+    func `What may pass is tried again, and what does not pass names the bucket and the next step`(answer: Answer)
+        async throws
+    {
+        let made = try ScriptedStore([.reply(404), .reply(200), answer, answer, .reply(200)])
+        #expect(try await made.store.createBucket() == .created(openBecause: nil))
+        let error = try await error([.reply(404), .reply(200), answer, answer, answer])
+        #expect(
+            error?.message.contains("the bucket b was created, and public access to it is not blocked yet") == true,
+            "\(error?.message ?? "")")
+        #expect(error?.message.contains("run sync-agent init --create-bucket again") == true)
+    }
+
+    private static let undecided = Answer.error(404, "NoSuchPublicAccessBlockConfiguration")
+    private static let blocked = Answer.reply(
+        200, [:],
+        """
+        <PublicAccessBlockConfiguration><BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>\
+        <BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets>\
+        </PublicAccessBlockConfiguration>
+        """)
+    private static let there = Answer.reply(200, ["x-amz-bucket-region": "us-east-1"])
+
     @Test(
         arguments: [
-            [.reply(200, ["x-amz-bucket-region": "us-east-1"])], [.reply(404), .error(409, "BucketAlreadyOwnedByYou")],
-            [.reply(403), ScriptedStore.emptyList],
+            [there, blocked], [.reply(404), .error(409, "BucketAlreadyOwnedByYou"), blocked],
+            [.reply(403), ScriptedStore.emptyList, blocked], [there, .error(501, "NotImplemented")],
+            [there, .error(403, "AccessDenied")],
         ] as [[Answer]])
     func `One that is there already is left as it is`(answers: [Answer]) async throws {
         let made = try ScriptedStore(answers)
-        #expect(try await made.store.createBucket() == .existing)
+        #expect(try await made.store.createBucket() == .existing(isOpen: false))
         #expect(made.transport.requests.count == answers.count)
+    }
+
+    @Test func `One that an earlier run left open and empty is closed`() async throws {
+        let made = try ScriptedStore([Self.there, Self.undecided, ScriptedStore.emptyList, .reply(200)])
+        #expect(try await made.store.createBucket() == .closed)
+        #expect(made.transport.lines == ["HEAD /b", "GET /b", "GET /b", "PUT /b"])
+        #expect(made.transport.requests.last?.url.query.map(\.name) == ["publicAccessBlock"])
+    }
+
+    @Test(
+        arguments: [(nil, .existing(isOpen: true)), ("http://nas:9000", .closed)]
+            as [(String?, S3Store.BucketCreation)])
+    func `Nothing blocked is a decision at Amazon, and what each new bucket says elsewhere`(
+        endpoint: String?, creation: S3Store.BucketCreation
+    ) async throws {
+        let open = Answer.reply(
+            200, [:],
+            """
+            <PublicAccessBlockConfiguration><BlockPublicAcls>false</BlockPublicAcls>\
+            <IgnorePublicAcls>false</IgnorePublicAcls></PublicAccessBlockConfiguration>
+            """)
+        let made = try ScriptedStore([Self.there, open, ScriptedStore.emptyList, .reply(200)], endpoint: endpoint)
+        #expect(try await made.store.createBucket() == creation)
+    }
+
+    @Test func `One that holds something and is open is told, and left as it is`() async throws {
+        let full = Answer.reply(
+            200, [:],
+            """
+            <ListBucketResult><Contents><Key>a</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><Size>1</Size>\
+            </Contents></ListBucketResult>
+            """)
+        let made = try ScriptedStore([Self.there, Self.undecided, full])
+        #expect(try await made.store.createBucket() == .existing(isOpen: true))
+        #expect(made.transport.requests.count == 3)
     }
 
     @Test(

@@ -34,6 +34,33 @@ import Testing
         #expect(receipt.storageClass.rawValue == sent ?? "STANDARD")
     }
 
+    @Test func `A server that ignores the class is noticed at the first put, and only asked once`() async throws {
+        let there = Answer.reply(200, ["Content-Length": "5", "ETag": "\"5d41402abc4b2a76b9719d911017c592\""])
+        let made = try ScriptedStore(
+            [.reply(404), Self.stored, there, .reply(404), Self.stored], endpoint: "http://nas:9000",
+            change: { $0.storageClass = .standardIA })
+        for key in ["users/ana/photos/a.dat", "users/ana/photos/b.dat"] {
+            #expect(try await put(made, at: key).storageClass == .standard)
+        }
+        #expect(made.transport.lines.map { $0.prefix(4) } == ["HEAD", "PUT ", "HEAD", "HEAD", "PUT "])
+    }
+
+    @Test func `A server that has the class is asked once, too`() async throws {
+        let there = Answer.reply(
+            200,
+            [
+                "Content-Length": "5", "ETag": "\"5d41402abc4b2a76b9719d911017c592\"",
+                "x-amz-storage-class": "STANDARD_IA",
+            ])
+        let made = try ScriptedStore(
+            [.reply(404), Self.stored, there, .reply(404), Self.stored], endpoint: "http://nas:9000",
+            change: { $0.storageClass = .standardIA })
+        for key in ["users/ana/photos/a.dat", "users/ana/photos/b.dat"] {
+            #expect(try await put(made, at: key).storageClass == .standardIA)
+        }
+        #expect(made.transport.requests.count == 5)
+    }
+
     @Test func `A class that the caller names is not changed`() async throws {
         let made = try ScriptedStore([Self.stored], change: { $0.storageClass = .standardIA })
         #expect(try await put(made, storageClass: .deepArchive).storageClass == .deepArchive)
