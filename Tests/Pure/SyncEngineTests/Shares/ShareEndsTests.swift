@@ -5,7 +5,7 @@ import SyncLedger
 import SyncTestSupport
 import Testing
 
-/// Shares that a person has taken back, or over, on another machine.
+/// Shares that end otherwise than by this machine: taken back, or over, on another one, or held against the clock of the store.
 @Suite struct ShareEndsTests {
     private let bench: ShareBench
 
@@ -28,6 +28,17 @@ import Testing
         let share = try bench.record(id)
         #expect(share.state == .revoked && share.endedBy == "tower" && share.link == nil)
         #expect(bench.objects(id) == [])
+    }
+
+    @Test func `a share that has expired by this machine's clock alone stays`() async throws {
+        let share = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 })
+        await bench.time.advance(by: .seconds(60 * 86_400))
+        let behind = OtherClock(base: bench.store, offset: -60 * 86_400)
+        try await bench.service(store: behind).round()
+        #expect(try bench.record(share.id).state == .live)
+        #expect(bench.objects(share.id) != [])
+        try await bench.service().round()
+        #expect(try bench.record(share.id).state == .expired)
     }
 
     @Test func `it is asked for once an hour at most, and not at all where nothing is open`() async throws {

@@ -33,18 +33,6 @@ import Testing
         #expect(try bench.manifest(id).expiresAt == bench.time.now + 30 * 86_400)
     }
 
-    @Test func `a share that has expired by this machine's clock alone stays`() async throws {
-        let bench = try await bench()
-        let share = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 })
-        await bench.time.advance(by: .seconds(60 * 86_400))
-        let behind = OtherClock(base: bench.store, offset: -60 * 86_400)
-        try await bench.service(store: behind).round()
-        #expect(try bench.record(share.id).state == .live)
-        #expect(bench.objects(share.id) != [])
-        try await bench.service().round()
-        #expect(try bench.record(share.id).state == .expired)
-    }
-
     @Test func `a share is gone at the minute at which it expires, and not before`() async throws {
         let bench = try await bench()
         let share = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 })
