@@ -37,7 +37,7 @@ extension GallerySite {
                 picture: cover.map { "/thumbnail/\($0)" })
         }
         let others = try await elsewhere.now(now) {
-            try await SharesElsewhere(workspace) { [store] in store }
+            try await SharesElsewhere(workspace, within: .seconds(4)) { [store] in store }
         }
         let (places, elsewhereRows) = (try await places(), await rowsElsewhere(others, now))
         return page(
