@@ -74,10 +74,15 @@ struct SharesCommand: WorkspaceCommand {
             ShareListReport.Share($0, of: this, now: now, difference: differences[$0.id])
         }
         let store = Mutex<(any ObjectStore)?>(nil)
-        let elsewhere = try await SharesElsewhere(workspace) {
-            let opened = try await workspace.readStoreOnce()
-            store.withLock { $0 = opened }
-            return opened
+        let elsewhere: SharesElsewhere
+        do {
+            elsewhere = try await SharesElsewhere(workspace) {
+                let opened = try await workspace.readStoreOnce()
+                store.withLock { $0 = opened }
+                return opened
+            }
+        } catch let unasked as SharesElsewhere.Unasked {
+            elsewhere = SharesElsewhere(unasked)
         }
         let others = try await list(elsewhere, in: store.withLock { $0 }, workspace, now: now)
         for problem in elsewhere.problems { workspace.console.errors.writeLine(problem.escapingControls) }

@@ -12,7 +12,7 @@ extension GallerySite {
     /// Tells each time that another look at a page would show something else.
     func events(_ request: WebRequest, _ session: String) -> WebResponse {
         guard let name = request.query("page"), Self.followed.contains(name) else { return missing() }
-        guard let place = FollowerPlace(among: followers) else {
+        guard let place = followers.take() else {
             return WebResponse(503, headers: [.init("Retry-After", "60")] + Self.security)
         }
         let follower = PageFollower(place, time: time) { try await state(of: name, request, session) }
@@ -30,41 +30,18 @@ extension GallerySite {
     }
 }
 
-/// How many follow a page: each makes it again and again.
-final class Followers: Sendable {
-    fileprivate static let most = 8
-    fileprivate let count = Mutex(0)
-}
-
-/// One of them, as long as it is held.
-private final class FollowerPlace: Sendable {
-    private let followers: Followers
-
-    init?(among followers: Followers) {
-        self.followers = followers
-        let isFree = followers.count.withLock { count in
-            count += 1
-            return count <= Followers.most
-        }
-        // What was not made is taken back as if it had been.
-        guard isFree else { return nil }
-    }
-
-    deinit { followers.count.withLock { $0 -= 1 } }
-}
-
 /// Looks at a page for as long as somebody takes what it tells.
 private actor PageFollower {
     private static let lookEvery = Duration.seconds(2)
     /// Nothing is told for so many looks; then a comment shows whether the other side is still there.
     private static let silence = 8
 
-    private let place: FollowerPlace
+    private let place: PlaceLimit.Place
     private let time: TimeSource
     private let look: @Sendable () async throws -> Data
     private var seen: Data?
 
-    init(_ place: FollowerPlace, time: TimeSource, look: @escaping @Sendable () async throws -> Data) {
+    init(_ place: PlaceLimit.Place, time: TimeSource, look: @escaping @Sendable () async throws -> Data) {
         self.place = place
         self.time = time
         self.look = look

@@ -93,11 +93,14 @@ extension GallerySite {
         }
     }
 
+    /// ZIP files that are made at one time, for all browsers together.
+    static let mostZips = 4
     /// Photos in one file.
     private static let mostZipped = 5_000
 
     /// The memories of a filter that can be read without a price, the newest first, as one ZIP file.
-    func memoriesZip(_ request: WebRequest) async throws -> WebResponse {
+    func memoriesZip(_ request: WebRequest, _ session: String) async throws -> WebResponse {
+        guard let place = zips.take() else { return tooManyZips(session) }
         var filter = TimelineFilter(request)
         filter.kind = .memories
         let items = try await ledger { [filter] in
@@ -107,47 +110,71 @@ extension GallerySite {
             item.event != nil ? item.md5.flatMap { zipped(storedCopy(of: $0, among: [item]), item) } : nil
         }
         return zip(
-            photos, named: Self.zipName,
+            photos, named: Self.zipName, place,
             leavingOut: items.count > Self.mostZipped ? ["what is older: choose a year"] : [])
     }
 
     /// The photos that were ticked, as one ZIP file: their files, else what is stored of them.
     func chosenZip(_ form: WebForm, _ session: String) async throws -> WebResponse {
-        let chosen = form.all("photo").compactMap { MD5Digest(hex: $0) }
+        var seen: Set<MD5Digest> = []
+        let chosen = form.all("photo").compactMap { MD5Digest(hex: $0) }.filter { seen.insert($0).inserted }
         guard (1...Self.mostPhotos).contains(chosen.count) else {
             return page(
                 400, chosen.isEmpty ? "Nothing was chosen" : "Too many at once",
                 "Go back, and tick 1 to \(Quantities.count(Self.mostPhotos)) photos.", session: session)
         }
+        guard let place = zips.take() else { return tooManyZips(session) }
         var photos: [PhotoZip.Photo] = []
         var leftOut: [String] = []
         for md5 in chosen {
             let items = try await items(md5)
-            guard let first = items.first else { continue }
+            guard let first = items.first else {
+                leftOut.append("\(md5): no such photo is known any more")
+                continue
+            }
             if let file = try await file(of: md5, among: items) {
                 photos.append(.init(source: .file(file), name: first.name, modified: first.modified))
             } else if let photo = zipped(storedCopy(of: md5, among: items), first) {
                 photos.append(photo)
             } else {
-                leftOut.append(first.name)
+                leftOut.append(
+                    "\(first.name.escapingControls): its file is not on this disk, and what is stored of it cannot be read now")
             }
         }
-        return zip(photos, named: "photos.zip", leavingOut: leftOut)
+        return zip(photos, named: "photos.zip", place, leavingOut: leftOut)
     }
 
     private func zipped(_ object: ObjectRecord?, _ item: TimelineItem) -> PhotoZip.Photo? {
         guard let object, object.size <= Int64(Self.mostRead), let name = item.fileName(keys) else { return nil }
-        return .init(source: .object(object.key), name: name, modified: item.modified)
+        return .init(source: .object(object.key, size: object.size), name: name, modified: item.modified)
     }
 
-    private func zip(_ photos: [PhotoZip.Photo], named name: String, leavingOut rest: [String]) -> WebResponse {
-        let zip = PhotoZip(of: photos, from: store, disk: disk, leavingOut: rest, now: workspace.time.now())
+    private func zip(
+        _ photos: [PhotoZip.Photo], named name: String, _ place: PlaceLimit.Place, leavingOut rest: [String]
+    ) -> WebResponse {
+        let zip = PhotoZip(
+            of: photos, from: store, disk: disk, within: .init(photo: Self.mostRead), leavingOut: rest,
+            now: workspace.time.now())
         return WebResponse(
             200,
             headers: [
                 .init("Content-Type", "application/zip"), Self.askAgain,
                 .init("Content-Disposition", "attachment; filename=\(name)"),
-            ] + Self.security, body: .stream(AsyncStream { await zip.next() }))
+            ] + Self.security,
+            body: .stream(
+                AsyncStream {
+                    defer { withExtendedLifetime(place) {} }
+                    return await zip.next()
+                }))
+    }
+
+    private func tooManyZips(_ session: String) -> WebResponse {
+        var answer = page(
+            503, "Another moment",
+            "\(Quantities.count(Self.mostZips)) ZIP files are being made already: try again when one of them has come.",
+            session: session)
+        answer.headers.append(.init("Retry-After", "30"))
+        return answer
     }
 
     /// A file on this disk that has these bytes, as far as its size and time tell.

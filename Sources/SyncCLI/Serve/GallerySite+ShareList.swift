@@ -28,7 +28,7 @@ extension GallerySite {
                 link: "/shares/\(share.id)", picture: cover.map { "/thumbnail/\($0)" })
         }
         let others = try await elsewhere.now(now) {
-            let found = try await SharesElsewhere(workspace) { [store] in store }
+            let found = try await SharesElsewhere(workspace, within: .seconds(4)) { [store] in store }
             return .init(rows: await rowsElsewhere(found, now), problems: found.problems)
         }
         let places = try await places()

@@ -34,7 +34,10 @@ struct GallerySite: WebHandler {
     let sharedFiles: SharedFiles?
     /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other.
     let guestPages = GuestPages()
-    let followers = Followers()
+    /// Who follows a page makes it again and again.
+    let followers = PlaceLimit(8)
+    /// ZIP files: each holds a photo in memory, and a thread of the disk now and then.
+    let zips = PlaceLimit(Self.mostZips)
     private let rewritten = Mutex<Set<ShareID>>([])
 
     var time: TimeSource { workspace.time }
@@ -102,7 +105,7 @@ struct GallerySite: WebHandler {
         switch (path.first, path.count) {
         case (nil, _): return try await timeline(request, session)
         case ("archive", 1): return try await timeline(request, session, memories: true)
-        case ("archive", 2) where path[1] == Self.zipName: return try await memoriesZip(request)
+        case ("archive", 2) where path[1] == Self.zipName: return try await memoriesZip(request, session)
         case ("projects", 1): return try await projects(request, session)
         case ("projects", 2): return try await project(path[1], session)
         case ("photo", 2): return try await photo(path[1], session)

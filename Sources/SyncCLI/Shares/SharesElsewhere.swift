@@ -12,28 +12,65 @@ struct SharesElsewhere: Sendable {
 
     private(set) var shares: [OtherShare] = []
     /// What could not be looked at, in plain words.
-    private(set) var problems: [String] = []
+    fileprivate(set) var problems: [String] = []
 
-    init() {}
+    /// The store cannot be asked.
+    struct Unasked: Error {
+        let reason: String
 
-    /// Asks the store. Without it there are none, and a problem says so.
-    /// - Throws: ``LedgerError``, `CancellationError`.
-    init(_ workspace: Workspace, in store: () async throws -> any ReadableStore) async throws {
-        do {
-            (shares, problems) = try await workspace.otherShares(in: try await store()).run()
-        } catch let error as StoreError {
-            if try await !workspace.hasNoStoreYet(error) { problems = [Self.unasked(error)] }
-        } catch let error as CommandFailure {
-            problems = [Self.unasked(error)]
+        /// In place of the shares.
+        var problem: String {
+            "shares of other machines are not in the list, since the store cannot be asked: \(reason)"
+        }
+
+        /// Beside what was known before.
+        fileprivate var remark: String {
+            "shares of other machines are told as they were known last, since the store cannot be asked: \(reason)"
         }
     }
 
-    private static func unasked(_ error: any Error) -> String {
-        "shares of other machines are not in the list, since the store cannot be asked: \(error)"
+    init() {}
+
+    /// Without the store there are none, and a problem says so.
+    init(_ unasked: Unasked) { problems = [unasked.problem] }
+
+    /// Asks the store.
+    /// - Parameter patience: how long it may take; `nil` for as long as the store does.
+    /// - Throws: ``Unasked``; ``LedgerError``, `CancellationError`.
+    init(
+        _ workspace: Workspace, within patience: Duration? = nil,
+        in store: @escaping @Sendable () async throws -> any ReadableStore
+    ) async throws {
+        do {
+            (shares, problems) = try await Self.within(patience, workspace.time) {
+                try await workspace.otherShares(in: try await store()).run()
+            }
+        } catch let error as StoreError {
+            if try await !workspace.hasNoStoreYet(error) { throw Unasked(reason: "\(error)") }
+        } catch let error as CommandFailure {
+            throw Unasked(reason: "\(error)")
+        }
+    }
+
+    private static func within<Value: Sendable>(
+        _ patience: Duration?, _ time: TimeSource, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let patience else { return try await body() }
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: body)
+            group.addTask {
+                try await time.sleep(patience)
+                throw Unasked(reason: "no answer within \(Quantities.span(patience))")
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
     }
 }
 
-/// The same for pages, which are looked at again and again: the store is asked by one of them, each five minutes.
+/// The same for pages, which are looked at again and again: the store is asked by one of them, each five minutes. What was
+/// known last is told where it cannot be asked.
 ///
 /// What is kept is what the page shows: each link that is signed anew would make it another page, and who follows it would
 /// load it again and again.
@@ -50,6 +87,7 @@ final class RecentSharesElsewhere: Sendable {
     private struct Known: Sendable {
         var answer = Answer()
         var askedAt: Date?
+        var isAnswered = false
     }
 
     private let known = Mutex(Known())
@@ -65,8 +103,13 @@ final class RecentSharesElsewhere: Sendable {
         if let recent { return recent }
         do {
             let answer = try await ask()
-            known.withLock { $0.answer = answer }
+            known.withLock { ($0.answer, $0.isAnswered) = (answer, true) }
             return answer
+        } catch let unasked as SharesElsewhere.Unasked {
+            return known.withLock { known in
+                known.answer.problems = [known.isAnswered ? unasked.remark : unasked.problem]
+                return known.answer
+            }
         } catch {
             known.withLock { $0.askedAt = nil }
             throw error

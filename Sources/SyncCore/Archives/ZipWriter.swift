@@ -53,13 +53,20 @@ package struct ZipEntry: Hashable, Sendable {
         self.modified = modified
     }
 
+    /// A name of one segment with `_` in the place of each scalar that no entry's name may have.
+    package static func plain(_ name: String) -> String {
+        name.escaping({ objection(to: $0) != nil }) { _ in "_" }
+    }
+
+    private static func objection(to scalar: Unicode.Scalar) -> String? {
+        if scalar == "\\" { return "Windows takes a backslash for the end of a folder's name" }
+        return scalar.properties.generalCategory == .control ? "it contains a control character" : nil
+    }
+
     private static func objection(to name: String) -> String? {
         // Of the 65,535 bytes that the format has room for, what path_resolution(7) takes.
         if name.utf8.count > 4_095 { return "it is longer than 4,095 bytes" }
-        for scalar in name.unicodeScalars {
-            if scalar == "\\" { return "Windows takes a backslash for the end of a folder's name" }
-            if scalar.properties.generalCategory == .control { return "it contains a control character" }
-        }
+        if let reason = name.unicodeScalars.lazy.compactMap({ objection(to: $0) }).first { return reason }
         for segment in name.split(separator: "/", omittingEmptySubsequences: false) {
             switch segment {
             case "": return "it begins or ends with /, or has nothing between two"

@@ -14,30 +14,42 @@ package struct ZipEncoder: Sendable {
     private static let unix: UInt16 = 3 << 8
     private static let plainFile: UInt32 = 0o100644 << 16
 
+    private let limit: Int64
     private var directory: [UInt8] = []
     private var names: Set<String> = []
     private var position: Int64 = 0
 
-    package init() {}
+    /// - Parameter limit: bytes of the whole, at most ``mostBytes``.
+    package init(limit: Int64 = Self.mostBytes) {
+        self.limit = limit
+    }
+
+    package func hasRoom(for entry: ZipEntry) -> Bool {
+        // Twice the name and what stands around it, and the end of the file.
+        let around = Int64(directory.count + 2 * entry.name.utf8.count + 256)
+        return names.count < Self.mostEntries && position + around + entry.size < limit
+    }
 
     /// An entry with all its bytes.
     /// - Returns: `nil`, with nothing begun, where another entry has its name, or there is no room for it.
     package mutating func add(_ entry: ZipEntry, _ content: [UInt8]) -> [UInt8]? {
         precondition(entry.size == content.count, "an entry has the bytes that it says")
+        return begin(entry, checksum: Checksum.crc32(content)).map { $0 + content }
+    }
+
+    /// What stands in front of the `entry.size` bytes that the caller adds.
+    /// - Parameter checksum: the CRC-32 of these.
+    /// - Returns: `nil`, with nothing begun, where another entry has its name, or there is no room for it.
+    package mutating func begin(_ entry: ZipEntry, checksum: UInt32) -> [UInt8]? {
+        guard hasRoom(for: entry), names.insert(entry.name).inserted else { return nil }
         let name = Array(entry.name.utf8)
-        // Twice the name and what stands around it, and the end of the file.
-        let room = position + Int64(directory.count + content.count + 2 * name.count + 256)
-        guard names.count < Self.mostEntries, room < Self.mostBytes, names.insert(entry.name).inserted else {
-            return nil
-        }
-        let shared = Self.shared(entry, name, content)
-        var bytes = Self.little(0x0403_4B50 as UInt32) + shared + name + Self.timestamp(entry.modified)
+        let shared = Self.shared(entry, name, checksum)
+        let bytes = Self.little(0x0403_4B50 as UInt32) + shared + name + Self.timestamp(entry.modified)
         directory += Self.little(0x0201_4B50 as UInt32) + Self.little(Self.unix | Self.version) + shared
         // No comment, on the first disk, of no known kind.
         directory += Self.little(0 as UInt16) + Self.little(0 as UInt16) + Self.little(0 as UInt16)
         directory += Self.little(Self.plainFile) + Self.little(UInt32(position)) + name + Self.timestamp(entry.modified)
-        bytes += content
-        position += Int64(bytes.count)
+        position += Int64(bytes.count) + entry.size
         return bytes
     }
 
@@ -49,13 +61,13 @@ package struct ZipEncoder: Sendable {
     }
 
     /// What both headers of an entry have, from the version that is needed to the length of the extra field.
-    private static func shared(_ entry: ZipEntry, _ name: [UInt8], _ content: [UInt8]) -> [UInt8] {
-        let size = little(UInt32(content.count))
+    private static func shared(_ entry: ZipEntry, _ name: [UInt8], _ checksum: UInt32) -> [UInt8] {
+        let size = little(UInt32(entry.size))
         let (day, clock) = (CalendarDay(entry.modified), secondsOfDay(entry.modified))
         let time = UInt16(clock / 3_600) << 11 | UInt16(clock / 60 % 60) << 5 | UInt16(clock % 60 / 2)
         let date = UInt16(min(max(day.year - 1_980, 0), 127)) << 9 | UInt16(day.month) << 5 | UInt16(day.day)
         return little(version) + little(namesAreUTF8) + little(0 as UInt16) + little(time) + little(date)
-            + little(Checksum.crc32(content)) + size + size + little(UInt16(name.count))
+            + little(checksum) + size + size + little(UInt16(name.count))
             + little(UInt16(timestamp(entry.modified).count))
     }
 

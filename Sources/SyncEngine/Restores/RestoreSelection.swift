@@ -42,7 +42,7 @@ package struct RestoreSelection: Sendable {
     package private(set) var objects: [Object] = []
     package private(set) var problems: [Problem] = []
     private var chosen: [ObjectKey: Int] = [:]
-    private var places: Set<FilePath> = []
+    private var places = FreeNames<FilePath>()
 
     /// Where names are looked up.
     package struct Places: Sendable {
@@ -128,13 +128,8 @@ package struct RestoreSelection: Sendable {
         while places.contains(place), let folder = above.popLast() {
             place = FilePath(root: nil, [folder]).pushing(place)
         }
-        var number = 1
-        while places.contains(place) {
-            number += 1
-            place = object.destination.numbered(number)
-        }
-        places.insert(place)
-        return place
+        if places.contains(place) { place = object.destination }
+        return places.take(place) { object.destination.numbered($0) }
     }
 
     /// Takes what is known of whole machines.
@@ -188,10 +183,16 @@ package struct RestoreSelection: Sendable {
 }
 
 extension FilePath {
-    /// `1.jpg` as `1 (2).jpg`.
+    /// `1.jpg` as `1 (2).jpg`; where that is longer than a name may be, what is in front of the number is cut.
     package func numbered(_ number: Int) -> FilePath {
-        named { stem, ending in stem + Array(" (\(number))".utf8) + ending }
+        named { stem, ending in
+            let tail = Array(" (\(number))".utf8) + ending
+            return stem.prefix(fitting: Self.longestName - tail.count) + tail
+        }
     }
+
+    /// Bytes of a name (NAME_MAX).
+    private static let longestName = 255
 
     /// With another name, made of the bytes of what is in front of the last dot, and of what follows with the dot.
     fileprivate func named(_ name: (_ stem: [UInt8], _ ending: [UInt8]) -> [UInt8]) -> FilePath {
@@ -202,6 +203,16 @@ extension FilePath {
             return self
         }
         return removingLastComponent().appending(name)
+    }
+}
+
+extension [UInt8] {
+    /// At most so many of the first bytes, without a part of a character in UTF-8 at their end.
+    fileprivate func prefix(fitting length: Int) -> [UInt8] {
+        if count <= length { return self }
+        var end = Swift.max(length, 0)
+        while end > 0, self[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(self[..<end])
     }
 }
 

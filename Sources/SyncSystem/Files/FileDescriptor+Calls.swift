@@ -12,13 +12,13 @@ extension FileDescriptor {
         try Errno.only { try FileDescriptor.open(path, mode, options: options, permissions: permissions) }
     }
 
-    /// The bytes of a file from its beginning, at most `limit` of them.
+    /// The bytes of a file from `offset` on, at most `limit` of them.
     /// - Throws: `Errno`; `.ioError` when fewer came than there are.
-    package func bytes(atMost limit: Int) throws -> [UInt8] {
+    package func bytes(atMost limit: Int, from offset: Int64 = 0) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             while count < limit {
                 let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-                let length = try read(at: Int64(count), into: rest)
+                let length = try read(at: offset + Int64(count), into: rest)
                 if length == 0 { return }
                 count += length
             }

@@ -65,6 +65,18 @@ import Testing
         #expect(try await agent.finished().code == 0)
     }
 
+    @Test func `a server that never answers does not hold up the list of shares`() async throws {
+        let port = try SilentPort(listens: true)
+        let home = try home(port, environment: Self.keys)
+        let gallery = try await ShownGallery.shown(by: home, ["serve"])
+        try await gallery.signIn()
+        let page = try await gallery.ask("/shares", "-m", "40")
+        #expect(page.code == 200 && page.text.contains("no answer within"))
+        #expect(port.wasVisited)
+        gallery.process.send(SIGTERM)
+        #expect(try await gallery.process.finished().code == 0)
+    }
+
     @Test func `an agent whose server is away goes on watching, says so, and stops when asked`() async throws {
         let home = try home(SilentPort(listens: false), environment: Self.keys)
         let agent = try await home.startAgent()

@@ -1,6 +1,7 @@
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncTestSupport
 import SystemPackage
 import Testing
 

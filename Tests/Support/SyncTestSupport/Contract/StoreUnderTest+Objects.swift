@@ -131,6 +131,14 @@ extension StoreUnderTest {
                 "\(text) is not of \(winners), which won")
             return
         }
+        if gaps.contains(.looksBeforeItPuts) {
+            let text = try await text(at: key)
+            try require(winners.contains { "text of \($0)" == text }, "\(text) is not of \(winners), which won")
+            try await requireError(.alreadyExists, from: "a put after the race") {
+                try await put("late", at: key, .ifAbsent)
+            }
+            return
+        }
         try requireEqual(winners.count, 1, "puts that won")
         try requireEqual(try await text(at: key), "text of \(winners[0])", "text")
     }

@@ -15,6 +15,9 @@ package struct StoreUnderTest: Sendable {
         /// (rclone). What is left: what was there before is not overwritten; after a race there is one that won, whole,
         /// or nothing, and then the next put is stored.
         case losesRaces
+        /// The server looks whether anything is there, and then puts: of threads that race several may see nothing (moto).
+        /// What is left: what is stored is of one that won, whole, and the next put is refused.
+        case looksBeforeItPuts
         /// The server gives out archived objects like any other (Ceph, rclone). What is left: the bytes are right.
         case readsArchived
         /// A copy gets metadata of the server's beside its own, and one in place loses all that it had (rclone). What is

@@ -1,0 +1,239 @@
+package import FoundationEssentials
+package import SyncCore
+import SyncGzip
+package import SyncSystem
+package import SystemPackage
+
+/// A ZIP file of photos, made while it is sent.
+///
+/// A file is read twice, in pieces: for its checksum, which stands in front of it, and when it is sent. An object is in
+/// memory as a whole, and is read when what is before it has gone.
+package actor PhotoZip {
+    package enum Source: Sendable {
+        case file(FilePath)
+        /// Of so many bytes, as far as is known.
+        case object(ObjectKey, size: Int64)
+    }
+
+    package struct Photo: Sendable {
+        let source: Source
+        let name: String
+        let modified: Date
+
+        package init(source: Source, name: String, modified: Date) {
+            self.source = source
+            self.name = name
+            self.modified = modified
+        }
+    }
+
+    package struct Bounds: Sendable {
+        /// Bytes of one photo.
+        var photo: Int
+        /// Bytes of the whole.
+        var whole: Int64
+
+        package init(photo: Int, whole: Int64 = ZipEncoder.mostBytes) {
+            self.photo = photo
+            self.whole = whole
+        }
+    }
+
+    /// Why a photo is left out.
+    private enum Objection: Error, CustomStringConvertible {
+        case tooLarge(limit: Int)
+        case noRoom
+
+        var description: String {
+            switch self {
+            case .tooLarge(let limit): "it has more than \(limit >> 20) MiB: save it from its own page"
+            case .noRoom: "there is no room for it: save it in another file"
+            }
+        }
+    }
+
+    /// A file that is being sent.
+    private struct Sending {
+        let file: ZippedFile
+        let name: String
+        let checksum: UInt32
+        var offset: Int64 = 0
+        var sum: UInt32 = 0
+    }
+
+    private static let pieceLength = 256 << 10
+    /// Bytes that photos leave to what tells which of them are missing.
+    private static let listRoom: Int64 = 1 << 20
+
+    private let store: any ObjectSource
+    private let disk: BlockingPool
+    private let bounds: Bounds
+    private let now: Date
+    private var photos: ArraySlice<Photo>
+    private var encoder: ZipEncoder
+    private var leftOut: [String]
+    private var names = FreeNames<String>()
+    /// What is sent next, and then.
+    private var bytes: ArraySlice<UInt8> = []
+    private var object: ArraySlice<UInt8> = []
+    private var sending: Sending?
+    private var isEnded = false
+
+    /// - Parameter rest: what is left out, a line of words each, beside what turns out to be.
+    package init(
+        of photos: [Photo], from store: any ObjectSource, disk: BlockingPool, within bounds: Bounds,
+        leavingOut rest: [String], now: Date
+    ) {
+        self.photos = photos[...]
+        self.store = store
+        self.disk = disk
+        self.bounds = bounds
+        self.now = now
+        encoder = ZipEncoder(limit: bounds.whole)
+        leftOut = rest
+    }
+
+    /// The next bytes; `nil` at the end. A photo that cannot be read is left out, and told of in a file at the end.
+    package func next() async -> Data? {
+        while bytes.isEmpty {
+            if Task.isCancelled || isEnded { return nil }
+            if !object.isEmpty {
+                swap(&bytes, &object)
+            } else if let sending {
+                await goOn(with: sending)
+            } else if let photo = photos.popFirst() {
+                await begin(photo)
+            } else {
+                isEnded = true
+                bytes = (listOfLeftOut() + encoder.end())[...]
+            }
+        }
+        let piece = Data(bytes.prefix(Self.pieceLength))
+        bytes = bytes.dropFirst(Self.pieceLength)
+        // Else it would be kept until the next photo is read.
+        if bytes.isEmpty { bytes = [] }
+        return piece
+    }
+
+    private func begin(_ photo: Photo) async {
+        do {
+            switch photo.source {
+            case .object(let key, let size):
+                try requireRoom(for: photo, size)
+                let content = try await store.bytes(of: key, limit: bounds.photo)
+                bytes = try header(of: photo, Int64(content.count), Checksum.crc32(content))
+                object = content[...]
+            case .file(let path):
+                let file = try await disk.run { try ZippedFile(at: path) }
+                try requireRoom(for: photo, file.size)
+                let checksum = try await disk.run { try file.checksum(inPiecesOf: Self.pieceLength) }
+                bytes = try header(of: photo, file.size, checksum)
+                sending = Sending(file: file, name: photo.name, checksum: checksum)
+            }
+        } catch is CancellationError {
+            isEnded = true
+        } catch let objection as Objection {
+            leave(out: photo.name, "\(objection)")
+        } catch {
+            leave(out: photo.name, "it cannot be read now")
+        }
+    }
+
+    /// Before anything of it is read.
+    private func requireRoom(for photo: Photo, _ size: Int64) throws {
+        guard size <= Int64(bounds.photo) else { throw Objection.tooLarge(limit: bounds.photo) }
+        let entry = try ZipEntry(
+            name: ZipEntry.plain(photo.name), size: size + Self.listRoom, modified: photo.modified)
+        guard encoder.hasRoom(for: entry) else { throw Objection.noRoom }
+    }
+
+    /// Photos of several folders may have one name.
+    private func header(of photo: Photo, _ size: Int64, _ checksum: UInt32) throws -> ArraySlice<UInt8> {
+        let name = ZipEntry.plain(photo.name)
+        let free = names.take(name) { FilePath(name).numbered($0).string }
+        let entry = try ZipEntry(name: free, size: size, modified: photo.modified)
+        guard let header = encoder.begin(entry, checksum: checksum) else { throw Objection.noRoom }
+        return header[...]
+    }
+
+    /// Its length is told by now: what is gone of it is sent as zeros, and what unpacks it finds the checksum to be wrong.
+    private func goOn(with sending: Sending) async {
+        var sending = sending
+        let (file, offset) = (sending.file, sending.offset)
+        guard offset < file.size else {
+            self.sending = nil
+            if sending.sum != sending.checksum {
+                leave(out: sending.name, "it has changed while it was sent, and is damaged in this file")
+            }
+            return
+        }
+        let length = Int(min(Int64(Self.pieceLength), file.size - offset))
+        do {
+            var piece = try await disk.run { (try? file.bytes(at: offset, atMost: length)) ?? [] }
+            piece += [UInt8](repeating: 0, count: length - piece.count)
+            sending.sum = Checksum.crc32(piece, after: sending.sum)
+            sending.offset += Int64(length)
+            bytes = piece[...]
+            self.sending = sending
+        } catch {
+            // Nobody takes it any more.
+            isEnded = true
+        }
+    }
+
+    private func leave(out name: String, _ reason: String) {
+        leftOut.append("\(name.escapingControls): \(reason)")
+    }
+
+    private func listOfLeftOut() -> [UInt8] {
+        guard !leftOut.isEmpty else { return [] }
+        let text = Array((["Not in this file:"] + leftOut).joined(separator: "\n").utf8) + [0x0A]
+        guard let entry = try? ZipEntry(name: "left-out.txt", size: Int64(text.count), modified: now) else { return [] }
+        return encoder.add(entry, text) ?? []
+    }
+}
+
+/// A file that stays the same one while it is sent, whatever gets its name meanwhile.
+private final class ZippedFile: Sendable {
+    /// Bytes, as it was opened.
+    let size: Int64
+    private let descriptor: FileDescriptor
+
+    convenience init(at path: FilePath) throws {
+        // Without waiting, as the open of a pipe does.
+        let descriptor = try FileDescriptor.opened(path, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
+        do {
+            let status = try FileStatus(of: descriptor)
+            guard status.kind == .file else { throw Errno.invalidArgument }
+            self.init(descriptor, status.stamp.size)
+        } catch {
+            try? descriptor.close()
+            throw error
+        }
+    }
+
+    private init(_ descriptor: FileDescriptor, _ size: Int64) {
+        self.descriptor = descriptor
+        self.size = size
+    }
+
+    deinit { try? descriptor.close() }
+
+    /// CRC-32 of all of it.
+    /// - Throws: `Errno`; `.ioError` where it is shorter by now.
+    func checksum(inPiecesOf length: Int) throws -> UInt32 {
+        var (sum, offset) = (0 as UInt32, 0 as Int64)
+        while offset < size {
+            let piece = try bytes(at: offset, atMost: length)
+            if piece.isEmpty { throw Errno.ioError }
+            sum = Checksum.crc32(piece, after: sum)
+            offset += Int64(piece.count)
+        }
+        return sum
+    }
+
+    /// - Returns: fewer bytes where the file has become shorter, and none behind its end as it was opened.
+    func bytes(at offset: Int64, atMost length: Int) throws -> [UInt8] {
+        try descriptor.bytes(atMost: Int(min(Int64(length), size - offset)), from: offset)
+    }
+}
