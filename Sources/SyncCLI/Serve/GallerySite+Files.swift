@@ -138,7 +138,8 @@ extension GallerySite {
                 photos.append(photo)
             } else {
                 leftOut.append(
-                    "\(first.name.escapingControls): its file is not on this disk, and what is stored of it cannot be read now")
+                    "\(first.name.escapingControls): its file is not on this disk, and what is stored of it cannot be read now"
+                )
             }
         }
         return zip(photos, named: "photos.zip", place, leavingOut: leftOut)
