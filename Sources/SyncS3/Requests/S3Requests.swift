@@ -210,13 +210,17 @@ extension S3Requests {
                 + "</LocationConstraint></CreateBucketConfiguration>", to: address.url())
     }
 
-    /// PutPublicAccessBlock, of all that there is.
+    /// Each of these keeps others out (S3 API, "PublicAccessBlockConfiguration").
+    static let publicAccessBlocks = ["IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+
+    /// PutPublicAccessBlock, of all that there is. Elsewhere than at Amazon public ACLs are ignored, and may be set: where they
+    /// may not, Ceph 16 refuses each put, also one that sets none.
     package func blockPublicAccess() -> HTTPRequest {
-        let names = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
+        let blocks = Self.publicAccessBlocks + (address.isAmazon ? ["BlockPublicAcls"] : [])
         return sending(
             .put,
             "<PublicAccessBlockConfiguration xmlns=\"\(Self.namespace)\">"
-                + names.map { "<\($0)>true</\($0)>" }.joined() + "</PublicAccessBlockConfiguration>",
+                + blocks.map { "<\($0)>true</\($0)>" }.joined() + "</PublicAccessBlockConfiguration>",
             to: address.url(query: [HTTPQueryItem("publicAccessBlock")]))
     }
 

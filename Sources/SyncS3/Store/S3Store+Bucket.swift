@@ -147,7 +147,6 @@ extension HTTPResponse {
         guard status == 200, let found = try? XMLElement(document: body, root: "PublicAccessBlockConfiguration") else {
             return .untold
         }
-        let names = ["BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"]
-        return names.allSatisfy { found[$0]?.lowercased() == "true" } ? .blocked : .open
+        return S3Requests.publicAccessBlocks.allSatisfy { found[$0]?.lowercased() == "true" } ? .blocked : .open
     }
 }

@@ -22,6 +22,11 @@ import Testing
         #expect(isClosed || server == .rclone, "\(made)")
         #expect(try await store.createBucket() == .existing(isOpen: false))
         try await store.check()
+        // A closed bucket is one for others.
+        let key = try ObjectKey("a")
+        _ = try await store.put(
+            ObjectBody("first"), at: key, attributes: ObjectAttributes(contentType: "text/plain"), condition: .ifAbsent)
+        #expect(try await store.head(key)?.size == 5)
         await store.close()
     }
 }
