@@ -20,7 +20,9 @@ import Testing
             token = try ShownGallery.id(try await gallery.ask("/").text, after: "name=\"form\" value=\"")
         }
 
-        func form(_ photos: [String]) -> String { (["form=\(token)"] + photos.map { "photo=\($0)" }).joined(separator: "&") }
+        func form(_ photos: [String]) -> String {
+            (["form=\(token)"] + photos.map { "photo=\($0)" }).joined(separator: "&")
+        }
 
         func end() async throws {
             gallery.process.send(SIGTERM)
@@ -30,7 +32,9 @@ import Testing
 
     private func md5(_ bytes: [UInt8]) -> String { "\(ContentDigest(of: bytes).md5)" }
 
-    @Test func `a name that no archive may have is written in another way, and who is unknown or ticked twice is told of once`()
+    @Test
+    func
+        `a name that no archive may have is written in another way, and who is unknown or ticked twice is told of once`()
         async throws
     {
         let home = try AgentHome(more: Self.served)

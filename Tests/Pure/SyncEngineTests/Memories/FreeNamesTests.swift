@@ -5,7 +5,10 @@ import Testing
     @Test func `the first keeps its name, and a number that another one has is passed over`() {
         var names = FreeNames<String>()
         func take(_ name: String) -> String { names.take(name) { "\(name) (\($0))" } }
-        #expect(["a", "a", "b", "a (3)", "a", "b", "a (3)"].map(take) == ["a", "a (2)", "b", "a (3)", "a (4)", "b (2)", "a (3) (2)"])
+        #expect(
+            ["a", "a", "b", "a (3)", "a", "b", "a (3)"].map(take) == [
+                "a", "a (2)", "b", "a (3)", "a (4)", "b (2)", "a (3) (2)",
+            ])
         #expect(names.contains("a (4)") && !names.contains("a (5)"))
     }
 
