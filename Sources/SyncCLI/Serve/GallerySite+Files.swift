@@ -133,13 +133,13 @@ extension GallerySite {
                 continue
             }
             if let file = try await file(of: md5, among: items) {
-                photos.append(.init(source: .file(file), name: first.name, modified: first.modified))
+                photos.append(
+                    .init(source: .file(file), name: first.ownName ?? first.name, modified: first.modified))
             } else if let photo = zipped(storedCopy(of: md5, among: items), first) {
                 photos.append(photo)
             } else {
                 leftOut.append(
-                    "\(first.name.escapingControls): its file is not on this disk, and what is stored of it cannot be read now"
-                )
+                    "\(first.name): its file is not on this disk, and what is stored of it cannot be read now")
             }
         }
         return zip(photos, named: "photos.zip", place, leavingOut: leftOut)
