@@ -309,7 +309,9 @@ class Circle:
             self.saw(f"HEAD {self.eyes.find_region().status} after init --create-bucket")
             answer = self.eyes.ask("GET", query="publicAccessBlock=")
             shut = answer.body.lower().count(b">true<") if answer.status == 200 else 0
-            self.at_amazon(shut == 4, f"public access is not blocked: {answer}, {shut} of 4")
+            # The fourth is about setting ACLs that nobody heeds: elsewhere it is not asked for.
+            self.at_amazon(shut == 4 or shut == 3 and not self.is_amazon,
+                           f"public access is not blocked: {answer}, {shut} of 4")
             self.saw(f"public access blocked {shut} of 4 ways")
             return
         # 403 as well where a policy lets them list the trial's prefix alone.
