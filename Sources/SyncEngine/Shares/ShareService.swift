@@ -19,6 +19,9 @@ package struct ShareService: Service {
     private static let patienceToWait: ClosedRange<TimeInterval> = 3_600...3_600
     /// Seconds. Clocks without a battery go on after a start where they ended.
     private static let clockTolerance: TimeInterval = 86_400
+    /// While the clocks differ, the store is asked for its time again after so long: a share that only seems to be over would
+    /// have it asked with each round.
+    private static let clockLasts = Duration.seconds(600)
     /// Seconds after its end in which a share is listed once more, and how often such are looked for.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
     private static let sweepEvery: TimeInterval = 60
@@ -85,6 +88,8 @@ package struct ShareService: Service {
         /// Shares whose times were held against the store's clock.
         var measured: Set<ShareID> = []
         var sweptAt: Date?
+        /// What the store's clock was ahead of ours, and when it was asked.
+        var clock: (offset: TimeInterval, askedAt: Duration)?
         var elsewhere = SharesElsewhere.Memory()
         /// When it was looked for what guests have sent.
         var askedForGuests: Date?
@@ -129,14 +134,15 @@ package struct ShareService: Service {
     private func work(_ rounds: inout Rounds) async throws {
         try await elsewhere.work(&rounds.elsewhere)
         try await correctEnds(&rounds)
-        let due = try await dueActions()
+        let due = try await dueActions(&rounds)
         for (share, action) in due where action.isEnd { try await attempt(action, share, &rounds) }
         for (share, action) in due where !action.isEnd { try await attempt(action, share, &rounds) }
         try await sweep(&rounds)
         try await receiveGuests(&rounds)
     }
 
-    private func dueActions() async throws -> [(share: ShareRecord, action: ShareSchedule.Action)] {
+    private func dueActions(_ rounds: inout Rounds) async throws -> [(share: ShareRecord, action: ShareSchedule.Action)]
+    {
         let shares = try await ledger { try $0.unendedShares() }
         func due(at now: Date) -> [(share: ShareRecord, action: ShareSchedule.Action)] {
             shares.compactMap { share in dueAction(for: share, at: now).map { (share, $0) } }
@@ -147,7 +153,12 @@ package struct ShareService: Service {
         guard actions.contains(where: { $0.action == .end(.expired) && $0.share.state != .expiring }) else {
             return actions
         }
+        let asked = time.monotonic()
+        if let clock = rounds.clock, clock.offset != 0, asked - clock.askedAt < Self.clockLasts {
+            return due(at: now.addingTimeInterval(clock.offset))
+        }
         let offset = try await publisher.storeClockOffset()
+        rounds.clock = (offset, asked)
         return offset == 0 ? actions : due(at: now.addingTimeInterval(offset))
     }
 

@@ -37,6 +37,18 @@ import Testing
         try await bench.service(store: behind).round()
         #expect(try bench.record(share.id).state == .live)
         #expect(bench.objects(share.id) != [])
+        // A round every five seconds, and the store is not asked with each.
+        let other = OtherClock(base: bench.store, offset: -60 * 86_400)
+        let run = Task { try await bench.service(store: other).run() }
+        for _ in 0..<20 {
+            await bench.time.waitForSleepers()
+            await bench.time.advance(by: .seconds(5))
+        }
+        await bench.time.waitForSleepers()
+        run.cancel()
+        _ = await run.result
+        #expect(other.timesAsked == 1)
+        #expect(try bench.record(share.id).state == .live)
         try await bench.service().round()
         #expect(try bench.record(share.id).state == .expired)
     }

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 /// A store in front of another: a test's own answers stand in its type, all other calls go on to the one behind.
 package protocol WrappedStore: ObjectStore {
@@ -66,13 +67,20 @@ extension WrappedStore {
 }
 
 /// A store whose clock is another one.
-package struct OtherClock: WrappedStore {
+package final class OtherClock: WrappedStore {
     package let base: any ObjectStore
     private let offset: TimeInterval
+    private let asked = Mutex(0)
+
+    /// How often it was asked for its time.
+    package var timesAsked: Int { asked.withLock { $0 } }
 
     package init(base: any ObjectStore, offset: TimeInterval) {
         (self.base, self.offset) = (base, offset)
     }
 
-    package func clockOffset() async throws -> TimeInterval { offset }
+    package func clockOffset() async throws -> TimeInterval {
+        asked.withLock { $0 += 1 }
+        return offset
+    }
 }
