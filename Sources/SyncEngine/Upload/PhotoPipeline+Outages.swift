@@ -64,7 +64,8 @@ extension PhotoPipeline {
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
         try await commit(
-            claim, .postponed("\(error)", until: time.now() + pause), sentBytes: error.sentBytes, refusal: error.code)
+            claim, .postponed("\(error)", until: time.now() + pause), sent: SentCount(bytes: error.sentBytes),
+            refusal: error.code)
     }
 
     /// The store has taken a photo, or shown that it has it.

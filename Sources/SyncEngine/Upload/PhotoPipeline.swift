@@ -11,7 +11,11 @@ package import SyncSystem
 ///
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
 /// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
-/// committed by itself, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
+/// its own, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
+///
+/// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
+/// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
+/// (``ClaimGroup``, ``EndingQueue``), which take no more memory than one photo.
 ///
 /// A film is read and sent for minutes, where a photo takes a second. So one large file is in hand at a time, beside the
 /// others, and what is small overtakes the rest.
@@ -29,6 +33,8 @@ package final class PhotoPipeline: Sendable {
     private static let glance = Duration.seconds(5)
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
+    /// How long a thread goes on with a group before what is ready is handed on.
+    private static let slice = Duration.milliseconds(20)
 
     let ledger: LedgerQueue
     let store: any ObjectStore
@@ -44,11 +50,11 @@ package final class PhotoPipeline: Sendable {
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
-    private let observe: @Sendable (PipelineEvent) -> Void
     let state = Mutex(PipelineState())
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = KeyedLock<Bool>()
     private let suspects = KeyedLock<Bool>()
+    private let endings: EndingQueue
 
     /// - Parameters:
     ///   - versions: keeps earlier images of projects.
@@ -76,7 +82,14 @@ package final class PhotoPipeline: Sendable {
         self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
-        self.observe = observe
+        endings = EndingQueue(ledger) { [state, gate, work, logger] ending in
+            state.withLock { $0.noteCommitted(ending.claim, ending.outcome) }
+            gate.endTrial(ending.claim.photoID)
+            work.signal()
+            let event = PipelineEvent(ending)
+            logger.debug("\(event.file): \(event.ending)")
+            observe(event)
+        }
     }
 
     /// It may be run again after it threw: what it had in hand then goes back to the queue first.
@@ -85,8 +98,9 @@ package final class PhotoPipeline: Sendable {
     ///   nothing, when `mode` is `.untilDone`.
     package func run(_ mode: Mode, of vacation: VacationID? = nil) async throws {
         state.withLock { $0.begin(vacation) }
+        endings.reset()
         try await releaseAll()
-        let claims = AsyncChannel<Claim>()
+        let claims = AsyncChannel<[Claim]>()
         let largeClaims = AsyncChannel<Claim>()
         let prepared = AsyncChannel<PreparedFile>()
         do {
@@ -101,8 +115,8 @@ package final class PhotoPipeline: Sendable {
                 group.addTask {
                     defer { prepared.finish() }
                     try await self.inParallel {
-                        for await claim in claims where !self.isStopping {
-                            if let file = try await self.prepare(claim) { await prepared.send(file) }
+                        for await group in claims where !self.isStopping {
+                            try await self.prepare(group) { await prepared.send($0) }
                         }
                     }
                 }
@@ -113,7 +127,7 @@ package final class PhotoPipeline: Sendable {
                         } beside: {
                             // Large files, each from its reading to its commit before the next.
                             for await claim in largeClaims where !self.isStopping {
-                                if let file = try await self.prepare(claim) { try await self.upload(file, mode) }
+                                try await self.prepare([claim]) { try await self.upload($0, mode) }
                             }
                         }
                     }
@@ -143,14 +157,22 @@ package final class PhotoPipeline: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    private func feed(_ claims: AsyncChannel<Claim>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
+    private func feed(_ claims: AsyncChannel<[Claim]>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
                 _ = try await self.isRetryAsked()
                 try await self.lookAtStore(mode)
-                while let claim = try await self.nextClaim(mode) {
-                    self.gate.beginTrial(claim.photoID)
-                    await (claim.isLarge ? large : claims).send(claim)
+                while let group = try await self.nextGroup(mode) {
+                    self.gate.beginTrial(group[0].photoID)
+                    if group[0].isLarge {
+                        await large.send(group[0])
+                        continue
+                    }
+                    // A part for each thread: one that a strange file holds up holds up no more than its part.
+                    let size = (group.count + self.batchSize - 1) / self.batchSize
+                    for start in stride(from: 0, to: group.count, by: size) {
+                        await claims.send(Array(group[start..<min(start + size, group.count)]))
+                    }
                 }
             }
         } catch is CancellationError {
@@ -158,9 +180,10 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    /// Waits until the store is there and a photo is due, and takes it.
+    /// Waits until the store is there and a photo is due, and takes it, with others where they are small. A large one, and
+    /// one that is to show whether the store accepts it, comes by itself.
     /// - Returns: `nil` when there is nothing more to do.
-    private func nextClaim(_ mode: Mode) async throws -> Claim? {
+    private func nextGroup(_ mode: Mode) async throws -> [Claim]? {
         while true {
             try Task.checkCancellation()
             guard try await passGate(mode) else { return nil }
@@ -172,7 +195,7 @@ package final class PhotoPipeline: Sendable {
             let isIdle = state.withLock { $0.inHand.isEmpty }
             let due: Date?
             switch try await claimNext(at: time.now()) {
-            case .photo(let claim): return claim
+            case .photos(let claims): return claims
             case .nothing(let moment): due = moment
             }
             let wait = due.map { max($0 - time.now(), .zero) }
@@ -202,8 +225,9 @@ package final class PhotoPipeline: Sendable {
 
     private func claimNext(at now: Date) async throws -> NextClaim {
         let (scope, reach, isFlowing) = state.withLock { ($0.scope, $0.reach, $0.isFlowing) }
-        return try await ledger { [self] ledger in
-            let next = try ledger.claimNext(of: scope, upTo: reach, isExpected: isFlowing, at: now)
+        let group = gate.closedBy == nil ? ClaimGroup.ofSmall : .ofOne
+        return try await ledger { [state] ledger in
+            let next = try ledger.claimNext(of: scope, upTo: reach, group, isExpected: isFlowing, at: now)
             // Noted here, where no cancellation comes between: what is claimed is in hand.
             state.withLock { $0.note(next) }
             return next
@@ -239,37 +263,58 @@ package final class PhotoPipeline: Sendable {
 
     // MARK: Preparing
 
-    /// - Returns: `nil` when there is nothing to send, and that is committed.
-    private func prepare(_ claim: Claim) async throws -> PreparedFile? {
-        switch try await prepareAlone(claim) {
-        case .ready(let file): return file
-        case .done(let outcome):
-            try await commit(claim, outcome)
-            return nil
+    /// What has nothing to send is committed; what has, is handed on.
+    private func prepare(
+        _ group: [Claim], handOn: @Sendable (PreparedFile) async throws -> Void
+    ) async throws {
+        var rest = group[...]
+        while let first = rest.first, !isStopping {
+            let results =
+                first.isSuspect ? [try await prepareSuspect(first)] : try await read(rest.prefix { !$0.isSuspect })
+            for (claim, result) in zip(rest, results) {
+                switch result {
+                case .ready(let file): try await handOn(file)
+                case .done(let outcome): try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
+                }
+            }
+            rest = rest.dropFirst(results.count)
         }
     }
 
     /// One suspect at a time: an agent that ends with it in hand tells which one it was. What is too large for any decoder
     /// is read for longer than the others shall wait.
-    private func prepareAlone(_ claim: Claim) async throws -> Preparer.Preparation {
-        guard claim.isSuspect, claim.stamp.size <= PhotoLimits().fileSize else { return try await read(claim) }
-        return try await suspects.withKey(true) { try await read(claim) }
+    private func prepareSuspect(_ claim: Claim) async throws -> Preparer.Preparation {
+        guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim])[0] }
+        return try await suspects.withKey(true) { try await read([claim])[0] }
     }
 
-    /// What is being read when the agent stops is not read to its end.
-    private func read(_ claim: Claim) async throws -> Preparer.Preparation {
+    /// Reads one after the other for a while. What is being read when the agent stops is not read to its end.
+    /// - Returns: what became of the first ones, of one at least.
+    private func read(_ claims: ArraySlice<Claim>) async throws -> [Preparer.Preparation] {
+        let results = Mutex<[Preparer.Preparation]>([])
         do {
-            let pool = claim.isLarge ? largePool : pool
-            return try await cancelWhenGracefulShutdown { [preparer] in
-                try await pool.run { try preparer.prepare(claim) }
+            let pool = claims.first?.isLarge == true ? largePool : pool
+            try await cancelWhenGracefulShutdown { [preparer, time] in
+                try await pool.run {
+                    let end = time.monotonic() + Self.slice
+                    for claim in claims {
+                        let result = try preparer.prepare(claim)
+                        // Somebody else has answered for it.
+                        if PooledWork.isGivenUp { return }
+                        results.withLock { $0.append(result) }
+                        if time.monotonic() >= end { return }
+                    }
+                }
             }
         } catch let error as PhotoError {
             // Its thread was given up.
-            return .done(try await outcome(of: error, for: claim))
+            let outcome = try await outcome(of: error, for: claims[claims.startIndex + results.withLock { $0.count }])
+            results.withLock { $0.append(.done(outcome)) }
         } catch is CancellationError {
             try Task.checkCancellation()
-            return .done(.released)
+            results.withLock { $0.append(.done(.released)) }
         }
+        return results.withLock { $0 }
     }
 
     private func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
@@ -281,54 +326,55 @@ package final class PhotoPipeline: Sendable {
     private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
         let claim = file.claim
         // It was made ready before the gate was closed.
-        guard gate.mayGo(claim.photoID) else { return try await commit(claim, .released) }
+        guard gate.mayGo(claim.photoID) else { return try await end(claim, .released) }
         do {
             switch file.content {
             case .photo(let photo):
                 let receipt = try await uploader.upload(photo)
                 try await noteAccepted(claim, wasSent: receipt.wasSent)
-                try await commit(
-                    claim, .uploaded(photo.examined.digest, receipt.object), wasSent: receipt.wasSent,
-                    sentBytes: receipt.sentBytes)
+                try await end(
+                    claim, .uploaded(photo.examined.digest, receipt.object),
+                    sent: SentCount(isStored: receipt.wasSent, bytes: receipt.sentBytes))
             case .known(let digest, let known):
                 // What the store has lost is prepared anew: the ledger no longer says that it is known.
                 let object = try await uploader.confirm(known)
-                try await commit(claim, object.map { .uploaded(digest, $0) } ?? .released)
+                try await end(claim, object.map { .uploaded(digest, $0) } ?? .released)
             case .events(let file):
                 let ending = try await events.upload(file, claim) { isStopping }
                 try await noteAccepted(claim, wasSent: ending.wasSent)
-                try await commit(
-                    claim, ending.outcome, note: ending.note, wasSent: ending.wasSent, sentBytes: ending.sentBytes)
+                try await end(
+                    claim, ending.outcome, note: ending.note,
+                    sent: SentCount(isStored: ending.wasSent, bytes: ending.sentBytes))
             }
         } catch let error as StoreError {
             try await fail(claim, error, mode)
         } catch let error as PhotoError {
-            try await commit(claim, outcome(of: error, for: claim))
+            try await end(claim, outcome(of: error, for: claim))
         }
     }
 
     // MARK: Committing
 
-    func commit(
-        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, wasSent: Bool = false, sentBytes: Int64 = 0,
-        refusal: StoreError.Code? = nil
+    /// It is on its way into the ledger when this returns.
+    private func end(
+        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, sent: SentCount = SentCount()
     ) async throws {
-        let now = time.now()
-        let sent = SentCount(isStored: wasSent, bytes: sentBytes)
-        try await ledger {
-            try $0.commit(claim, outcome: outcome, note: note, sent: sent, refusal: refusal, at: now)
-        }
-        state.withLock { $0.noteCommitted(claim, outcome) }
-        gate.endTrial(claim.photoID)
-        work.signal()
-        let event = PipelineEvent(claim, outcome, note, wasSent: wasSent, sentBytes: sentBytes)
-        logger.debug("\(event.file): \(event.ending)")
-        observe(event)
+        try await endings.add(ClaimEnding(claim, outcome, note: note, sent: sent, at: time.now()))
+    }
+
+    /// It is in the ledger when this returns.
+    func commit(
+        _ claim: Claim, _ outcome: Outcome, sent: SentCount = SentCount(), refusal: StoreError.Code? = nil
+    ) async throws {
+        try await endings.write([ClaimEnding(claim, outcome, sent: sent, refusal: refusal, at: time.now())])
     }
 
     /// What was claimed and not got to goes back to the queue, its attempt not counted.
     private func releaseAll() async throws {
-        for claim in state.withLock({ Array($0.inHand.values) }) { try await commit(claim, .released) }
+        try await endings.write([])
+        let now = time.now()
+        let left = state.withLock { Array($0.inHand.values) }
+        try await endings.write(left.map { ClaimEnding($0, .released, at: now) })
     }
 
     // MARK: Tasks

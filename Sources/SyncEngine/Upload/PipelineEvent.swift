@@ -21,18 +21,19 @@ package struct PipelineEvent: Sendable {
     /// What a file of gallery events holds, when the work on it has ended; `nil` for other files.
     package let events: EventFileNote?
 
-    init(_ claim: Claim, _ outcome: Outcome, _ note: EventFileNote?, wasSent: Bool, sentBytes: Int64) {
-        file = claim.file
+    init(_ ended: ClaimEnding) {
+        file = ended.claim.file
+        let (size, sent) = (ended.claim.stamp.size, ended.sent)
         ending =
-            switch outcome {
-            case .uploaded where wasSent: .stored(localBytes: claim.stamp.size, sentBytes: sentBytes)
-            case .uploaded: .alreadyStored(localBytes: claim.stamp.size, sentBytes: sentBytes)
+            switch ended.outcome {
+            case .uploaded where sent.isStored: .stored(localBytes: size, sentBytes: sent.bytes)
+            case .uploaded: .alreadyStored(localBytes: size, sentBytes: sent.bytes)
             case .failed(let message, _): .failed(reason: message)
             case .skipped(let message, _): .skipped(reason: message)
             case .postponed(let message, _): .postponed(reason: message)
             case .waits, .released, .vanished: .dropped
             }
-        events = outcome.isFinal ? note : nil
+        events = ended.outcome.isFinal ? ended.note : nil
     }
 }
 

@@ -31,8 +31,8 @@ struct PipelineState: Sendable {
 
     mutating func note(_ next: NextClaim) {
         switch next {
-        case .photo(let claim):
-            inHand[claim.photoID] = claim
+        case .photos(let claims):
+            for claim in claims { inHand[claim.photoID] = claim }
             isFlowing = true
         case .nothing: isFlowing = false
         }

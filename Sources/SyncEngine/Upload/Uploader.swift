@@ -197,8 +197,8 @@ package struct Uploader: Sendable {
 /// Objects that were proved a moment ago, and that the ledger does not know yet: whoever sent them commits them after the
 /// key is free again.
 private final class ObjectsUnderWay: Sendable {
-    /// More than are stored while one photo is prepared and waits for its turn.
-    private static let capacity = 64
+    /// More than are stored while one photo is prepared and waits for its turn, and than wait to be written down.
+    private static let capacity = 2 * EndingQueue.capacity
     private let objects = Mutex<[ObjectRecord]>([])
 
     func object(_ key: ObjectKey) -> ObjectRecord? {

@@ -25,9 +25,31 @@ package struct Claim: Hashable, Sendable {
     package var file: FilePath { folder.path.pushing(relativePath) }
 }
 
-/// What the queue has for whoever has room for a photo.
+/// How many photos are claimed in one transaction. One that is large is claimed by itself; small ones together, since a
+/// transaction for each would take longer than all else that is done for them.
+package struct ClaimGroup: Hashable, Sendable {
+    package static let ofOne = ClaimGroup(files: 1, bytes: 0)
+    package static let ofSmall = ClaimGroup(files: 64, bytes: 512 << 10)
+
+    let files: Int
+    /// In all, where there is more than one file.
+    let bytes: Int64
+
+    /// The first ones, in their order: none is passed over.
+    func prefix(of due: [Due]) -> ArraySlice<Due> {
+        var bytes: Int64 = 0
+        let end = due.indices.first { index in
+            bytes += due[index].size
+            return index >= files || (index > 0 && bytes > self.bytes)
+        }
+        return due[..<(end ?? due.endIndex)]
+    }
+}
+
+/// What the queue has for whoever has room for photos.
 package enum NextClaim: Hashable, Sendable {
-    case photo(Claim)
+    /// At least one.
+    case photos([Claim])
     /// Nothing is due before this moment; `nil` when nothing is pending.
     case nothing(until: Date?)
 }
@@ -52,6 +74,31 @@ extension Attempt: FetchableRecord {
         finishedAt = (row[2] as Int64?).map(Date.init(milliseconds:))
         outcome = row[3]
         error = row[4]
+    }
+}
+
+/// The end of the work on a claimed photo, as it is noted.
+package struct ClaimEnding: Sendable {
+    package let claim: Claim
+    package let outcome: Outcome
+    /// What a file of gallery events holds; `nil` for other files.
+    package let note: EventFileNote?
+    /// What went to the store for it.
+    package let sent: SentCount
+    /// What the store had against it, when it is to be tried again.
+    package let refusal: StoreError.Code?
+    package let time: Date
+
+    package init(
+        _ claim: Claim, _ outcome: Outcome, note: EventFileNote? = nil, sent: SentCount = SentCount(),
+        refusal: StoreError.Code? = nil, at time: Date
+    ) {
+        self.claim = claim
+        self.outcome = outcome
+        self.note = note
+        self.sent = sent
+        self.refusal = refusal
+        self.time = time
     }
 }
 

@@ -38,27 +38,31 @@ extension Ledger {
         }
     }
 
-    /// Takes the photo that has been due the longest, and notes an attempt at it: it is claimed in the write that finds it.
+    /// Takes the photos that have been due the longest, and notes an attempt at each: they are claimed in the write that finds
+    /// them.
     /// - Parameters:
     ///   - vacation: takes only its photos, in no particular order; `nil` for all that is due.
     ///   - bytes: leaves files that are larger.
+    ///   - group: how many at most.
     ///   - isExpected: whether there is likely to be one. Who looks in vain now and then only reads: to write, one may
     ///     have to wait for another process, and to fail.
     package func claimNext(
-        of vacation: VacationID? = nil, upTo bytes: Int64 = .max, isExpected: Bool = true, at time: Date
+        of vacation: VacationID? = nil, upTo bytes: Int64 = .max, _ group: ClaimGroup = .ofOne, isExpected: Bool = true,
+        at time: Date
     ) throws(LedgerError) -> NextClaim {
         if !isExpected {
             let next = try nextTry(of: vacation, upTo: bytes, at: time)
             guard let next, next <= time else { return .nothing(until: next) }
         }
-        return try write("claim a photo") { db in
-            let due = try db.dueNow(of: vacation, limit: 1, upTo: bytes, at: time).first
-            if let due, let claim = try db.claim(due, at: time) { return .photo(claim) }
+        return try write("claim photos") { db in
+            let due = try db.dueNow(of: vacation, limit: group.files, upTo: bytes, at: time)
+            let claims = try group.prefix(of: due).compactMap { try db.claim($0, at: time) }
+            if !claims.isEmpty { return .photos(claims) }
             return .nothing(until: try db.nextTry(of: vacation, upTo: bytes, at: time))
         }
     }
 
-    /// As ``claimNext(of:upTo:isExpected:at:)``, of several at once: at most `limit`, none when nothing is due.
+    /// As ``claimNext(of:upTo:_:isExpected:at:)``: at most `limit` of any size, none when nothing is due.
     package func claim(limit: Int, upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> [Claim] {
         try write("claim photos") { db in
             try db.dueNow(of: nil, limit: limit, upTo: bytes, at: time).compactMap { try db.claim($0, at: time) }
@@ -96,10 +100,13 @@ extension Date {
 struct Due: FetchableRecord {
     var id: Int64
     var since: Int64
+    /// Bytes of the file.
+    var size: Int64
 
     init(row: Row) {
         id = row[0]
         since = row[1]
+        size = row[2]
     }
 }
 
@@ -235,7 +242,7 @@ extension Database {
 
 extension LedgerQuery {
     package static let dueOfVacation = """
-        SELECT photos.id, photos.next_try_at FROM directories INDEXED BY directories_by_vacation
+        SELECT photos.id, photos.next_try_at, photos.size FROM directories INDEXED BY directories_by_vacation
         CROSS JOIN photos ON photos.directory_id = directories.id
         WHERE directories.vacation_id = ? AND photos.state = 'pending'
         AND (photos.next_try_at <= ? OR photos.next_try_at > ?) AND photos.size <= ?

@@ -21,17 +21,17 @@ package enum LedgerQuery {
 
     // Queue
     package static let fresh = """
-        SELECT id, queued_at FROM photos INDEXED BY photos_queue
+        SELECT id, queued_at, size FROM photos INDEXED BY photos_queue
         WHERE folder_id = ? AND state = 'pending' AND next_try_at = 0 AND size <= ? ORDER BY queued_at, id LIMIT ?
         """
     package static let due = """
-        SELECT id, next_try_at FROM photos
+        SELECT id, next_try_at, size FROM photos
         WHERE folder_id = ? AND state = 'pending' AND next_try_at > 0 AND next_try_at <= ? AND size <= ?
         ORDER BY next_try_at LIMIT ?
         """
     /// To be tried later than any photo ever is.
     package static let astray = """
-        SELECT id, next_try_at FROM photos
+        SELECT id, next_try_at, size FROM photos
         WHERE folder_id = ? AND state = 'pending' AND next_try_at > ? AND size <= ? ORDER BY next_try_at LIMIT ?
         """
     package static let nextTry = """

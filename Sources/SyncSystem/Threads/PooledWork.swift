@@ -45,6 +45,9 @@ package final class PooledWork: Sendable {
     /// Whether the work of this thread shall stop: its task was cancelled.
     package static var isCancelled: Bool { current?.flag.isSet ?? false }
 
+    /// Whether the caller of this thread's work has gone on without it (``step(_:)``).
+    package static var isGivenUp: Bool { current?.state.withLock { $0.isGivenUp } ?? false }
+
     /// Tells work on this thread that it shall stop.
     package static var currentFlag: CancellationFlag { current?.flag ?? CancellationFlag() }
 

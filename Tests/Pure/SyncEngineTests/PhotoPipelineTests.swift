@@ -167,7 +167,8 @@ import Testing
     @Test func `no more than two batches are out of the queue`() async throws {
         let gate = Gate()
         let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
-        for index in 1...30 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        let bulk = String(repeating: "x", count: 600_000)
+        for index in 1...30 { bench.disk.write("photo \(index) \(bulk)", to: Bench.gallery.appending("\(index).jpg")) }
         try bench.scan()
         async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
         await gate.waitForArrivals(3)

@@ -42,7 +42,7 @@ import Testing
     }
 
     private func photo(_ next: NextClaim) -> Claim? {
-        if case .photo(let claim) = next { claim } else { nil }
+        if case .photos(let claims) = next, claims.count == 1 { claims[0] } else { nil }
     }
 
     @Test func `the next claim is the photo that has been due the longest, or tells when one is`() throws {
@@ -64,6 +64,28 @@ import Testing
         let again = try #require(photo(try world.ledger.claimNext(isExpected: false, at: until)))
         #expect(again.photoID == first.photoID && again.attempts == 2)
         #expect(try world.ledger.claimNext(at: until) == .nothing(until: nil))
+    }
+
+    @Test func `small files are claimed together, in their order, and a large one by itself`() throws {
+        let world = try World()
+        for (name, size) in [("1.jpg", 300), ("2.jpg", 200), ("3.jpg", 5_000), ("4.jpg", 100), ("5.jpg", 412)] {
+            world.write(FilePath("/pictures/gallery/\(name)"), size: Int64(size) << 10)
+            try world.scan()
+            world.now += 1
+        }
+        func next(_ group: ClaimGroup) throws -> [String] {
+            guard case .photos(let claims) = try world.ledger.claimNext(group, at: world.now) else { return [] }
+            return names(claims)
+        }
+        #expect(try next(.ofOne) == ["1.jpg"])
+        #expect(try next(.ofSmall) == ["2.jpg"])
+        #expect(try next(.ofSmall) == ["3.jpg"])
+        #expect(try next(.ofSmall) == ["4.jpg", "5.jpg"])
+        #expect(try next(.ofSmall) == [])
+        for name in 10..<100 { world.write(FilePath("/pictures/gallery/\(name).jpg")) }
+        try world.scan()
+        #expect(try next(.ofSmall).count == 64)
+        #expect(try next(.ofSmall).count == 26)
     }
 
     @Test func `a claim tells all that the work needs`() throws {
