@@ -132,6 +132,7 @@ let package = Package(
         shim("CSyncLinux", links: []),
         shim("CSyncZlib", links: ["z"]),
         shim("CSyncQR", links: ["qrencode"]),
+        shim("CSyncSQLite", links: ["sqlite3"]),
         shim("CSyncDecoder", links: []),
 
         // Floor 1: values, decisions, ports.
@@ -159,7 +160,7 @@ let package = Package(
         module(
             "SyncHTTP",
             ["SyncCore", "SyncSystem", nioCore, nioPosix, nioHTTP1, atomics, logging, systemPackage]),
-        module("SyncLedger", ["SyncCore", "SyncSystem", grdb, systemPackage]),
+        module("SyncLedger", ["SyncCore", "SyncSystem", "CSyncSQLite", grdb, systemPackage]),
         .target(
             name: "SyncConfig",
             dependencies: ["SyncCore", yams, systemPackage],

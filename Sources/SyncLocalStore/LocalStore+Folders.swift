@@ -73,6 +73,9 @@ extension LocalStore {
     /// - Returns: `false` when something that is no folder has the name.
     private func makeSyncedFolder(_ path: FilePath) throws -> Bool {
         do {
+            if let status = try Disk.folderStatus(path), syncedFolders.withLock({ $0.contains(path, status) }) {
+                return true
+            }
             let isNew = try Disk.makeFolder(path)
             guard let status = try Disk.folderStatus(path) else { return isNew }
             // A new folder may have got the inode of one that was removed.
