@@ -2,11 +2,13 @@ import SyncLedger
 import SyncSystem
 
 /// The endings of claims on their way into the ledger (group commit): one transaction takes all that came while the one
-/// before it was written. Where photos end one by one, each is written at once; where they are small and end faster than
-/// the ledger writes, the groups grow.
+/// before it was written, and for a moment after it. Where photos end one by one, each is written at once; where many small
+/// ones end, the groups grow.
 final class EndingQueue: Sendable {
     /// So many may be under way: a kill repeats what is not written.
     static let capacity = 64
+    /// How long more are waited for, after a group, unless somebody waits for what is there.
+    private static let pause = Duration.milliseconds(10)
 
     private struct State {
         var pending: [ClaimEnding] = []
@@ -94,6 +96,7 @@ final class EndingQueue: Sendable {
                 return state.waiters.filter { isOver($0.count) }
             }
             for waiter in waiters { waiter.continuation.resume(with: result) }
+            if state.withLock({ $0.waiters.isEmpty }) { try? await Task.sleep(for: Self.pause) }
         }
     }
 

@@ -164,6 +164,23 @@ import Testing
         #expect(bench.memory.keys.count == 9)
     }
 
+    @Test func `of many small files in one group, each has its own end`() async throws {
+        let refused = try key("photo 7")
+        let bench = try Bench(faults: [StoreFault(.put, key: refused, .failBefore(.invalidRequest))])
+        for index in 1...100 {
+            bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg"))
+            bench.disk.write("text \(index)", to: Bench.gallery.appending("\(index).txt"))
+        }
+        for index in 1...9 { bench.disk.write("broken \(index)", to: Bench.gallery.appending("broken\(index).jpg")) }
+        try await bench.pass()
+        #expect(bench.memory.keys.count == 99)
+        let counts = try bench.states().values.reduce(into: [PhotoState: Int]()) { $0[$1, default: 0] += 1 }
+        #expect(counts == [.uploaded: 99, .pending: 1, .skipped: 100, .failed: 9])
+        #expect(bench.events.summary.uploaded == 99 && bench.events.summary.skipped == 100)
+        #expect(try bench.status(Bench.gallery.appending("7.jpg"))?.attempts == 1)
+        #expect(bench.events.all.count == 209 && Set(bench.events.all.map(\.file)).count == 209)
+    }
+
     @Test func `no more than two batches are out of the queue`() async throws {
         let gate = Gate()
         let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
