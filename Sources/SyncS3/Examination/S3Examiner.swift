@@ -34,8 +34,8 @@ package struct S3Examiner: Sendable {
         switch response.status {
         case 412: return .honoured
         case 200:
-            // What an earlier version of the server did may be remembered.
-            await client.learn { $0.capabilities.forgetConditionalPut() }
+            // Whatever an earlier version of the server did is remembered no more.
+            await client.learn { $0.capabilities.noteIgnoredCondition() }
             return .ignored
         default:
             guard PutFeatures.condition.refused(by: response) != nil else { throw client.failure(response, context) }
@@ -133,11 +133,6 @@ extension HTTPURL {
 }
 
 extension S3Capabilities {
-    /// It was seen to replace what is there in spite of the condition.
-    fileprivate mutating func forgetConditionalPut() {
-        if !settled.contains(.condition), conditionalPut == .honoured { conditionalPut = .unproven }
-    }
-
     fileprivate mutating func noteChecksums(areProven: Bool) {
         if !settled.contains(.checksum) { checksums = areProven }
     }

@@ -8,6 +8,8 @@ package struct S3Capabilities: Hashable, Sendable {
         case honoured
         /// Unknown, and a 200 proves nothing: some stores ignore the header and overwrite.
         case unproven
+        /// It was seen to overwrite: as unknown, and not to be tried again.
+        case ignored
         /// It does not take the header.
         case refused
     }
@@ -42,10 +44,9 @@ package struct S3Capabilities: Hashable, Sendable {
     /// What the configuration decides, so that nothing is to be learned of it.
     let settled: PutFeatures
 
-    /// Amazon documents conditional writes and checksums. Any other endpoint has to prove the first, and we do not ask it
-    /// to by writing something twice: until a 412 is seen in passing, each conditional put has a HEAD before it and carries
-    /// the header too. That costs a round trip; a probe would cost a second upload of an object that may be billed or
-    /// versioned. Checksums prove nothing there that the signed SHA-256 and Content-MD5 do not, and have been refused.
+    /// Amazon documents conditional writes and checksums. Any other endpoint has to prove the first: until a 412 is seen, in
+    /// passing or by ``S3Store/proveCondition(_:at:attributes:_:)``, each conditional put has a HEAD before it and carries
+    /// the header too. Checksums prove nothing there that the signed SHA-256 and Content-MD5 do not, and have been refused.
     ///
     /// - Parameters:
     ///   - conditionalPut: what the configuration says of it; `nil` to find out.
@@ -89,6 +90,11 @@ package struct S3Capabilities: Hashable, Sendable {
     /// Learns from the status of a put that carried the condition.
     package mutating func noteConditionalPut(status: Int) {
         if status == 412, !settled.contains(.condition) { conditionalPut = .honoured }
+    }
+
+    /// A put that carried the condition was taken, where something is stored.
+    mutating func noteIgnoredCondition() {
+        if !settled.contains(.condition), conditionalPut != .refused { conditionalPut = .ignored }
     }
 
     /// - Parameter storageClass: that of the put that was refused.

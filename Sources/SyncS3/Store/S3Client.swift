@@ -15,6 +15,8 @@ final class S3Client: Sendable {
         var isRecalled: Bool
         /// Counts the changes, so that an older state is not remembered over a newer one.
         var version = 0
+        /// Whether somebody finds out, or has tried to, what becomes of conditional puts.
+        var isProving = false
     }
 
     /// Ends with `/`, or is empty.
@@ -67,6 +69,16 @@ final class S3Client: Sendable {
             }
         }
         return knowledge.capabilities
+    }
+
+    /// - Returns: whether it is for the caller to find out whether conditions are honoured: once in a run, where nobody knows
+    ///   and the answer is kept.
+    func beginProof() async -> Bool {
+        guard memory != nil, await capabilities().conditionalPut == .unproven else { return false }
+        return learned.withLock { learned in
+            defer { learned.isProving = true }
+            return !learned.isProving
+        }
     }
 
     /// Changes what is known, and remembers what of it outlives the process.

@@ -132,9 +132,11 @@ package final class S3Store: ObjectStore {
             throw failure.adding(Self.isStillThere)
         }
         let reply = ObjectReply(response)
-        return PutReceipt(
+        let receipt = PutReceipt(
             md5: reply.md5, sha256: reply.sha256, etag: reply.etag,
             storageClass: await storedClass(attributes.storageClass, at: key, context))
+        if condition == .ifAbsent { await proveCondition(body, at: key, attributes: attributes, context) }
+        return receipt
     }
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {

@@ -44,6 +44,49 @@ import Testing
         #expect(try await put([Self.nothing, .reply(412)], daysLater: 31).map(\.method) == [.head, .put])
     }
 
+    /// Puts photos in the standard class, as one process.
+    private func putPhotos(_ count: Int, _ answers: [Answer], daysLater: Double = 0, bytes: Int = 5) async throws
+        -> [HTTPRequest.Method]
+    {
+        let made = try ScriptedStore(
+            answers, endpoint: Self.endpoint, memory: memory,
+            now: { ScriptedStore.start.addingTimeInterval(daysLater * Self.day) })
+        let content = [UInt8](repeating: 0, count: bytes)
+        let body = ObjectBody(bytes: content, digest: ContentDigest(of: content))
+        for index in 1...count {
+            _ = try await made.store.put(
+                body, at: try ObjectKey("\(index)"), attributes: ObjectAttributes(contentType: "image/jpeg"),
+                condition: .ifAbsent)
+        }
+        return made.transport.requests.map(\.method)
+    }
+
+    @Test func `The first photo is put twice, and where that is refused no other one is looked for first`() async throws {
+        let first = try await putPhotos(3, [Self.nothing, Self.stored, .reply(412), Self.stored, Self.stored])
+        #expect(first == [.head, .put, .put, .put, .put])
+        #expect(memory.facts(of: Self.place) == ["conditional-put": "1356048000 honoured"])
+        #expect(try await putPhotos(1, [Self.stored], daysLater: 30) == [.put])
+        #expect(try await putPhotos(1, [Self.nothing, Self.stored, .reply(412)], daysLater: 31) == [.head, .put, .put])
+    }
+
+    @Test func `Where the condition is ignored, that is tried once a month`() async throws {
+        let first = try await putPhotos(2, [Self.nothing, Self.stored, Self.stored, Self.nothing, Self.stored])
+        #expect(first == [.head, .put, .put, .head, .put])
+        #expect(memory.facts(of: Self.place) == ["conditional-put": "1356048000 ignored"])
+        #expect(try await putPhotos(1, [Self.nothing, Self.stored], daysLater: 30) == [.head, .put])
+        let later = try await putPhotos(1, [Self.nothing, Self.stored, .reply(412)], daysLater: 31)
+        #expect(later == [.head, .put, .put])
+    }
+
+    @Test func `A photo is stored whatever becomes of the second put, and a large one is not put twice`() async throws {
+        let refused = try await putPhotos(
+            2, [Self.nothing, Self.stored, .reply(403), Self.nothing, Self.stored])
+        #expect(refused == [.head, .put, .put, .head, .put])
+        #expect(memory.facts(of: Self.place) == [:])
+        let large = try await putPhotos(1, [Self.nothing, Self.stored], bytes: (1 << 20) + 1)
+        #expect(large == [.head, .put])
+    }
+
     @Test func `What is known is not written again`() async throws {
         _ = try await put([Self.nothing, .reply(412)])
         #expect(memory.writes == 1)
