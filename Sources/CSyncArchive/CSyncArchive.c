@@ -1,4 +1,5 @@
 #include "CSyncArchive.h"
+#include "Library.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -38,7 +39,10 @@ static la_ssize_t write_out(struct archive *writer, void *context, const void *b
     return written;
 }
 
+const char *CSyncArchive_Missing(void) { return CSyncArchive_OpenLibrary(); }
+
 CSyncArchive_Zip *CSyncArchive_ZipCreate(int descriptor) {
+    if (CSyncArchive_OpenLibrary() != NULL) return NULL;
     CSyncArchive_Zip *zip = calloc(1, sizeof *zip);
     if (zip == NULL) return NULL;
     zip->descriptor = descriptor;

@@ -1,4 +1,5 @@
 #include "CSyncCurl.h"
+#include "Library.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -25,9 +26,14 @@ SAME(CSyncCurl_CodeCABadFile, CURLE_SSL_CACERT_BADFILE);
 SAME(CSyncCurl_CodeTLSIssuerError, CURLE_SSL_ISSUER_ERROR);
 SAME(CSyncCurl_CodeProxy, CURLE_PROXY);
 
-int CSyncCurl_GlobalInit(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+int CSyncCurl_GlobalInit(void) {
+    return CSyncCurl_OpenLibrary() == NULL ? curl_global_init(CURL_GLOBAL_DEFAULT) : CURLE_FAILED_INIT;
+}
 
-const char *CSyncCurl_CodeText(int code) { return curl_easy_strerror((CURLcode)code); }
+const char *CSyncCurl_CodeText(int code) {
+    const char *missing = CSyncCurl_OpenLibrary();
+    return missing != NULL ? missing : curl_easy_strerror((CURLcode)code);
+}
 
 struct CSyncCurl_Transfer {
     CURL *easy;

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -83,4 +85,30 @@ void CSyncLinux_NameThread(const char *name) {
 
 int32_t CSyncLinux_ThreadID(void) {
     return gettid();
+}
+
+void CSyncLinux_ShareArena(void) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
+static int release_pages(struct dl_phdr_info *object, size_t size, void *page) {
+    const uintptr_t mask = *(uintptr_t *)page - 1;
+    for (int index = 0; index < object->dlpi_phnum; index++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[index];
+        if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W) != 0) continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr + mask) & ~mask;
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~mask;
+        if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void CSyncLinux_ReleaseMemory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(release_pages, &page);
 }

@@ -1,4 +1,5 @@
 #include "CSyncPhone.h"
+#include "Library.h"
 
 #include <cstdint>
 #include <cstring>
@@ -91,6 +92,10 @@ CSyncPhone_Verdict parse(const std::string &text, const char *region, CSyncPhone
 
 CSyncPhone_Answer CSyncPhone_Parse(const char *text, size_t count, const char *region) {
     CSyncPhone_Answer answer = {};
+    if (CSyncPhone_OpenLibrary() != nullptr) {
+        answer.verdict = CSyncPhone_VerdictNoLibrary;
+        return answer;
+    }
     try {
         answer.verdict = parse(std::string(text, count), region, answer);
     } catch (...) {

@@ -33,6 +33,11 @@ package final class ZipFile: ZipWriter {
 
     init(at path: FilePath, link: @escaping NewFile.Link) throws(ZipError) {
         self.path = path
+        if let missing = CSyncArchive_Missing() {
+            throw ZipError(
+                .ioFailed, path.string,
+                "libarchive, which writes it, cannot be opened; install it (\(String(cString: missing)))")
+        }
         do throws(Errno) {
             if try FileStatus.find(path) != nil { throw Errno.fileExists }
             // As the person's umask wants it: it becomes the archive.

@@ -55,6 +55,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
 
     /// Runs the command that the process was started with, and ends the process with its exit code.
     package static func start() async {
+        IdleMemory.shareArena()
         let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
         do {
             var command = try await asyncParseAsRoot(words)

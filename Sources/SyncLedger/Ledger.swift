@@ -71,6 +71,12 @@ package final class Ledger: Sendable {
         try Ledger(inMemory: ())
     }
 
+    /// Lets go what SQLite keeps of the file: up to 2 MiB for each connection, and those that read. What is asked for next is
+    /// read again.
+    func releaseMemory() {
+        (database as? DatabasePool)?.releaseMemory()
+    }
+
     /// Folds the write-ahead log into the file, and closes: every later call throws. A ledger in memory stays as it is.
     package func close() throws(LedgerError) {
         guard let pool = database as? DatabasePool else { return }

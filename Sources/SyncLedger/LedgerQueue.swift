@@ -9,6 +9,7 @@ package final class LedgerQueue: Sendable {
     /// For what runs on a thread of ours anyway, and reads a disk between two calls: a scan, the preparing of a photo.
     package let ledger: Ledger
     private let pool: BlockingPool
+    private let cache: Int
 
     package convenience init(_ ledger: Ledger) {
         self.init(ledger, Self.makePool())
@@ -17,6 +18,11 @@ package final class LedgerQueue: Sendable {
     private init(_ ledger: Ledger, _ pool: BlockingPool) {
         self.ledger = ledger
         self.pool = pool
+        cache = IdleMemory.addCache { ledger.releaseMemory() }
+    }
+
+    deinit {
+        IdleMemory.removeCache(cache)
     }
 
     /// Opens a ledger, which may take as long as its migration, or the patience with another process.

@@ -41,6 +41,8 @@ package struct LibPhoneNumbers: PhoneNumbers {
             "it has no country code; begin it with + and the code, or set share.phone_region"
         case .unknownRegion:
             "it has no country code, and \"\(region?.escapingControls ?? "")\" is no region; use two letters, such as US"
+        case .noLibrary:
+            "libphonenumber is missing, or is of another version than the one this program was made with; install it"
         case .failed: "memory is short; close something, and try again"
         }
     }

@@ -11,8 +11,12 @@
 
 typedef struct CSyncArchive_Zip CSyncArchive_Zip;
 
+/// Opens libarchive and what it needs, 13 libraries. NULL when it is there; else what is missing, valid until the thread's next
+/// call of dlopen(3).
+const char *_Nullable CSyncArchive_Missing(void);
+
 /// A writer to the current position of a descriptor, which stays the caller's and has to outlive it. NULL when memory is
-/// short or the C library has no locale for UTF-8. The caller owns it and frees it.
+/// short, libarchive is missing or the C library has no locale for UTF-8. The caller owns it and frees it.
 CSyncArchive_Zip *_Nullable CSyncArchive_ZipCreate(int descriptor);
 
 /// Begins the next file, of exactly `size` bytes. The one before has all of its bytes.

@@ -9,10 +9,11 @@
 // Thread rule: a multi and its transfers belong to one thread at a time; only CSyncCurl_MultiWakeup may be called from
 // any other. Functions that return `int` return a code of curl's: 0 is success, CSyncCurl_CodeText explains the others.
 
-/// curl_global_init(3); safe to call from any thread, any number of times.
+/// Opens libcurl and what it needs, 27 libraries; then curl_global_init(3). Before any other function of this file but
+/// CSyncCurl_CodeText. Safe to call from any thread, any number of times.
 int CSyncCurl_GlobalInit(void);
 
-/// What a CURLcode means. The pointer stays valid for ever.
+/// What a CURLcode means; without libcurl, what is missing. The pointer stays valid until the thread calls it again.
 const char *_Nonnull CSyncCurl_CodeText(int code);
 
 /// Those of curl's codes (libcurl-errors(3)) that callers tell apart; the others are told by their text.

@@ -32,6 +32,8 @@ typedef enum __attribute__((enum_extensibility(closed))) {
     CSyncPhone_VerdictUnknownRegion,
     /// The library ran out of memory.
     CSyncPhone_VerdictFailed,
+    /// The library, or one that it needs, is not on this machine, or is of another version.
+    CSyncPhone_VerdictNoLibrary,
 } CSyncPhone_Verdict;
 
 typedef struct {
@@ -45,7 +47,8 @@ typedef struct {
 /// Reads a number in any spelling: with spaces, punctuation, digits of other scripts, letters of a keypad.
 ///
 /// `text` is UTF-8, any bytes at all. `region` is two capital letters (ISO 3166-1) whose numbers may be without a country
-/// code and with the region's own prefixes for calls abroad, or NULL. The first call reads the library's tables.
+/// code and with the region's own prefixes for calls abroad, or NULL. The first call opens the library,
+/// with the 14 that it needs, and reads its tables.
 CSyncPhone_Answer CSyncPhone_Parse(const char *_Nonnull text, size_t count, const char *_Nullable region);
 
 #ifdef __cplusplus

@@ -20,7 +20,8 @@ package final class CurlTransport: HTTPTransport {
     ) throws(TransportError) {
         let code = CSyncCurl_GlobalInit()
         guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
-            throw TransportError(.failed, "libcurl cannot be set up: \(String(cString: CSyncCurl_CodeText(code)))")
+            let reason = String(cString: CSyncCurl_CodeText(code))
+            throw TransportError(.failed, "libcurl cannot be set up; install it again (\(reason))")
         }
         let multi = CurlMailbox.Multi(handle: handle)
         let mailbox = CurlMailbox(multi: multi)

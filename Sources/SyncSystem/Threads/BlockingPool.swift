@@ -4,11 +4,15 @@ import SystemPackage
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
 ///
 /// Work begins in the order in which it was handed in. The queue has no bound: callers bound what they hand in. A thread
-/// is started when there is work that none is free for: a pool that nobody needs costs nothing.
+/// is started when there is work that none is free for, and ends after some seconds without: a pool that nobody needs costs
+/// nothing. When one ends and none of any pool works, memory that nobody uses goes back to the system (``IdleMemory``).
 package final class BlockingPool: Sendable {
     private let queue: WorkQueue
     private let watch: StepWatch
     private let siblings = Mutex<[WorkQueue]>([])
+
+    /// How long a thread waits for work before it ends.
+    package static let patience = Duration.seconds(10)
 
     typealias Start =
         @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) -> OwnedThread
@@ -26,10 +30,15 @@ package final class BlockingPool: Sendable {
         }
     }
 
-    /// - Parameter start: starts a thread. Tests script it.
-    init(name: String, threads: Int, watch: StepWatch = .ofProcess, start: @escaping Start) {
+    /// - Parameters:
+    ///   - patience: how long a thread waits for work. Tests shorten it.
+    ///   - start: starts a thread. Tests script it.
+    init(
+        name: String, threads: Int, watch: StepWatch = .ofProcess, patience: Duration = BlockingPool.patience,
+        start: @escaping Start
+    ) {
         precondition(threads > 0, "a pool needs a thread")
-        queue = WorkQueue(name: name, limit: threads, start: start)
+        queue = WorkQueue(name: name, limit: threads, patience: patience, start: start)
         self.watch = watch
     }
 
@@ -101,6 +110,7 @@ private final class WorkQueue: @unchecked Sendable {
     private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let name: String
     private let limit: Int
+    private let patience: Duration
     private let start: BlockingPool.Start
     private var pending: [Work] = []
     /// Where the oldest of `pending` stands; what is before it is done.
@@ -122,12 +132,18 @@ private final class WorkQueue: @unchecked Sendable {
     /// - Returns: whether its thread goes on to the next; `false` when another one has its place.
     typealias Work = @Sendable (Int) -> Bool
 
-    init(name: String, limit: Int, start: @escaping BlockingPool.Start) {
+    init(name: String, limit: Int, patience: Duration, start: @escaping BlockingPool.Start) {
         self.name = name
         self.limit = limit
+        self.patience = patience
         self.start = start
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(ready, nil)
+        // Patience is none of the wall clock's business, which people set.
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(ready, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     /// The last thread has let go: nobody waits any more.
@@ -177,7 +193,10 @@ private final class WorkQueue: @unchecked Sendable {
     /// For one that does not come back from its work. It is not waited for any more; what is queued gets another.
     func replaceThread(_ number: Int) {
         let isTaken = locked {
-            if owned.removeValue(forKey: number) != nil { threads -= 1 }
+            if owned.removeValue(forKey: number) != nil {
+                threads -= 1
+                IdleMemory.endWork()
+            }
             startThread()
             return threads > 0
         }
@@ -193,6 +212,7 @@ private final class WorkQueue: @unchecked Sendable {
         started = number
         threads += 1
         owned[number] = thread
+        IdleMemory.beginWork()
     }
 
     /// Does what is queued on this thread, which is none of the queue's: there is none.
@@ -201,7 +221,7 @@ private final class WorkQueue: @unchecked Sendable {
     }
 
     private func takeWork(_ number: Int, isWaiting: Bool) {
-        while let work = next(isWaiting: isWaiting) {
+        while let work = next(number, isWaiting: isWaiting) {
             guard work(number) else { return }
         }
         let waiters = locked {
@@ -214,28 +234,58 @@ private final class WorkQueue: @unchecked Sendable {
 
     private var isDrained: Bool { isClosed && threads == 0 && first == pending.count }
 
-    /// Waits for work; `nil` when the queue is closed and empty, and the thread takes no more of it.
-    private func next(isWaiting: Bool) -> Work? {
-        locked {
-            while first == pending.count {
-                guard isWaiting else { return nil }
-                if isClosed {
-                    threads -= 1
-                    return nil
-                }
-                idle += 1
-                pthread_cond_wait(ready, mutex)
-                idle -= 1
-            }
-            let work = pending[first]
-            first += 1
-            // Compacting in batches keeps both ends of the queue at constant cost.
-            if first == pending.count || first >= 1_024 {
-                pending.removeFirst(first)
-                first = 0
-            }
-            return work
+    private enum Found {
+        case work(Work)
+        /// The thread takes no more.
+        case end(isIdle: Bool)
+    }
+
+    /// Waits for work; `nil` when the queue is closed and empty or there was none for long, and the thread takes no more of it.
+    private func next(_ number: Int, isWaiting: Bool) -> Work? {
+        var deadline = Self.time(after: patience)
+        switch locked({ look(number, isWaiting, &deadline) }) {
+        case .work(let work): return work
+        case .end(let isIdle):
+            if isWaiting { IdleMemory.endThread(isIdle: isIdle) }
+            return nil
         }
+    }
+
+    private func look(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
+        while first == pending.count {
+            guard isWaiting else { return .end(isIdle: false) }
+            if isClosed {
+                threads -= 1
+                return .end(isIdle: false)
+            }
+            idle += 1
+            IdleMemory.endWork()
+            let isLate = pthread_cond_timedwait(ready, mutex, &deadline) == ETIMEDOUT
+            IdleMemory.beginWork()
+            idle -= 1
+            guard isLate, first == pending.count, !isClosed else { continue }
+            threads -= 1
+            // Without its last reference it takes itself off the process.
+            owned.removeValue(forKey: number)
+            return .end(isIdle: true)
+        }
+        let work = pending[first]
+        first += 1
+        // Compacting in batches keeps both ends of the queue at constant cost.
+        if first == pending.count || first >= 1_024 {
+            pending.removeFirst(first)
+            first = 0
+        }
+        return .work(work)
+    }
+
+    private static func time(after duration: Duration) -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
+        return timespec(
+            tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value {

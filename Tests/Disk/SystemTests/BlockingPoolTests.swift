@@ -142,4 +142,51 @@ struct BlockingPoolTests {
         let name = try await pool.run { try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
         #expect(name.hasPrefix("test-"))
     }
+
+    @Test func `a thread without work ends, and the next work has a new one`() async throws {
+        let starts = Countdown()
+        let pool = BlockingPool(name: "resting", threads: 3, patience: .milliseconds(20)) {
+            (name, body) throws(Errno) in
+            _ = starts.fires()
+            return try OwnedThread.start(name: name, body)
+        }
+        for round in 1...2 {
+            #expect(try await pool.run { 42 } == 42)
+            try await eventually("the end of the threads") {
+                ThreadNames.now { $0.hasPrefix("resting") }.isEmpty ? () : nil
+            }
+            #expect(starts.count == round)
+        }
+        await pool.shutDown()
+    }
+
+    @Test func `work of threads without patience is all done`() async throws {
+        let pool = BlockingPool(name: "hasty", threads: 2, patience: .zero) { (name, body) throws(Errno) in
+            try OwnedThread.start(name: name, body)
+        }
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<1_000 { group.addTask { await pool.finish { number } } }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 499_500)
+        await pool.shutDown()
+    }
+
+    @Test func `when no thread works any more, what was told of is let go`() async throws {
+        // In a process of its own: other suites' pools work meanwhile.
+        await #expect(processExitsWith: .success) {
+            let calls = Countdown()
+            let cache = IdleMemory.addCache { _ = calls.fires() }
+            let pool = BlockingPool(name: "test", threads: 1, patience: .milliseconds(20)) {
+                (name, body) throws(Errno) in
+                try OwnedThread.start(name: name, body)
+            }
+            #expect(try await pool.run { 42 } == 42)
+            try await eventually("the release") { calls.count == 1 ? () : nil }
+            IdleMemory.removeCache(cache)
+            // The program's pages are there when they are needed.
+            #expect(try await pool.run { "as before".count } == 9)
+            await pool.shutDown()
+        }
+    }
 }

@@ -1,0 +1,35 @@
+#include "Library.h"
+
+#include <CSyncLibrary.h>
+
+#define FUNCTIONS(F) \
+    F(archive_entry_clear) \
+    F(archive_entry_free) \
+    F(archive_entry_new) \
+    F(archive_entry_set_filetype) \
+    F(archive_entry_set_mtime) \
+    F(archive_entry_set_pathname) \
+    F(archive_entry_set_perm) \
+    F(archive_entry_set_size) \
+    F(archive_errno) \
+    F(archive_set_error) \
+    F(archive_write_close) \
+    F(archive_write_data) \
+    F(archive_write_free) \
+    F(archive_write_header) \
+    F(archive_write_new) \
+    F(archive_write_open2) \
+    F(archive_write_set_bytes_in_last_block) \
+    F(archive_write_set_bytes_per_block) \
+    F(archive_write_set_format_zip) \
+    F(archive_write_zip_set_compression_store)
+
+FUNCTIONS(CSYNC_LIBRARY_FUNCTION)
+
+CSYNC_LIBRARY_NOTE("libarchive.so.13")
+
+const char *CSyncArchive_OpenLibrary(void) {
+    static const CSyncLibrary_Function functions[] = {FUNCTIONS(CSYNC_LIBRARY_ROW)};
+    static const CSyncLibrary_Needs needs = {"libarchive.so.13", functions, sizeof functions / sizeof *functions};
+    return CSyncLibrary_Open(&needs);
+}

@@ -1,0 +1,15 @@
+#ifndef CSYNCARCHIVE_LIBRARY_H
+#define CSYNCARCHIVE_LIBRARY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// To be called before any function of the library. NULL when it is open, else what is missing.
+__attribute__((visibility("hidden"))) const char *_Nullable CSyncArchive_OpenLibrary(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

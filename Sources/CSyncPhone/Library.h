@@ -1,0 +1,15 @@
+#ifndef CSYNCPHONE_LIBRARY_H
+#define CSYNCPHONE_LIBRARY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// To be called before any function of the library. NULL when it is open, else what is missing.
+__attribute__((visibility("hidden"))) const char *_Nullable CSyncPhone_OpenLibrary(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
