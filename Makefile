@@ -84,12 +84,13 @@ gallery: ## the gallery used in a browser, over the embedded store and over moto
 	@SYNC_AGENT_BINARY=.build/release/sync-agent scripts/try-gallery
 	@SYNC_AGENT_BINARY=.build/release/sync-agent scripts/hostile-clients
 
-bench: ## the codec and the agent against their bars and peers (30 min, 5 GB)
+bench: ## the codec and the agent against their bars and peers, and how it grows (40 min, 5 GB)
 	@scripts/build
 	@scripts/setup bench demo
 	@scripts/bench-codec
 	@scripts/bench-agent all
 	@scripts/test-servers run scripts/bench-peers
+	@scripts/bench-growth --plot .build/growth.svg
 
 flames: ## flame graphs of the main workflows: .build/flames (as root, or with kernel.perf_event_paranoid ≤ 1)
 	@scripts/build
