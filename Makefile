@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench reference site install deb try-package try-amazon image clean
+.PHONY: help demo build test interop check sanitize faults power-cut crash-images trials fuzz bad-store together lost-disk model gallery mutate bench flames reference site install deb try-package try-amazon image clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -84,11 +84,18 @@ gallery: ## the gallery used in a browser, over the embedded store and over moto
 	@SYNC_AGENT_BINARY=.build/release/sync-agent scripts/try-gallery
 	@SYNC_AGENT_BINARY=.build/release/sync-agent scripts/hostile-clients
 
-bench: ## the codec against djpeg|cjpeg and vipsthumbnail, the agent against its bars (20 min, 5 GB)
+bench: ## the codec and the agent against their bars and peers, and how it grows (40 min, 5 GB)
 	@scripts/build
 	@scripts/setup bench demo
 	@scripts/bench-codec
 	@scripts/bench-agent all
+	@scripts/test-servers run scripts/bench-peers
+	@scripts/bench-growth --plot .build/growth.svg
+
+flames: ## flame graphs of the main workflows: .build/flames (as root, or with kernel.perf_event_paranoid ≤ 1)
+	@scripts/build
+	@scripts/setup bench demo
+	@scripts/flame .build/flames
 
 reference: ## docs/reference*.md anew, of what the debug build says of itself
 	@swift build --product sync-agent

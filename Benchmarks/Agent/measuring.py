@@ -4,6 +4,7 @@ import os
 import shlex
 import statistics
 import subprocess
+import tempfile
 import time
 
 from processes import memory_kib
@@ -50,6 +51,37 @@ def in_turns(contestants, rounds):
 
 def median(results, column=0):
     return statistics.median(row[column] for row in results)
+
+
+class Measured:
+    """One run of a command: wall and CPU in seconds, peak memory in MiB."""
+
+    def __init__(self, command, environment, accept=(0,)):
+        began = time.monotonic()
+        with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL,
+                                       stdout=output, stderr=errors)
+            peak = 0
+            while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                peak = max(peak, memory_kib(process.pid, "status").get("VmHWM", 0))
+                time.sleep(0.005)
+            self.wall = time.monotonic() - began
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            errors.seek(0)
+            output.seek(0)
+            self.output, told = output.read(), errors.read().decode(errors="replace")
+        self.cpu, self.peak = usage.ru_utime + usage.ru_stime, peak / 1024
+        if process.returncode not in accept:
+            raise BenchFailed(f"{command}: {process.returncode}\n{told[-2000:]}")
+
+    @property
+    def cells(self):
+        return [f"{self.wall:.2f}", f"{self.cpu:.2f}", f"{self.peak:.0f}"]
+
+
+def told(requests):
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(requests.items())) or "none"
 
 
 def milliseconds(seconds):

@@ -43,6 +43,17 @@ def noise_png(number, side=1000):
         for kind, data in chunks)
 
 
+def write_film(path, number, size):
+    """Boxes of ISO 14496-12 around noise: what the agent takes for a film, and nobody can compress."""
+    dice = random.Random(number)
+    block = dice.randbytes(1 << 20)
+    with open(path, "wb") as file:
+        file.write(b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + (size - 24).to_bytes(4, "big") + b"mdat")
+        left = size - 32
+        while left:
+            left -= file.write((left.to_bytes(8, "big") + block)[:left])
+
+
 def old(folder):
     """Files as they are an hour after they were written: nobody waits for them to settle."""
     past = time.time() - 3600
