@@ -150,6 +150,8 @@ typedef struct Filter {
 typedef struct Plane {
     int in_width, in_height, out_width, out_height;
     Filter across, down;
+    /// Whether the output is the input: the filters would give the same samples.
+    bool is_copy;
     int16_t *ring;
     int ring_rows;
     int ring_stride;

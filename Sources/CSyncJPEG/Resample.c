@@ -51,10 +51,14 @@ static void weigh(const Span *span, int index, int first, int taps, double *exac
     weights[largest] = saturated(weights[largest] + left);
 }
 
+static bool is_identity(const Span *span) {
+    return span->scale == 1 && span->offset == 0;
+}
+
 static void filter_init(Filter *filter, Guard *guard, Arena *arena, const Span *span, int round_taps_to) {
     double support = LOBES * (span->scale > 1 ? span->scale : 1);
     int taps = (int)ceil(support) * 2 + 1;
-    if (span->scale == 1 && span->offset == 0) {
+    if (is_identity(span)) {
         taps = 1;
     }
     filter->taps = (taps + round_taps_to - 1) / round_taps_to * round_taps_to;
@@ -78,6 +82,7 @@ void csj_plane_init(Plane *plane, Guard *guard, Arena *arena, Span across, Span 
     plane->out_height = down.out;
     filter_init(&plane->across, guard, arena, &across, 8);
     filter_init(&plane->down, guard, arena, &down, 1);
+    plane->is_copy = is_identity(&across) && is_identity(&down) && across.out <= across.in;
     plane->ring_rows = plane->down.taps < down.in ? plane->down.taps : down.in;
     plane->ring_stride = (across.in + BLOCK - 1) / BLOCK * BLOCK;
     plane->ring = csj_arena_alloc(
@@ -157,6 +162,14 @@ bool csj_plane_pull(Plane *plane, uint8_t *row) {
     int taps = plane->in_height - first < plane->down.taps ? plane->in_height - first : plane->down.taps;
     if (first + taps > plane->rows_in) {
         return false;
+    }
+    if (plane->is_copy) {
+        const int16_t *sample = plane->ring + (size_t)(first % plane->ring_rows) * (size_t)plane->ring_stride;
+        for (int x = 0; x < plane->out_width; x++) {
+            row[x] = (uint8_t)(sample[x] >> 7);
+        }
+        plane->rows_out++;
+        return true;
     }
     mix_rows(plane, first, taps, plane->down.weights + (size_t)plane->rows_out * (size_t)plane->down.taps);
     switch (plane->across.taps) {

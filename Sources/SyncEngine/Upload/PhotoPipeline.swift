@@ -7,7 +7,8 @@ package import SyncLedger
 package import SyncSystem
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
-/// what the store refuses, and a store that is away, are in `PhotoPipeline+Outages.swift`.
+/// preparing is in `PhotoPipeline+Preparing.swift`,
+/// what the store refuses, and a store that is away, in `PhotoPipeline+Outages.swift`.
 ///
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
 /// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
@@ -33,17 +34,15 @@ package final class PhotoPipeline: Sendable {
     private static let glance = Duration.seconds(5)
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
-    /// How long a thread goes on with a group before what is ready is handed on.
-    private static let slice = Duration.milliseconds(20)
 
     let ledger: LedgerQueue
     let store: any ObjectStore
-    private let preparer: Preparer
+    let preparer: Preparer
     private let uploader: Uploader
     private let events: EventFileUploader
-    private let pool: BlockingPool
+    let pool: BlockingPool
     /// A thread of its own: what is read for minutes must not hold up its neighbours.
-    private let largePool: BlockingPool
+    let largePool: BlockingPool
     private let batchSize: Int
     private let work: Wakeup
     private let passes: Wakeup?
@@ -53,8 +52,8 @@ package final class PhotoPipeline: Sendable {
     let state = Mutex(PipelineState())
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = KeyedLock<Bool>()
-    private let suspects = KeyedLock<Bool>()
-    private let endings: EndingQueue
+    let suspects = KeyedLock<Bool>()
+    let endings: EndingQueue
 
     /// - Parameters:
     ///   - versions: keeps earlier images of projects.
@@ -259,66 +258,6 @@ package final class PhotoPipeline: Sendable {
         let now = time.now()
         try await ledger { try $0.noteSync(at: now) }
         passes?.signal()
-    }
-
-    // MARK: Preparing
-
-    /// What has nothing to send is committed; what has, is handed on.
-    private func prepare(
-        _ group: [Claim], handOn: @Sendable (PreparedFile) async throws -> Void
-    ) async throws {
-        var rest = group[...]
-        while let first = rest.first, !isStopping {
-            let results =
-                first.isSuspect ? [try await prepareSuspect(first)] : try await read(rest.prefix { !$0.isSuspect })
-            for (claim, result) in zip(rest, results) {
-                switch result {
-                case .ready(let file): try await handOn(file)
-                case .done(let outcome): try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
-                }
-            }
-            rest = rest.dropFirst(results.count)
-        }
-    }
-
-    /// One suspect at a time: an agent that ends with it in hand tells which one it was. What is too large for any decoder
-    /// is read for longer than the others shall wait.
-    private func prepareSuspect(_ claim: Claim) async throws -> Preparer.Preparation {
-        guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim])[0] }
-        return try await suspects.withKey(true) { try await read([claim])[0] }
-    }
-
-    /// Reads one after the other for a while. What is being read when the agent stops is not read to its end.
-    /// - Returns: what became of the first ones, of one at least.
-    private func read(_ claims: ArraySlice<Claim>) async throws -> [Preparer.Preparation] {
-        let results = Mutex<[Preparer.Preparation]>([])
-        do {
-            let pool = claims.first?.isLarge == true ? largePool : pool
-            try await cancelWhenGracefulShutdown { [preparer, time] in
-                try await pool.run {
-                    let end = time.monotonic() + Self.slice
-                    for claim in claims {
-                        let result = try preparer.prepare(claim)
-                        // Somebody else has answered for it.
-                        if PooledWork.isGivenUp { return }
-                        results.withLock { $0.append(result) }
-                        if time.monotonic() >= end { return }
-                    }
-                }
-            }
-        } catch let error as PhotoError {
-            // Its thread was given up.
-            let outcome = try await outcome(of: error, for: claims[claims.startIndex + results.withLock { $0.count }])
-            results.withLock { $0.append(.done(outcome)) }
-        } catch is CancellationError {
-            try Task.checkCancellation()
-            results.withLock { $0.append(.done(.released)) }
-        }
-        return results.withLock { $0 }
-    }
-
-    private func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
-        try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
     }
 
     // MARK: Uploading

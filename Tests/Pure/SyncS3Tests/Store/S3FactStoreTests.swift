@@ -61,12 +61,14 @@ import Testing
         return made.transport.requests.map(\.method)
     }
 
-    @Test func `The first photo is put twice, and where that is refused no other one is looked for first`() async throws {
+    @Test func `The first photo is put twice, and where that is refused no other one is looked for first`() async throws
+    {
         let first = try await putPhotos(3, [Self.nothing, Self.stored, .reply(412), Self.stored, Self.stored])
         #expect(first == [.head, .put, .put, .put, .put])
         #expect(memory.facts(of: Self.place) == ["conditional-put": "1356048000 honoured"])
         #expect(try await putPhotos(1, [Self.stored], daysLater: 30) == [.put])
-        #expect(try await putPhotos(1, [Self.nothing, Self.stored, .reply(412)], daysLater: 31) == [.head, .put, .put])
+        #expect(
+            try await putPhotos(1, [Self.nothing, Self.stored, .reply(412)], daysLater: 31) == [.head, .put, .put])
     }
 
     @Test func `Where the condition is ignored, that is tried once a month`() async throws {
