@@ -7,8 +7,9 @@ import SyncSystem
 final class EndingQueue: Sendable {
     /// So many may be under way: a kill repeats what is not written.
     static let capacity = 64
-    /// How long more are waited for, after a group, unless somebody waits for what is there.
+    /// How long more are waited for, after a group: not once there are so many, nor when somebody waits for what is there.
     private static let pause = Duration.milliseconds(10)
+    private static let enough = 16
 
     private struct State {
         var pending: [ClaimEnding] = []
@@ -23,6 +24,7 @@ final class EndingQueue: Sendable {
 
     private let ledger: LedgerQueue
     private let state = Mutex(State())
+    private let isUrgent = Wakeup()
     /// Called for each one that is written, in their order.
     private let onWritten: @Sendable (ClaimEnding) -> Void
 
@@ -55,12 +57,13 @@ final class EndingQueue: Sendable {
 
     /// - Returns: how many have been added by now.
     private func append(_ endings: [ClaimEnding]) -> Int {
-        let (count, begins) = state.withLock { state in
+        let (count, begins, isEnough) = state.withLock { state in
             state.pending += endings
             state.added += endings.count
             defer { state.isWriting = true }
-            return (state.added, !state.isWriting)
+            return (state.added, !state.isWriting, state.pending.count >= Self.enough)
         }
+        if isEnough { isUrgent.signal() }
         // Whoever comes first does not wait for what comes after it: the writing is nobody's task.
         if begins { Task { await writePending() } }
         return count
@@ -74,7 +77,7 @@ final class EndingQueue: Sendable {
                 state.waiters.append((count, continuation))
                 return nil
             }
-            if let answer { continuation.resume(with: answer) }
+            if let answer { continuation.resume(with: answer) } else { isUrgent.signal() }
         }
     }
 
@@ -96,7 +99,7 @@ final class EndingQueue: Sendable {
                 return state.waiters.filter { isOver($0.count) }
             }
             for waiter in waiters { waiter.continuation.resume(with: result) }
-            if state.withLock({ $0.waiters.isEmpty }) { try? await Task.sleep(for: Self.pause) }
+            await isUrgent.wait(atMost: Self.pause) { try await Task.sleep(for: $0) }
         }
     }
 
