@@ -55,7 +55,8 @@ let hardening = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SO
 /// glibc from 2.36 on). The program shows its symbols to none of its libraries: each of their look-ups would search them.
 let boundAtStart = LinkerSetting.unsafeFlags(
     ["-use-ld=lld"]
-        + ["-z", "relro", "-z", "now", "-z", "pack-relative-relocs", "--no-export-dynamic"].flatMap { ["-Xlinker", $0] })
+        + ["-z", "relro", "-z", "now", "-z", "pack-relative-relocs", "--no-export-dynamic"]
+        .flatMap { ["-Xlinker", $0] })
 
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
