@@ -55,10 +55,14 @@ extension ChildProcess {
         }
     }
 
-    /// Waits until a photo is told to be stored, whatever was told of it before.
+    /// Waits until a photo is told to be stored, whatever was told of it before. It may be read once more at once, and then is
+    /// there already.
     func comesToStore(_ path: FilePath) async throws {
         try await untilOver(for: "\(path) to be stored") { progress in
-            progress.outcomes.last { $0.path == path.string }?.kind == .stored ? () : nil
+            switch progress.outcomes.last(where: { $0.path == path.string })?.kind {
+            case .stored, .alreadyStored: ()
+            case .failed, nil: nil
+            }
         }
     }
 
