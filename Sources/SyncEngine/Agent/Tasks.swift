@@ -29,15 +29,10 @@ package final class Wakeup: Sendable {
     /// - Parameter timeout: `nil` to wait for a signal only.
     package func wait(atMost timeout: Duration?, time: TimeSource) async {
         guard let timeout else { return await wait() }
-        await wait(atMost: timeout, sleep: time.sleep)
-    }
-
-    /// The same, by another clock.
-    func wait(atMost timeout: Duration, sleep: @escaping @Sendable (Duration) async throws -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait() }
             // A cancelled sleep throws, and that is the end of waiting either way.
-            group.addTask { try? await sleep(timeout) }
+            group.addTask { try? await time.sleep(timeout) }
             await group.next()
             group.cancelAll()
         }

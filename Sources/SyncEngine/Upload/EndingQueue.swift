@@ -2,14 +2,11 @@ import SyncLedger
 import SyncSystem
 
 /// The endings of claims on their way into the ledger (group commit): one transaction takes all that came while the one
-/// before it was written, and for a moment after it. Where photos end one by one, each is written at once; where many small
-/// ones end, the groups grow.
+/// before it was written. Where photos end one by one, each is written at once; where they are small and end faster than the
+/// ledger writes, the groups grow.
 final class EndingQueue: Sendable {
     /// So many may be under way: a kill repeats what is not written.
     static let capacity = 64
-    /// How long more are waited for, after a group: not once there are so many, nor when somebody waits for what is there.
-    private static let pause = Duration.milliseconds(10)
-    private static let enough = 16
 
     private struct State {
         var pending: [ClaimEnding] = []
@@ -24,7 +21,6 @@ final class EndingQueue: Sendable {
 
     private let ledger: LedgerQueue
     private let state = Mutex(State())
-    private let isUrgent = Wakeup()
     /// Called for each one that is written, in their order.
     private let onWritten: @Sendable (ClaimEnding) -> Void
 
@@ -36,7 +32,7 @@ final class EndingQueue: Sendable {
     /// After a failure: what was not written is forgotten, and writing begins anew.
     func reset() {
         state.withLock { state in
-            state.written = state.added
+            state.added -= state.pending.count
             state.pending = []
             state.failure = nil
         }
@@ -57,13 +53,12 @@ final class EndingQueue: Sendable {
 
     /// - Returns: how many have been added by now.
     private func append(_ endings: [ClaimEnding]) -> Int {
-        let (count, begins, isEnough) = state.withLock { state in
+        let (count, begins) = state.withLock { state in
             state.pending += endings
             state.added += endings.count
             defer { state.isWriting = true }
-            return (state.added, !state.isWriting, state.pending.count >= Self.enough)
+            return (state.added, !state.isWriting)
         }
-        if isEnough { isUrgent.signal() }
         // Whoever comes first does not wait for what comes after it: the writing is nobody's task.
         if begins { Task { await writePending() } }
         return count
@@ -77,7 +72,7 @@ final class EndingQueue: Sendable {
                 state.waiters.append((count, continuation))
                 return nil
             }
-            if let answer { continuation.resume(with: answer) } else { isUrgent.signal() }
+            if let answer { continuation.resume(with: answer) }
         }
     }
 
@@ -99,7 +94,6 @@ final class EndingQueue: Sendable {
                 return state.waiters.filter { isOver($0.count) }
             }
             for waiter in waiters { waiter.continuation.resume(with: result) }
-            await isUrgent.wait(atMost: Self.pause) { try await Task.sleep(for: $0) }
         }
     }
 
