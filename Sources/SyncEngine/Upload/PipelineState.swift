@@ -4,7 +4,8 @@ import SyncLedger
 /// What the tasks of a pipeline share: what they have in hand, and how far the run has come. It is under one lock, so that
 /// what belongs together is seen together.
 struct PipelineState: Sendable {
-    /// Claimed and not committed yet, by the rows of their photos.
+    /// Claimed and not committed yet, by the rows of their attempts: a photo that changed meanwhile is claimed anew as soon as the
+    /// end of the first attempt is in the ledger, which may be before that is noted here.
     private(set) var inHand: [Int64: Claim] = [:]
     /// Whether the queue had a photo when it was asked last.
     private(set) var isFlowing = false
@@ -32,14 +33,14 @@ struct PipelineState: Sendable {
     mutating func note(_ next: NextClaim) {
         switch next {
         case .photos(let claims):
-            for claim in claims { inHand[claim.photoID] = claim }
+            for claim in claims { inHand[claim.attemptID] = claim }
             isFlowing = true
         case .nothing: isFlowing = false
         }
     }
 
     mutating func noteCommitted(_ claim: Claim, _ outcome: Outcome) {
-        inHand[claim.photoID] = nil
+        inHand[claim.attemptID] = nil
         if case .uploaded = outcome { rounds.noteStored(claim.photoID) }
         isBusy = true
     }
