@@ -15,9 +15,13 @@ final class S3Client: Sendable {
         var isRecalled: Bool
         /// Counts the changes, so that an older state is not remembered over a newer one.
         var version = 0
-        /// Whether somebody finds out, or has tried to, what becomes of conditional puts.
+        /// Whether somebody finds out what becomes of conditional puts.
         var isProving = false
+        /// How often that was begun.
+        var proofs = 0
     }
+
+    private static let mostProofs = 3
 
     /// Ends with `/`, or is empty.
     let prefix: String
@@ -71,14 +75,21 @@ final class S3Client: Sendable {
         return knowledge.capabilities
     }
 
-    /// - Returns: whether it is for the caller to find out whether conditions are honoured: once in a run, where nobody knows
-    ///   and the answer is kept.
+    /// - Returns: whether it is for the caller to find out whether conditions are honoured: where nobody knows, the answer is
+    ///   kept, and it has not been in vain too often.
     func beginProof() async -> Bool {
         guard memory != nil, await capabilities().conditionalPut == .unproven else { return false }
         return learned.withLock { learned in
-            defer { learned.isProving = true }
-            return !learned.isProving
+            guard !learned.isProving, learned.proofs < Self.mostProofs else { return false }
+            learned.isProving = true
+            learned.proofs += 1
+            return true
         }
+    }
+
+    /// Another one may try where this one was in vain.
+    func endProof() {
+        learned.withLock { $0.isProving = false }
     }
 
     /// Changes what is known, and remembers what of it outlives the process.

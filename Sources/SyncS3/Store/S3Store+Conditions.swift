@@ -2,8 +2,10 @@ import SyncCore
 
 /// Whether an endpoint honours `If-None-Match: *`. While nobody knows, each put has a HEAD before it.
 extension S3Store {
-    /// What is put a second time to find out. Photos and thumbnails are; a film is not sent twice.
+    /// What is put a second time to find out. Photos and thumbnails are; a film is not sent twice, and what machines tell each
+    /// other by (claims, notes) may be another one's by then.
     private static let largestProof: Int64 = 1 << 20
+    private static let provingType = "image/"
 
     /// Puts once more what was stored a moment ago, to see it refused (RFC 9110, 13.1.2): a 412 is a proof, and from then on
     /// no put has a HEAD before it. Where the header is ignored, the same bytes take the place of themselves, once in the time
@@ -15,9 +17,10 @@ extension S3Store {
     func proveCondition(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, _ context: S3RequestContext
     ) async {
-        guard body.size <= Self.largestProof, attributes.storageClass == .standard, await client.beginProof() else {
-            return
-        }
+        guard body.size <= Self.largestProof, attributes.contentType.hasPrefix(Self.provingType),
+            attributes.storageClass == .standard, await client.beginProof()
+        else { return }
+        defer { client.endProof() }
         let response = try? await client.store(
             context, wanting: [.checksum, .encryption, .tags, .condition], storageClass: attributes.storageClass,
             beforeUnconditional: { throw CancellationError() }

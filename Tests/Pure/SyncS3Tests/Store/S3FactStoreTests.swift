@@ -82,11 +82,30 @@ import Testing
 
     @Test func `A photo is stored whatever becomes of the second put, and a large one is not put twice`() async throws {
         let refused = try await putPhotos(
-            2, [Self.nothing, Self.stored, .reply(403), Self.nothing, Self.stored])
-        #expect(refused == [.head, .put, .put, .head, .put])
+            2, [Self.nothing, Self.stored, .reply(403), Self.nothing, Self.stored, .reply(403)])
+        #expect(refused == [.head, .put, .put, .head, .put, .put])
         #expect(memory.facts(of: Self.place) == [:])
         let large = try await putPhotos(1, [Self.nothing, Self.stored], bytes: (1 << 20) + 1)
         #expect(large == [.head, .put])
+    }
+
+    @Test func `What was in vain is tried three times in a run`() async throws {
+        let inVain = [Self.nothing, Self.stored, .reply(503)]
+        let methods = try await putPhotos(
+            5, inVain + inVain + inVain + [Self.nothing, Self.stored, Self.nothing, Self.stored])
+        #expect(methods == [.head, .put, .put, .head, .put, .put, .head, .put, .put, .head, .put, .head, .put])
+        #expect(memory.facts(of: Self.place) == [:])
+        #expect(
+            try await putPhotos(3, inVain + [Self.nothing, Self.stored, .reply(412), Self.stored])
+                == [.head, .put, .put, .head, .put, .put, .put])
+    }
+
+    @Test func `What machines tell each other by is not put twice`() async throws {
+        let made = try ScriptedStore([Self.nothing, Self.stored], endpoint: Self.endpoint, memory: memory)
+        _ = try await made.store.put(
+            body, at: try ObjectKey("claim"), attributes: ObjectAttributes(contentType: "application/json"),
+            condition: .ifAbsent)
+        #expect(made.transport.requests.map(\.method) == [.head, .put])
     }
 
     @Test func `What is known is not written again`() async throws {
