@@ -1,6 +1,6 @@
 #include "CSyncArchive.h"
-#include "Library.h"
 
+#include <CSyncLibrary.h>
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+CSYNC_LIBRARY_OPENING(CSyncArchive_OpenLibrary);
 
 // What is held back until so many bytes are together: the many small parts around a file's bytes cost no system call.
 static const int blockLength = 256 * 1024;

@@ -1,5 +1,3 @@
-#include "Library.h"
-
 #include <CSyncLibrary.h>
 
 #define FUNCTIONS(F) \
@@ -24,12 +22,4 @@
     F(archive_write_set_format_zip) \
     F(archive_write_zip_set_compression_store)
 
-FUNCTIONS(CSYNC_LIBRARY_FUNCTION)
-
-CSYNC_LIBRARY_NOTE("libarchive.so.13")
-
-const char *CSyncArchive_OpenLibrary(void) {
-    static const CSyncLibrary_Function functions[] = {FUNCTIONS(CSYNC_LIBRARY_ROW)};
-    static const CSyncLibrary_Needs needs = {"libarchive.so.13", functions, sizeof functions / sizeof *functions};
-    return CSyncLibrary_Open(&needs);
-}
+CSYNC_LIBRARY(CSyncArchive_OpenLibrary, "libarchive.so.13", FUNCTIONS)

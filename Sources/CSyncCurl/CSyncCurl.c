@@ -1,8 +1,10 @@
 #include "CSyncCurl.h"
-#include "Library.h"
 
+#include <CSyncLibrary.h>
 #include <curl/curl.h>
 #include <stdlib.h>
+
+CSYNC_LIBRARY_OPENING(CSyncCurl_OpenLibrary);
 
 #define SAME(ours, theirs) _Static_assert((int)ours == (int)theirs, #theirs)
 SAME(CSyncCurl_CodeOK, CURLE_OK);

@@ -1,5 +1,3 @@
-#include "Library.h"
-
 #include <CSyncLibrary.h>
 
 #define FUNCTIONS(F) \
@@ -21,12 +19,4 @@
     F(curl_slist_append) \
     F(curl_slist_free_all)
 
-FUNCTIONS(CSYNC_LIBRARY_FUNCTION)
-
-CSYNC_LIBRARY_NOTE("libcurl.so.4")
-
-const char *CSyncCurl_OpenLibrary(void) {
-    static const CSyncLibrary_Function functions[] = {FUNCTIONS(CSYNC_LIBRARY_ROW)};
-    static const CSyncLibrary_Needs needs = {"libcurl.so.4", functions, sizeof functions / sizeof *functions};
-    return CSyncLibrary_Open(&needs);
-}
+CSYNC_LIBRARY(CSyncCurl_OpenLibrary, "libcurl.so.4", FUNCTIONS)

@@ -1,10 +1,12 @@
 #include "CSyncPhone.h"
-#include "Library.h"
 
+#include <CSyncLibrary.h>
 #include <cstdint>
 #include <cstring>
 #include <phonenumbers/phonenumberutil.h>
 #include <string>
+
+CSYNC_LIBRARY_OPENING(CSyncPhone_OpenLibrary);
 
 using i18n::phonenumbers::PhoneNumber;
 using i18n::phonenumbers::PhoneNumberUtil;

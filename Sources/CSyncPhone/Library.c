@@ -1,5 +1,3 @@
-#include "Library.h"
-
 #include <CSyncLibrary.h>
 
 // The functions of libphonenumber that CSyncPhone.cc calls, by their names there (Itanium C++ ABI, 64 bits); c++filt(1) tells
@@ -20,12 +18,4 @@
     METHOD(F, 33IsPossibleNumberForTypeWithReasonERKNS0_11PhoneNumberENS1_15PhoneNumberTypeE) \
     METHOD(F, 6FormatERKNS0_11PhoneNumberENS1_17PhoneNumberFormatEPNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE)
 
-FUNCTIONS(CSYNC_LIBRARY_FUNCTION)
-
-CSYNC_LIBRARY_NOTE("libphonenumber.so.8")
-
-const char *CSyncPhone_OpenLibrary(void) {
-    static const CSyncLibrary_Function functions[] = {FUNCTIONS(CSYNC_LIBRARY_ROW)};
-    static const CSyncLibrary_Needs needs = {"libphonenumber.so.8", functions, sizeof functions / sizeof *functions};
-    return CSyncLibrary_Open(&needs);
-}
+CSYNC_LIBRARY(CSyncPhone_OpenLibrary, "libphonenumber.so.8", FUNCTIONS)

@@ -11,7 +11,7 @@ extern "C" {
 // Libraries that few commands need, opened when they are (dlopen(3)): libcurl, libphonenumber and libarchive bring 42 others with
 // them, and would cost every start 8 ms and 10 MiB. For shims only.
 //
-// A shim lists the functions that it calls (CSYNC_LIBRARY_FUNCTION) and calls them by their names, as if they were linked. Each
+// A shim lists the functions that it calls (CSYNC_LIBRARY) and calls them by their names, as if they were linked. Each
 // is a jump through an address that CSyncLibrary_Open has filled in; whoever calls one before has a defect, and ends. The names
 // are hidden, so that the library itself finds its own. All symbols are bound as the library is opened, as at a start.
 
@@ -66,6 +66,26 @@ const char *_Nullable CSyncLibrary_Open(const CSyncLibrary_Needs *_Nonnull needs
         char text[(sizeof("[{\"soname\":[\"" soname "\"],\"priority\":\"required\"}]") + 3) & ~(size_t)3];                \
     } CSyncLibrary_note = {                                                                                               \
         4, sizeof CSyncLibrary_note.text, 0x407c0c0a, "FDO", "[{\"soname\":[\"" soname "\"],\"priority\":\"required\"}]"};
+
+/// Declares the function that opens a shim's library, hidden: to be called before any function of the library. NULL when it is
+/// open, else what is missing.
+#ifdef __cplusplus
+#define CSYNC_LIBRARY_OPENING(opening) \
+    extern "C" __attribute__((visibility("hidden"))) const char *_Nullable opening(void)
+#else
+#define CSYNC_LIBRARY_OPENING(opening) __attribute__((visibility("hidden"))) const char *_Nullable opening(void)
+#endif
+
+/// Defines it. `FUNCTIONS` is a macro that calls the one it is given with the name of each function.
+#define CSYNC_LIBRARY(opening, soname, FUNCTIONS)                                                                         \
+    FUNCTIONS(CSYNC_LIBRARY_FUNCTION)                                                                                     \
+    CSYNC_LIBRARY_NOTE(soname)                                                                                            \
+    CSYNC_LIBRARY_OPENING(opening);                                                                                       \
+    const char *opening(void) {                                                                                           \
+        static const CSyncLibrary_Function functions[] = {FUNCTIONS(CSYNC_LIBRARY_ROW)};                                  \
+        static const CSyncLibrary_Needs needs = {soname, functions, sizeof functions / sizeof *functions};                \
+        return CSyncLibrary_Open(&needs);                                                                                 \
+    }
 
 #ifdef __cplusplus
 }
