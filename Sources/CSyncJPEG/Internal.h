@@ -63,6 +63,8 @@ typedef struct Source {
 CSJ_LOCAL void csj_source_init(Source *source, int descriptor, const uint8_t *memory, size_t memory_count);
 /// Bytes of the whole file, or -1 when they are not known.
 CSJ_LOCAL int64_t csj_source_size(const Source *source);
+/// Of the next byte that is read, from the first of the file on.
+CSJ_LOCAL off_t csj_source_offset(const Source *source);
 /// The next byte of the header; jumps at the end of the file.
 CSJ_LOCAL int csj_source_byte(j_decompress_ptr cinfo);
 /// Whether the `count` bytes in front of the marker that was just read are mere padding.
@@ -128,6 +130,13 @@ CSJ_LOCAL void csj_markers_install(j_decompress_ptr cinfo);
 CSJ_LOCAL void csj_markers_keep_icc(CSyncJPEG_Reader *reader, const uint8_t *icc, size_t count);
 CSJ_LOCAL void csj_markers_write(
     const Markers *markers, j_compress_ptr cinfo, const uint8_t *exif, size_t exif_count, bool keep_iptc);
+
+// MARK: Decoder
+
+/// Begins to decode raw planes, in blocks of 1, 2, 4 or 8 samples.
+CSJ_LOCAL void csj_decoding_start(CSyncJPEG_Reader *reader, unsigned block_size);
+/// Rows for the samples of one component that libjpeg gives at once.
+CSJ_LOCAL void csj_decoding_rows(CSyncJPEG_Reader *reader, int index, JSAMPROW *rows);
 
 // MARK: Resampler
 
@@ -199,6 +208,8 @@ typedef struct Writer {
 /// The turn of an EXIF orientation as three steps: flip columns, flip rows, then swap the axes.
 CSJ_LOCAL void csj_turn(int orientation, bool *flip_x, bool *flip_y, bool *transpose);
 
+/// An encoder for pictures like that of the reader, that has no size yet.
+CSJ_LOCAL void csj_writer_choose(Writer *writer, CSyncJPEG_Reader *reader, int quality);
 /// An encoder for a picture like that of the reader, of width × height before it is turned.
 CSJ_LOCAL void csj_writer_init(
     Writer *writer, CSyncJPEG_Reader *reader, int width, int height, const CSyncJPEG_Options *options);

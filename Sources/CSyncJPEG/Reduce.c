@@ -64,6 +64,27 @@ static Span span(int in, double in_per_pixel, int pixels, int out_pixels, int ou
     return result;
 }
 
+void csj_decoding_start(CSyncJPEG_Reader *reader, unsigned block_size) {
+    j_decompress_ptr decoder = &reader->decoder;
+    decoder->scale_num = block_size;
+    decoder->scale_denom = 8;
+    decoder->raw_data_out = TRUE;
+    decoder->out_color_space = decoder->jpeg_color_space;
+    decoder->dct_method = JDCT_ISLOW;
+    decoder->do_block_smoothing = FALSE;
+    jpeg_start_decompress(decoder);
+}
+
+void csj_decoding_rows(CSyncJPEG_Reader *reader, int index, JSAMPROW *rows) {
+    const jpeg_component_info *component = &reader->decoder.comp_info[index];
+    int count = component->v_samp_factor * component->DCT_scaled_size;
+    size_t stride = (size_t)component->width_in_blocks * (size_t)component->DCT_scaled_size;
+    uint8_t *samples = csj_arena_alloc(&reader->arena, &reader->guard, (size_t)count, stride);
+    for (int y = 0; y < count; y++) {
+        rows[y] = samples + (size_t)y * stride;
+    }
+}
+
 static void init_component(Reduction *reduction, int index) {
     CSyncJPEG_Reader *reader = reduction->reader;
     j_decompress_ptr decoder = &reader->decoder;
@@ -82,12 +103,7 @@ static void init_component(Reduction *reduction, int index) {
         target->pixels_down, reduction->writer.flip_y);
     csj_plane_init(&reduction->planes[index], &reader->guard, &reader->arena, across, down);
 
-    int rows = component->v_samp_factor * component->DCT_scaled_size;
-    size_t stride = (size_t)component->width_in_blocks * (size_t)component->DCT_scaled_size;
-    uint8_t *samples = csj_arena_alloc(&reader->arena, &reader->guard, (size_t)rows, stride);
-    for (int y = 0; y < rows; y++) {
-        reduction->rows[index][y] = samples + (size_t)y * stride;
-    }
+    csj_decoding_rows(reader, index, reduction->rows[index]);
 }
 
 /// Moves a row of one component through its filter into the writer; below the picture's end there is none.
@@ -158,14 +174,8 @@ static void reduce(Reduction *reduction) {
     }
 
     bool wide = reader->info.width > reader->info.height;
-    decoder->scale_num =
-        wide ? block_size(reader->info.width, width) : block_size(reader->info.height, height);
-    decoder->scale_denom = 8;
-    decoder->raw_data_out = TRUE;
-    decoder->out_color_space = decoder->jpeg_color_space;
-    decoder->dct_method = JDCT_ISLOW;
-    decoder->do_block_smoothing = FALSE;
-    jpeg_start_decompress(decoder);
+    csj_decoding_start(
+        reader, wide ? block_size(reader->info.width, width) : block_size(reader->info.height, height));
 
     csj_writer_init(&reduction->writer, reader, width, height, reduction->options);
     for (int i = 0; i < decoder->num_components; i++) {

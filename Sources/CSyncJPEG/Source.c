@@ -90,6 +90,10 @@ int64_t csj_source_size(const Source *source) {
     return fstat(source->descriptor, &status) == 0 ? status.st_size : -1;
 }
 
+off_t csj_source_offset(const Source *source) {
+    return source->offset - (off_t)source->base.bytes_in_buffer;
+}
+
 int csj_source_byte(j_decompress_ptr cinfo) {
     struct jpeg_source_mgr *source = cinfo->src;
     if (source->bytes_in_buffer == 0) {

@@ -91,8 +91,7 @@ static void init_plane(Writer *writer, CSyncJPEG_Reader *reader, int index, int 
     }
 }
 
-void csj_writer_init(
-    Writer *writer, CSyncJPEG_Reader *reader, int width, int height, const CSyncJPEG_Options *options) {
+void csj_writer_choose(Writer *writer, CSyncJPEG_Reader *reader, int quality) {
     j_compress_ptr encoder = &writer->encoder;
 
     writer->guard = &reader->guard;
@@ -100,6 +99,16 @@ void csj_writer_init(
     jpeg_create_compress(encoder);
     encoder->client_data = writer;
     csj_guard_memory(&reader->guard, (j_common_ptr)encoder);
+    choose_colour(encoder, &reader->decoder);
+    jpeg_set_quality(encoder, quality, TRUE);
+    writer->components = encoder->num_components;
+}
+
+void csj_writer_init(
+    Writer *writer, CSyncJPEG_Reader *reader, int width, int height, const CSyncJPEG_Options *options) {
+    j_compress_ptr encoder = &writer->encoder;
+
+    csj_writer_choose(writer, reader, options->quality);
     writer->destination.init_destination = init_destination;
     writer->destination.empty_output_buffer = empty_output_buffer;
     writer->destination.term_destination = term_destination;
@@ -108,12 +117,9 @@ void csj_writer_init(
     csj_turn(options->orientation, &writer->flip_x, &writer->flip_y, &writer->transpose);
     encoder->image_width = (JDIMENSION)(writer->transpose ? height : width);
     encoder->image_height = (JDIMENSION)(writer->transpose ? width : height);
-    choose_colour(encoder, &reader->decoder);
     choose_density(writer, &reader->decoder);
-    jpeg_set_quality(encoder, options->quality, TRUE);
     encoder->dct_method = JDCT_ISLOW;
     encoder->raw_data_in = TRUE;
-    writer->components = encoder->num_components;
     for (int i = 0; i < writer->components; i++) {
         init_plane(writer, reader, i, width, height);
     }

@@ -145,6 +145,17 @@ void CSyncJPEG_reducedSize(
     int32_t width, int32_t height, const CSyncJPEG_Options *_Nonnull options, int32_t *_Nonnull reduced_width,
     int32_t *_Nonnull reduced_height);
 
+/// Whether the file's encoder left out all that `CSyncJPEG_reduce` would leave out at this quality (1 to 100): its colours are
+/// sampled alike, and no step of its quantisation tables is finer. Encoding the picture anew, at its size, then gives about
+/// as many bytes as it has, or more. Only the header is looked at; `false` where it does not tell.
+bool CSyncJPEG_isAsCoarse(CSyncJPEG_Reader *_Nonnull reader, int32_t quality);
+
+/// Decodes the picture to its end, and makes nothing of it: what is damaged is found as by `CSyncJPEG_reduce`.
+///
+/// `picture_bytes` are those from the first scan to the end marker. A reader is good for one call; one of samples has none.
+CSyncJPEG_Status CSyncJPEG_check(
+    CSyncJPEG_Reader *_Nonnull reader, int64_t *_Nonnull picture_bytes, CSyncJPEG_Failure *_Nonnull failure);
+
 /// Decodes the picture to its end and encodes it anew: reduced, upright, baseline, 4:2:0 where it is YCbCr.
 ///
 /// Gray stays gray, CMYK stays CMYK with its Adobe marker. The ICC profile is copied; of the other segments only `exif`

@@ -6,7 +6,10 @@ import SyncDigest
 struct JPEGCopy {
     /// Encoding anew must make a picture smaller by a tenth to be worth it: it costs sharpness each time. A stored copy
     /// that comes back, encoded once more at its own quality, would lose some for about one percent.
-    static let worthwhile = 0.9
+    private static let worthwhile = 0.9
+    /// Bytes of a file from which on its tables tell that it would not become smaller. They are too large a part of a smaller
+    /// one themselves.
+    static let worthACheck = 8 << 10
 
     /// The photo from its first byte on.
     let photo: ByteStream
@@ -17,14 +20,15 @@ struct JPEGCopy {
     /// - Parameter open: reads the photo's header.
     func make(_ open: () throws(PhotoError) -> JPEGReader) throws(PhotoError) -> StoredCopy {
         do throws(PhotoError) {
-            return try reduced(try open())
+            return try reduced(open)
         } catch {
             guard error.code == .unsupported else { throw error }
             return try undecoded(error)
         }
     }
 
-    private func reduced(_ reader: consuming JPEGReader) throws(PhotoError) -> StoredCopy {
+    private func reduced(_ open: () throws(PhotoError) -> JPEGReader) throws(PhotoError) -> StoredCopy {
+        let reader = try open()
         let exif = reader.exif
         let summary = exif?.summary
         let plan = JPEGReduction(policy: policy, orientation: summary?.orientation)
@@ -35,25 +39,63 @@ struct JPEGCopy {
             let kept = try JPEGCut.cut(
                 photo, exif: exif?.withoutPlace(size: reader.size) ?? timeBlock(size: reader.size), tellsNothing: false)
             let block = exif?.withoutPlace(size: target, orientation: 1) ?? timeBlock(size: target)
-            // Only a decoder that came to the end of what is stored can tell that it is whole.
-            let anew = try kept.decoded(within: policy.limits) { (reader) throws(PhotoError) in
+            let anew = try Self.smaller(than: kept, policy) { (reader) throws(PhotoError) in
                 try reader.reduce(plan, exif: block)
+            } count: {
+                $0.bytes.count
             }
-            return try Double(anew.bytes.count) < Double(kept.count) * Self.worthwhile
-                ? copy(anew.bytes, anew.size, exif, keeping: block) : copy(kept, size, exif, keeping: exif)
+            guard let anew else { return try copy(kept, size, exif, keeping: exif) }
+            return try copy(anew.bytes, anew.size, exif, keeping: block)
         }
         let block =
             policy.stripLocation
             ? exif?.withoutPlace(size: target, orientation: 1) ?? timeBlock(size: target)
             : exif?.corrected(size: target) ?? exif?.shortened(size: target, orientation: 1) ?? timeBlock(size: target)
-        // Within the limit too: only a decoder that came to the end of a picture can tell that it is whole.
-        let output = try reader.reduce(plan, exif: block)
-        if isWithin, Double(output.bytes.count) >= Double(photo.size) * Self.worthwhile {
+        guard isWithin else {
+            let output = try reader.reduce(plan, exif: block)
+            return try copy(output.bytes, output.size, exif, keeping: block)
+        }
+        guard let output = try smaller(reader, plan, exif: block, open) else {
             var copy = unchanged
             (copy.width, copy.height) = (size.width, size.height)
             return copy
         }
         return try copy(output.bytes, output.size, exif, keeping: block)
+    }
+
+    /// What `encode` makes of a picture that stands alone in its bytes, or `nil` where that would not be worth it. The picture
+    /// is decoded to its end either way: only a decoder that came there can tell that it is whole.
+    static func smaller<Encoded>(
+        than bytes: [UInt8], _ policy: ReducePolicy,
+        _ encode: (borrowing JPEGReader) throws(PhotoError) -> Encoded, count: (Encoded) -> Int
+    ) throws(PhotoError) -> Encoded? {
+        try bytes.decoded(within: policy.limits) { (reader) throws(PhotoError) in
+            if bytes.count >= Self.worthACheck, reader.isAsCoarse(as: policy) {
+                _ = try reader.requireWhole()
+                return nil
+            }
+            let anew = try encode(reader)
+            return isWorthwhile(count(anew), insteadOf: bytes.count) ? anew : nil
+        }
+    }
+
+    /// The same for the photo, which may have much beside its picture: thumbnails, XMP, a film behind its end.
+    private func smaller(
+        _ reader: consuming JPEGReader, _ plan: JPEGReduction, exif: ExifBlock?,
+        _ open: () throws(PhotoError) -> JPEGReader
+    ) throws(PhotoError) -> (bytes: [UInt8], size: PixelSize)? {
+        if photo.size >= Self.worthACheck, reader.isAsCoarse(as: policy) {
+            let expected = Int(try reader.requireWhole()) + (exif?.bytes.count ?? 0)
+            guard Self.isWorthwhile(expected, insteadOf: Int(photo.size)) else { return nil }
+            // It has decoded the picture, which another one is to do again.
+            reader = try open()
+        }
+        let anew = try reader.reduce(plan, exif: exif)
+        return Self.isWorthwhile(anew.bytes.count, insteadOf: Int(photo.size)) ? anew : nil
+    }
+
+    private static func isWorthwhile(_ encoded: Int, insteadOf size: Int) -> Bool {
+        Double(encoded) < Double(size) * worthwhile
     }
 
     /// XMP and IPTC do not come along: a capture time that only they tell would be lost.

@@ -91,10 +91,21 @@ struct JPEGReader: ~Copyable {
         return PixelSize(width: Int(width), height: Int(height))
     }
 
+    /// Whether encoding anew, at the picture's size, is known not to make it smaller: its own encoder left out as much.
+    /// Nothing is decoded for it.
+    func isAsCoarse(as policy: ReducePolicy) -> Bool {
+        CSyncJPEG_isAsCoarse(handle, JPEGReduction(policy: policy, orientation: nil).options.quality)
+    }
+
     /// Decodes the picture to its end, and throws when it is damaged.
-    func requireWhole() throws(PhotoError) {
-        // Small, for libjpeg then reads every coefficient and computes few samples.
-        _ = try reduce(JPEGReduction(policy: ReducePolicy(maximumDimension: 64), orientation: nil), exif: nil)
+    /// - Returns: bytes from its first scan to its end marker.
+    func requireWhole() throws(PhotoError) -> Int64 {
+        var failure = CSyncJPEG_Failure()
+        var bytes: Int64 = 0
+        try setAside(coefficientBytes + Self.overhead) { () throws(PhotoError) in
+            guard CSyncJPEG_check(handle, &bytes, &failure) == CSYNC_JPEG_OK else { throw PhotoError(failure) }
+        }
+        return bytes
     }
 
     /// Decodes the picture to its end and encodes it anew.
@@ -105,22 +116,20 @@ struct JPEGReader: ~Copyable {
         var failure = CSyncJPEG_Failure()
         let block = exif?.bytes ?? []
         defer { CSyncJPEG_freeOutput(&output) }
-        func run() throws(PhotoError) {
+        let size = reducedSize(reduction)
+        let held = coefficientBytes + Self.overhead + Int64(size.width * size.height * Self.outputBytesPerPixel)
+        try setAside(held) { () throws(PhotoError) in
             guard CSyncJPEG_reduce(handle, &options, block, block.count, &output, &failure) == CSYNC_JPEG_OK else {
                 throw PhotoError(failure)
             }
-        }
-        if let memory {
-            try memory.with(bytes(for: reducedSize(reduction)), run)
-        } else {
-            try run()
         }
         let bytes = Array(UnsafeBufferPointer(start: output.bytes, count: output.count))
         return (bytes, PixelSize(width: Int(output.width), height: Int(output.height)))
     }
 
-    private func bytes(for output: PixelSize) -> Int64 {
-        coefficientBytes + Self.overhead + Int64(output.width * output.height * Self.outputBytesPerPixel)
+    private func setAside(_ bytes: Int64, _ decode: () throws(PhotoError) -> Void) throws(PhotoError) {
+        guard let memory else { return try decode() }
+        try memory.with(bytes, decode)
     }
 }
 

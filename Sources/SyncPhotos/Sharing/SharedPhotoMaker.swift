@@ -41,16 +41,19 @@ package struct SharedPhotoMaker: SharedCopyMaker {
             switch (size, photo.stream) {
             case (.reduced(let policy), let stream?) where reader.isWithin(policy.maximumDimension):
                 let kept = try SharedPicture(keeping: stream, of: reader.size, summary, takenAt)
-                // Only a decoder that came to the end of what leaves can tell that it is whole.
-                let anew = try kept.bytes.decoded(within: policy.limits) { (reader) throws(PhotoError) in
+                let anew = try JPEGCopy.smaller(than: kept.bytes, policy) { (reader) throws(PhotoError) in
                     try SharedPicture(encoding: reader, policy, summary, takenAt)
+                } count: {
+                    $0.bytes.count
                 }
-                return Double(anew.bytes.count) < Double(kept.bytes.count) * JPEGCopy.worthwhile ? anew : kept
+                return anew ?? kept
             case (.reduced(let policy), _):
                 return try SharedPicture(encoding: reader, policy, summary, takenAt)
             case (.full(let limits), let stream?):
                 let kept = try SharedPicture(keeping: stream, of: reader.size, summary, takenAt)
-                try kept.bytes.decoded(within: limits) { (reader) throws(PhotoError) in try reader.requireWhole() }
+                try kept.bytes.decoded(within: limits) { (reader) throws(PhotoError) in
+                    _ = try reader.requireWhole()
+                }
                 return kept
             case (.full(let limits), nil):
                 let policy = ReducePolicy(

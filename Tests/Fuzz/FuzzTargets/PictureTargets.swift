@@ -136,10 +136,10 @@ enum PictureTargets {
     }
 
     private static func isWhole(_ bytes: [UInt8]) -> Bool {
-        let decoded: Void? = try? bytes.decoded(within: limits) { (reader) throws(PhotoError) in
+        let length = try? bytes.decoded(within: limits) { (reader) throws(PhotoError) in
             try reader.requireWhole()
         }
-        return decoded != nil
+        return length != nil
     }
 
     /// A walk of its own over the segments in front of the first scan: what is there is on the list.
