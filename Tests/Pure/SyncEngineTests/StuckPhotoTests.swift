@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import SyncCore
@@ -12,7 +13,8 @@ import Testing
 /// Photos whose decoding does not end, and an agent that stops meanwhile.
 @Suite struct StuckPhotoTests {
     private let bench: Bench
-    private let reading = Mutex(StepWatch.Reading(wall: .zero, processor: .zero))
+    /// Of each thread that has begun a step. Its time passes only in ``trap(_:)``: neighbours in flight have used none.
+    private let readings = Mutex([pthread_t: StepWatch.Reading]())
     private let pipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
 
     init() throws {
@@ -22,12 +24,20 @@ import Testing
 
     private func letGo(_ count: Int) throws { try pipe.writeEnd.writeAll([UInt8](repeating: 0, count: count)) }
 
-    /// Photos of this name keep their thread busy.
+    private func makeClock() -> @Sendable () -> StepWatch.Reading {
+        let thread = pthread_self()
+        let start = StepWatch.Reading(wall: .zero, processor: .zero)
+        readings.withLock { $0[thread] = start }
+        return { readings.withLock { $0[thread, default: start] } }
+    }
+
+    /// Photos of this name keep their thread busy, for a minute of its own clock by the time they are told of.
     private func trap(_ prefix: String) -> AsyncStream<Void> {
         let (entries, signal) = AsyncStream<Void>.makeStream()
         let readEnd = pipe.readEnd
         bench.disk.onReduce { path in
             guard path.lastComponent?.string.hasPrefix(prefix) == true else { return }
+            readings.withLock { $0[pthread_self()] = StepWatch.Reading(wall: .seconds(60), processor: .seconds(60)) }
             signal.yield()
             withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { _ = try? readEnd.read(into: $0) }
         }
@@ -38,16 +48,12 @@ import Testing
         for index in 1...4 { bench.disk.write("bomb \(index)", to: Bench.gallery.appending("bomb\(index).jpg")) }
         for index in 1...8 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("photo\(index).jpg")) }
         let entries = trap("bomb")
-        let watch = StepWatch(makeClock: { [reading] in { reading.withLock { $0 } } })
+        let watch = StepWatch(makeClock: makeClock)
         try bench.scan()
         async let run: Void = bench.makePipeline(watch: watch).run(.untilDone(patience: .zero))
         var iterator = entries.makeAsyncIterator()
         for _ in 1...4 {
             _ = await iterator.next()
-            reading.withLock { reading in
-                reading.wall += .seconds(60)
-                reading.processor += .seconds(60)
-            }
             watch.look()
         }
         try await run
