@@ -157,10 +157,15 @@ class Home:
 
     # What the program says, and what is there.
 
+    def status(self):
+        """{path below Pictures: what `status --json` tells}; nothing before there is a ledger. Each photo of events is named by
+        its object where `events.json` is gone."""
+        told = json.loads(self.ask("status", self.pictures, "--json", accept=(0, 66)) or '{"files": []}')
+        return {os.path.relpath(file["path"], self.pictures): file for file in told["files"]}
+
     def claims(self):
         """{path below Pictures: (state, key)}, as the program says."""
-        answer = json.loads(self.ask("status", self.pictures, "--json", accept=(0, 66)) or '{"files": []}')
-        return {os.path.relpath(file["path"], self.pictures): (file["state"], file["key"]) for file in answer["files"]}
+        return {name: (file["state"], file["key"]) for name, file in self.status().items()}
 
     def objects(self):
         """As `objects_below` has them."""

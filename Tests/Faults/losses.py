@@ -83,11 +83,6 @@ class Losable:
         finally:
             self.environment = own
 
-    def status(self):
-        """{path below Pictures: what is told}; each photo of events is named by its object, as `events.json` is gone."""
-        told = json.loads(self.ask("status", self.pictures, "--json", accept=(0, 66)) or '{"files": []}')
-        return {os.path.relpath(file["path"], self.pictures): file for file in told["files"]}
-
 
 class DiskHome(Losable, Home):
     def classes(self):

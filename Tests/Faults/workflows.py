@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import signal
 import time
@@ -194,9 +193,7 @@ class Originals(OfOriginals, Workflow):
     @staticmethod
     def claimed(home):
         """{path below Pictures: key} of the originals that are called kept."""
-        answer = json.loads(home.ask("status", home.pictures, "--json", accept=(0, 66)) or '{"files": []}')
-        return {os.path.relpath(file["path"], home.pictures): file["original"]["key"]
-                for file in answer["files"] if file["original"]}
+        return {name: file["original"]["key"] for name, file in home.status().items() if file["original"]}
 
     def done(self, home):
         super().done(home)

@@ -316,7 +316,7 @@ class World(Home):
 
     def retry_set_aside(self):
         """A photo that was in a decoder's hands at two kills waits for the person, who does as its error says."""
-        for file in json.loads(self.ask("status", self.pictures, "--json", accept=(0, 66)) or '{"files": []}')["files"]:
+        for file in self.status().values():
             if file["state"] == "failed" and file["error"].startswith(SET_ASIDE):
                 if self.kills < 2:
                     raise Broken(f"{file['path']} was set aside after {self.kills} kills")
