@@ -37,7 +37,8 @@ struct JPEGCopy {
         let size = reader.size.turned(by: summary?.orientation)
         if policy.stripLocation, isWithin {
             let kept = try JPEGCut.cut(
-                photo, exif: exif?.withoutPlace(size: reader.size) ?? timeBlock(size: reader.size), tellsNothing: false)
+                photo, of: reader, exif: exif?.withoutPlace(size: reader.size) ?? timeBlock(size: reader.size),
+                tellsNothing: false)
             let block = exif?.withoutPlace(size: target, orientation: 1) ?? timeBlock(size: target)
             let anew = try Self.smaller(than: kept, policy) { (reader) throws(PhotoError) in
                 try reader.reduce(plan, exif: block)
@@ -71,7 +72,7 @@ struct JPEGCopy {
     ) throws(PhotoError) -> Encoded? {
         try bytes.decoded(within: policy.limits) { (reader) throws(PhotoError) in
             if bytes.count >= Self.worthACheck, reader.isAsCoarse(as: policy) {
-                _ = try reader.requireWhole()
+                try reader.requireWhole()
                 return nil
             }
             let anew = try encode(reader)

@@ -99,6 +99,7 @@ struct JPEGReader: ~Copyable {
 
     /// Decodes the picture to its end, and throws when it is damaged.
     /// - Returns: bytes from its first scan to its end marker.
+    @discardableResult
     func requireWhole() throws(PhotoError) -> Int64 {
         var failure = CSyncJPEG_Failure()
         var bytes: Int64 = 0

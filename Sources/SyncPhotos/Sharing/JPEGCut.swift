@@ -7,8 +7,8 @@ import SyncCore
 /// comments, previews, bytes between segments, and whatever follows the picture's end: further pictures, films, trailers.
 /// A file that has none of these comes out as it is.
 ///
-/// Cutting does not tell whether the picture is whole: what comes out of a damaged file is damaged, and is decoded to
-/// its end before it leaves. Markers are those of ITU T.81, annex B.
+/// Cutting does not tell whether the picture is whole, and may take away the only trace that it is not, so a file is decoded to
+/// its end before (``cut(_:of:exif:tellsNothing:)``), and what comes out of it before it leaves. Markers are those of ITU T.81, annex B.
 struct JPEGCut {
     private struct Segment {
         var marker: UInt8
@@ -22,6 +22,15 @@ struct JPEGCut {
     private var header: [Segment]? = []
     private let exif: ExifBlock?
     private let tellsNothing: Bool
+
+    /// Of a photo that our decoder knows.
+    /// - Parameter reader: of the photo; used up.
+    static func cut(
+        _ photo: ByteStream, of reader: borrowing JPEGReader, exif: ExifBlock?, tellsNothing: Bool = true
+    ) throws(PhotoError) -> [UInt8] {
+        try reader.requireWhole()
+        return try cut(photo, exif: exif, tellsNothing: tellsNothing)
+    }
 
     /// - Parameters:
     ///   - exif: written into the copy; the photo's own block goes.

@@ -40,7 +40,7 @@ package struct SharedPhotoMaker: SharedCopyMaker {
             let summary = (photo.summary ?? ExifBlock.Summary()).telling(takenAt)
             switch (size, photo.stream) {
             case (.reduced(let policy), let stream?) where reader.isWithin(policy.maximumDimension):
-                let kept = try SharedPicture(keeping: stream, of: reader.size, summary, takenAt)
+                let kept = try SharedPicture(keeping: stream, of: reader, summary, takenAt)
                 let anew = try JPEGCopy.smaller(than: kept.bytes, policy) { (reader) throws(PhotoError) in
                     try SharedPicture(encoding: reader, policy, summary, takenAt)
                 } count: {
@@ -50,10 +50,8 @@ package struct SharedPhotoMaker: SharedCopyMaker {
             case (.reduced(let policy), _):
                 return try SharedPicture(encoding: reader, policy, summary, takenAt)
             case (.full(let limits), let stream?):
-                let kept = try SharedPicture(keeping: stream, of: reader.size, summary, takenAt)
-                try kept.bytes.decoded(within: limits) { (reader) throws(PhotoError) in
-                    _ = try reader.requireWhole()
-                }
+                let kept = try SharedPicture(keeping: stream, of: reader, summary, takenAt)
+                _ = try kept.bytes.decoded(within: limits) { (reader) throws(PhotoError) in try reader.requireWhole() }
                 return kept
             case (.full(let limits), nil):
                 let policy = ReducePolicy(
@@ -184,14 +182,16 @@ struct SharedPicture {
         self.takenAt = takenAt
     }
 
-    /// The picture's data as it is, which may be damaged.
-    /// - Parameter size: of the pixels as they lie in the file.
+    /// The picture's data as it is.
+    /// - Parameter reader: of the photo; used up.
     init(
-        keeping photo: ByteStream, of size: PixelSize, _ summary: ExifBlock.Summary?, _ takenAt: CaptureTime?
+        keeping photo: ByteStream, of reader: borrowing JPEGReader, _ summary: ExifBlock.Summary?,
+        _ takenAt: CaptureTime?
     ) throws(PhotoError) {
         let orientation = summary?.orientation ?? 1
-        bytes = try JPEGCut.cut(photo, exif: summary?.sharedBlock(size: size, orientation: orientation))
-        self.size = orientation < 5 ? size : PixelSize(width: size.height, height: size.width)
+        let exif = summary?.sharedBlock(size: reader.size, orientation: orientation)
+        bytes = try JPEGCut.cut(photo, of: reader, exif: exif)
+        size = reader.size.turned(by: orientation)
         self.takenAt = takenAt
     }
 

@@ -88,6 +88,33 @@ import Testing
         }
     }
 
+    /// What is cut out of a file for its place, or for a share, may be the only trace of its damage.
+    @Test(arguments: ["coding-arithmetic.jpg", "coding-progressive.jpg", "coding-multiscan.jpg"])
+    func `bytes that do not belong there are told, whatever is cut out`(name: String) throws {
+        var file = try JPEGSegments(try Fixture.bytes(name))
+        let scan = try #require(file.segments.firstIndex { $0.marker == 0xDA })
+        if name == "coding-arithmetic.jpg" {
+            // A segment amid the data: behind it, such a decoder goes on with zeros, and says no word.
+            let middle = file.segments[scan].entropy.count / 2
+            let segment = [0xFF, 0xAE, 0, 20] + [UInt8](repeating: 7, count: 18)
+            file.segments[scan].entropy.insert(contentsOf: segment, at: middle)
+        } else {
+            let comment = JPEGSegments.Segment(marker: 0xFE, body: [1], entropy: [UInt8](repeating: 7, count: 40))
+            file.segments.insert(comment, at: scan + 1)
+        }
+        let bytes = file.bytes
+        let code = try #require(error(bytes)?.code)
+        let policy = ReducePolicy(stripLocation: true)
+        let stored = #expect(throws: PhotoError.self) { _ = try Workbench().copy(of: bytes, policy: policy) }
+        #expect(stored?.code == code)
+        for size in [SharedSize.full(PhotoLimits()), .reduced(policy)] {
+            let shared = #expect(throws: PhotoError.self) {
+                _ = try SharedPhotoMaker().sharedCopy(of: .bytes(bytes), size: size)
+            }
+            #expect(shared?.code == code)
+        }
+    }
+
     @Test func `flipped bits end in a copy or an error, never in a crash`() throws {
         let bytes = try Fixture.bytes("coding-progressive.jpg")
         let workbench = Workbench()
