@@ -119,6 +119,8 @@ import Testing
         try bench.list([ProjectBench.record("a"), ProjectBench.record("b")])
         try await bench.pass()
         let good = try bench.content("projects.json")
+        // A list is looked at once a second.
+        bench.clock.jump(.seconds(2))
         try bench.write(text, to: "projects.json")
         try bench.write("image b.", to: "b.jpg")
         try bench.write("image new.", to: "new.jpg")
