@@ -19,6 +19,7 @@ __attribute__((constructor)) static void keep_until_the_end(void) {
 static const size_t pieceLength = 16 * 1024;
 
 struct CSyncCrypto_Hasher {
+    /// NULL where nobody asks for it.
     EVP_MD_CTX *md5;
     EVP_MD_CTX *sha256;
 };
@@ -34,18 +35,18 @@ static void fetchAlgorithms(void) {
 }
 
 static int restart(CSyncCrypto_Hasher *hasher) {
-    return EVP_DigestInit_ex2(hasher->md5, md5Algorithm, NULL) == 1
+    return (hasher->md5 == NULL || EVP_DigestInit_ex2(hasher->md5, md5Algorithm, NULL) == 1)
         && EVP_DigestInit_ex2(hasher->sha256, sha256Algorithm, NULL) == 1;
 }
 
-CSyncCrypto_Hasher *CSyncCrypto_HasherCreate(void) {
+CSyncCrypto_Hasher *CSyncCrypto_HasherCreate(int withMD5) {
     pthread_once(&fetchOnce, fetchAlgorithms);
     if (md5Algorithm == NULL || sha256Algorithm == NULL) return NULL;
     CSyncCrypto_Hasher *hasher = calloc(1, sizeof *hasher);
     if (hasher == NULL) return NULL;
-    hasher->md5 = EVP_MD_CTX_new();
+    hasher->md5 = withMD5 ? EVP_MD_CTX_new() : NULL;
     hasher->sha256 = EVP_MD_CTX_new();
-    if (hasher->md5 == NULL || hasher->sha256 == NULL || !restart(hasher)) {
+    if ((withMD5 && hasher->md5 == NULL) || hasher->sha256 == NULL || !restart(hasher)) {
         CSyncCrypto_HasherFree(hasher);
         return NULL;
     }
@@ -56,7 +57,7 @@ int CSyncCrypto_HasherUpdate(CSyncCrypto_Hasher *hasher, const void *bytes, size
     const uint8_t *next = bytes;
     while (count > 0) {
         size_t piece = count < pieceLength ? count : pieceLength;
-        if (EVP_DigestUpdate(hasher->md5, next, piece) != 1) return 0;
+        if (hasher->md5 != NULL && EVP_DigestUpdate(hasher->md5, next, piece) != 1) return 0;
         if (EVP_DigestUpdate(hasher->sha256, next, piece) != 1) return 0;
         next += piece;
         count -= piece;
@@ -65,8 +66,8 @@ int CSyncCrypto_HasherUpdate(CSyncCrypto_Hasher *hasher, const void *bytes, size
 }
 
 int CSyncCrypto_HasherFinish(CSyncCrypto_Hasher *hasher, uint8_t *md5, uint8_t *sha256) {
-    return EVP_DigestFinal_ex(hasher->md5, md5, NULL) == 1 && EVP_DigestFinal_ex(hasher->sha256, sha256, NULL) == 1
-        && restart(hasher);
+    return (hasher->md5 == NULL || EVP_DigestFinal_ex(hasher->md5, md5, NULL) == 1)
+        && EVP_DigestFinal_ex(hasher->sha256, sha256, NULL) == 1 && restart(hasher);
 }
 
 void CSyncCrypto_HasherFree(CSyncCrypto_Hasher *hasher) {

@@ -7,24 +7,15 @@ package import SyncCore
 ///
 /// The process ends when libcrypto has no MD5 or no memory: nothing can be stored without a digest.
 package struct ContentHasher: ~Copyable {
-    private let handle: OpaquePointer
+    private let handle = DigestHandle.make(withMD5: true)
 
-    package init() {
-        guard let handle = CSyncCrypto_HasherCreate() else {
-            preconditionFailure(
-                "libcrypto cannot make an MD5 and SHA-256 hasher: out of memory, or MD5 is switched off")
-        }
-        self.handle = handle
-    }
+    package init() {}
 
     deinit {
         CSyncCrypto_HasherFree(handle)
     }
 
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        let done = CSyncCrypto_HasherUpdate(handle, bytes.baseAddress, bytes.count)
-        precondition(done == 1, "libcrypto refused to hash \(bytes.count) bytes")
-    }
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) { DigestHandle.update(handle, bytes) }
 
     package mutating func update(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { update($0) }
@@ -33,17 +24,59 @@ package struct ContentHasher: ~Copyable {
     /// The digests of all bytes since the start or the last `finalize()`. The hasher begins anew.
     package mutating func finalize() -> ContentDigest {
         var md5 = [UInt8](repeating: 0, count: MD5Digest.length)
-        var sha256 = [UInt8](repeating: 0, count: SHA256Digest.length)
-        let done = CSyncCrypto_HasherFinish(handle, &md5, &sha256)
-        guard done == 1, let md5 = MD5Digest(bytes: md5), let sha256 = SHA256Digest(bytes: sha256) else {
-            preconditionFailure("libcrypto could not finish a digest")
-        }
+        let sha256 = DigestHandle.finish(handle, &md5)
+        guard let md5 = MD5Digest(bytes: md5) else { preconditionFailure("libcrypto could not finish a digest") }
         return ContentDigest(md5: md5, sha256: sha256)
     }
 }
 
+/// SHA-256 (FIPS 180-4) of a stream of bytes whose MD5 is known or of no use: most of the time of a ``ContentHasher`` is
+/// that of the MD5.
+///
+/// Not copyable, and ends the process as ``ContentHasher`` does.
+package struct SHA256Hasher: ~Copyable {
+    private let handle = DigestHandle.make(withMD5: false)
+
+    package init() {}
+
+    deinit {
+        CSyncCrypto_HasherFree(handle)
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) { DigestHandle.update(handle, bytes) }
+
+    /// The digest of all bytes since the start or the last `finalize()`. The hasher begins anew.
+    package mutating func finalize() -> SHA256Digest { DigestHandle.finish(handle, nil) }
+}
+
 // One owner at a time (not copyable), and every use needs exclusive access (mutating): the handle is never shared.
 extension ContentHasher: @unchecked Sendable {}
+extension SHA256Hasher: @unchecked Sendable {}
+
+/// What both hashers do with theirs.
+private enum DigestHandle {
+    static func make(withMD5: Bool) -> OpaquePointer {
+        guard let handle = CSyncCrypto_HasherCreate(withMD5 ? 1 : 0) else {
+            preconditionFailure("libcrypto cannot make a hasher: out of memory, or MD5 is switched off")
+        }
+        return handle
+    }
+
+    static func update(_ handle: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
+        let done = CSyncCrypto_HasherUpdate(handle, bytes.baseAddress, bytes.count)
+        precondition(done == 1, "libcrypto refused to hash \(bytes.count) bytes")
+    }
+
+    /// - Parameter md5: room for one; `nil` where none was made.
+    static func finish(_ handle: OpaquePointer, _ md5: UnsafeMutablePointer<UInt8>?) -> SHA256Digest {
+        var sha256 = [UInt8](repeating: 0, count: SHA256Digest.length)
+        let done = CSyncCrypto_HasherFinish(handle, md5, &sha256)
+        guard done == 1, let sha256 = SHA256Digest(bytes: sha256) else {
+            preconditionFailure("libcrypto could not finish a digest")
+        }
+        return sha256
+    }
+}
 
 extension ContentDigest {
     /// Both digests of bytes that are in memory.

@@ -142,7 +142,7 @@ extension LocalStore {
     /// Whether a file that no record names has these bytes already: a record was lost, and the object is stored again.
     private func holdsSameBytes(_ path: FilePath, _ record: ObjectRecord, _ flag: CancellationFlag) -> Bool {
         guard let stamp = try? Disk.stamp(path), stamp.size == record.size else { return false }
-        return (try? digest(of: path, flag).digest.sha256.description) == record.sha256
+        return (try? digest(of: path, flag).digest.description) == record.sha256
     }
 
     private enum Move {

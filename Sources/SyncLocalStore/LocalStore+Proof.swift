@@ -84,22 +84,28 @@ extension LocalStore {
         case nil: break
         }
         do {
-            let (digest, size, modified) = try digest(of: layout.content(record), flag)
-            return size == record.size && digest.sha256.description == record.sha256
-                ? .whole(modified: modified) : .damaged(size: size, digest: digest)
+            let path = layout.content(record)
+            let (digest, size, modified) = try digest(of: path, flag)
+            if size == record.size, digest.description == record.sha256 { return .whole(modified: modified) }
+            var hasher = ContentHasher()
+            let found = try self.digest(of: path, flag) { hasher.update($0) }
+            return .damaged(size: found.size, digest: hasher.finalize())
         } catch let error as FileError where error.isMissing {
             return .missing
         }
     }
 
     /// Reads a file of `objects/`.
-    /// - Returns: its digests, its size, and when it was modified, in nanoseconds since 1970.
+    /// - Returns: its digest, its size, and when it was modified, in nanoseconds since 1970.
     func digest(
-        of path: FilePath, _ flag: CancellationFlag
-    ) throws -> (digest: ContentDigest, size: Int64, modified: Int64) {
+        of path: FilePath, _ flag: CancellationFlag, body: (UnsafeRawBufferPointer) -> Void = { _ in }
+    ) throws -> (digest: SHA256Digest, size: Int64, modified: Int64) {
         let file = try OpenFile(path, .read)
         let stamp = try file.stamp()
-        let digest = try file.read(0..<stamp.size) { _ in try flag.check() }
+        let digest = try file.read(0..<stamp.size) { bytes in
+            try flag.check()
+            body(bytes)
+        }
         guard try file.stamp() == stamp else { throw FileError(call: "read", path: path, errno: .resourceBusy) }
         return (digest, stamp.size, stamp.modified)
     }

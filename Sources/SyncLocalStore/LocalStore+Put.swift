@@ -36,18 +36,18 @@ extension LocalStore {
         try locked(key) { _ = try requireAllowed(condition, at: key, operation, flag) }
     }
 
-    /// Copies the body into `staging/`, proves its digests and syncs it.
+    /// Copies the body into `staging/`, proves its SHA-256 and syncs it.
     /// - Returns: when the file was modified.
     private func stage(
         _ body: ObjectBody, for key: ObjectKey, to path: FilePath, _ flag: CancellationFlag
     ) throws -> Int64 {
         let target = try OpenFile(path, .create)
-        let digest: ContentDigest
+        let digest: SHA256Digest
         switch body.source {
         case .bytes(let bytes):
             try onStep(.writing)
             try bytes.withUnsafeBytes { try target.write($0) }
-            digest = ContentDigest(of: bytes)
+            digest = SHA256Digest(of: bytes)
         case .file(let source, let stamp):
             digest = try SourceFile.read(source, stamp: stamp, patches: body.patches, for: key) { piece in
                 try flag.check()
@@ -55,10 +55,10 @@ extension LocalStore {
                 try target.write(piece)
             }
         }
-        guard digest == body.digest else {
+        guard digest == body.digest.sha256 else {
             throw StoreError(
                 .badDigest, operation: "put", key: key.rawValue,
-                message: "the bytes have SHA-256 \(digest.sha256) instead of \(body.digest.sha256); nothing was stored")
+                message: "the bytes have SHA-256 \(digest) instead of \(body.digest.sha256); nothing was stored")
         }
         try target.sync()
         return try target.stamp().modified

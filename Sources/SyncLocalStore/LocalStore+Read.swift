@@ -124,7 +124,7 @@ struct OpenContent {
                 key, "\(file.path) has not the \(record.size) bytes that were stored", operation: operation)
         }
         let digest = try file.read(bounds, body: body)
-        if bounds == 0..<record.size, digest.sha256.description != record.sha256 {
+        if bounds == 0..<record.size, digest.description != record.sha256 {
             throw LocalStore.damaged(
                 key, "the bytes of \(file.path) are not those that were stored", operation: operation)
         }

@@ -12,17 +12,17 @@
 #define CSYNCCRYPTO_SHA1_LENGTH 20
 #define CSYNCCRYPTO_SHA256_LENGTH 32
 
-/// An MD5 and a SHA-256 of the same bytes.
+/// A SHA-256, and an MD5 of the same bytes where it is asked for.
 typedef struct CSyncCrypto_Hasher CSyncCrypto_Hasher;
 
 /// A hasher that has seen no byte; NULL on failure. The caller owns it and frees it.
-CSyncCrypto_Hasher *_Nullable CSyncCrypto_HasherCreate(void);
+CSyncCrypto_Hasher *_Nullable CSyncCrypto_HasherCreate(int withMD5);
 
 /// `bytes` may be NULL only when `count` is 0. The bytes are not kept.
 int CSyncCrypto_HasherUpdate(CSyncCrypto_Hasher *_Nonnull hasher, const void *_Nullable bytes, size_t count);
 
-/// Writes both digests, 16 and 32 bytes, and puts the hasher back to its start.
-int CSyncCrypto_HasherFinish(CSyncCrypto_Hasher *_Nonnull hasher, uint8_t *_Nonnull md5, uint8_t *_Nonnull sha256);
+/// Writes the digests, 16 and 32 bytes, and puts the hasher back to its start. `md5` may be NULL where there is none.
+int CSyncCrypto_HasherFinish(CSyncCrypto_Hasher *_Nonnull hasher, uint8_t *_Nullable md5, uint8_t *_Nonnull sha256);
 
 void CSyncCrypto_HasherFree(CSyncCrypto_Hasher *_Nullable hasher);
 

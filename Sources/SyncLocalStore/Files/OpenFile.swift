@@ -49,13 +49,13 @@ final class OpenFile {
     }
 
     /// Reads a part of the file, piece by piece.
-    /// - Returns: the digests of that part.
+    /// - Returns: the digest of that part.
     /// - Throws: ``FileError`` with `.ioError` when the file ends before the part does; what `body` throws.
     func read(
         _ range: Range<Int64>, pieceLength: Int = 256 << 10, patches: FilePatches = .none,
         body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> ContentDigest {
-        var hasher = ContentHasher()
+    ) throws -> SHA256Digest {
+        var hasher = SHA256Hasher()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
         defer { buffer.deallocate() }
         var position = range.lowerBound
@@ -97,19 +97,19 @@ final class OpenFile {
 /// A file whose bytes are put into the store.
 enum SourceFile {
     /// Reads a file that must be the one that `stamp` was taken of, and stay it until the end.
-    /// - Returns: the digests of what was read.
+    /// - Returns: the digest of what was read.
     /// - Throws: ``StoreError``: `.sourceChanged`, or `.sourceUnreadable` when it cannot be read now: a source's trouble is
     ///   not the store's. What `body` throws.
     static func read(
         _ path: FilePath, stamp: FileStamp, patches: FilePatches = .none, for key: ObjectKey,
         into body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> ContentDigest {
+    ) throws -> SHA256Digest {
         // Not to hang where a pipe has taken the file's place.
         let file = try told(key) { () throws(FileError) in try OpenFile(path, .read) }
         guard try told(key, { () throws(FileError) in try file.stamp() }) == stamp else { throw changed(path, key) }
         // Where the file is cut meanwhile, the read ends early with an I/O error; the stamp tells that from a bad disk.
         var bodyError: (any Error)?
-        let digest: ContentDigest
+        let digest: SHA256Digest
         do {
             digest = try file.read(0..<stamp.size, patches: patches) { bytes in
                 do {

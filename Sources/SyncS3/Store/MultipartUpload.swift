@@ -105,7 +105,7 @@ struct MultipartUpload: Sendable {
                     }
                 }
                 for try await (index, sent) in group { sentParts[index] = sent }
-                guard hasher.finish() == body.digest else {
+                guard hasher.finish() == body.digest.sha256 else {
                     throw TransportError(
                         .digestMismatch, "the bytes that were read are not those that were hashed before")
                 }
@@ -207,7 +207,7 @@ final class PartHasher: Sendable {
     private let stamp: FileStamp
     private let patches: FilePatches
     private let file: SourceFile
-    private let whole = Mutex(ContentHasher())
+    private let whole = Mutex(SHA256Hasher())
 
     init(_ path: FilePath, stamp: FileStamp, patches: FilePatches = .none) throws(TransportError) {
         self.path = path
@@ -236,7 +236,7 @@ final class PartHasher: Sendable {
     }
 
     /// Of all parts that were read.
-    func finish() -> ContentDigest {
+    func finish() -> SHA256Digest {
         whole.withLock { $0.finalize() }
     }
 }

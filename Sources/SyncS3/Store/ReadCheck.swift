@@ -6,31 +6,49 @@ import SyncSystem
 final class ReadCheck: Sendable {
     private struct State: ~Copyable {
         var count: Int64 = 0
-        var hasher: ContentHasher?
+        var md5: ContentHasher?
+        var sha256: SHA256Hasher?
     }
 
-    private let state: Mutex<State>
+    private let isWhole: Bool
+    private let state = Mutex(State())
 
     /// - Parameter isWhole: a part has no digest to compare with, and is only counted.
     init(isWhole: Bool) {
-        state = Mutex(State(hasher: isWhole ? ContentHasher() : nil))
+        self.isWhole = isWhole
+    }
+
+    /// Called before the first byte. An MD5 is made only where nothing else tells the object from another.
+    func begin(_ info: ObjectInfo?) {
+        guard isWhole else { return }
+        let hasSHA256 = info?.sha256 != nil || info?.claimedSHA256 != nil
+        state.withLock { state in
+            state.md5 = hasSHA256 ? nil : ContentHasher()
+            state.sha256 = hasSHA256 ? SHA256Hasher() : nil
+        }
     }
 
     func update(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
             state.count += Int64(bytes.count)
-            state.hasher?.update(bytes)
+            state.md5?.update(bytes)
+            state.sha256?.update(bytes)
         }
     }
 
     var count: Int64 { state.withLock { $0.count } }
 
-    /// Whether the bytes are those of the object: by the SHA-256 of the store or of its writer, else by the store's MD5. An
+    /// Whether the bytes are those of the object: by the SHA-256 of the store and of its writer, else by the store's MD5. An
     /// object with none of them cannot be told from another.
     func matches(_ info: ObjectInfo) -> Bool {
-        guard let digest = state.withLock({ $0.hasher?.finalize() }) else { return true }
-        if let stored = info.sha256, stored != digest.sha256 { return false }
-        if let claimed = info.claimedSHA256 { return claimed == digest.sha256 }
-        return info.md5.map { $0 == digest.md5 } ?? true
+        // Of an empty reply no first byte has come.
+        if count == 0 { begin(info) }
+        return state.withLock { state in
+            if let digest = state.sha256?.finalize() {
+                return [info.sha256, info.claimedSHA256].allSatisfy { $0 == nil || $0 == digest }
+            }
+            guard let digest = state.md5?.finalize() else { return true }
+            return info.md5.map { $0 == digest.md5 } ?? true
+        }
     }
 }

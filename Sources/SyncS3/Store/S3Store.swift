@@ -153,7 +153,9 @@ package final class S3Store: ObjectStore {
         let check = ReadCheck(isWhole: range == nil)
         let target = HTTPResponseTarget.sink(accepts: {
             let reply = ObjectReply($0)
-            return reply.carries(range) && reply.tellsOfObject
+            guard reply.carries(range), reply.tellsOfObject else { return false }
+            check.begin(reply.info(for: key))
+            return true
         }) { bytes in
             check.update(bytes)
             try sink(bytes)

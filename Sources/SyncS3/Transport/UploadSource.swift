@@ -16,22 +16,23 @@ final class UploadSource {
     private let content: Content
     private let patches: FilePatches
     private let size: Int64
-    private let expected: ContentDigest
+    /// An MD5 was made with it, when the file was read before.
+    private let expected: SHA256Digest
     private var offset: Int64 = 0
-    private var hasher = ContentHasher()
+    private var hasher = SHA256Hasher()
 
     /// Opens the file. Bytes in memory, and an empty body, are checked at once.
     init(_ body: HTTPBody) throws(TransportError) {
         patches = body.patches
         size = body.size
-        expected = body.digest
+        expected = body.digest.sha256
         switch body.source {
         case .bytes(let bytes):
             content = .bytes(bytes)
-            guard ContentDigest(of: bytes) == expected else { throw Self.digestMismatch }
+            guard SHA256Digest(of: bytes) == expected else { throw Self.digestMismatch }
         case .file(let path, let stamp, let start):
             content = .file(try SourceFile(path, stamp: stamp), from: start)
-            if size == 0, ContentDigest(of: []) != expected { throw Self.digestMismatch }
+            if size == 0, SHA256Digest(of: []) != expected { throw Self.digestMismatch }
         }
     }
 

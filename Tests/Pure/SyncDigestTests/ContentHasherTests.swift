@@ -40,10 +40,15 @@ import Testing
     func `Bytes in pieces give the same digests as bytes at once`(piece: Int) {
         let message = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         var hasher = ContentHasher()
+        var ofOne = SHA256Hasher()
         for start in stride(from: 0, to: message.count, by: piece) {
-            hasher.update(Array(message[start..<min(start + piece, message.count)]))
+            let bytes = Array(message[start..<min(start + piece, message.count)])
+            hasher.update(bytes)
+            bytes.withUnsafeBytes { ofOne.update($0) }
         }
         #expect(hasher.finalize() == ContentDigest(of: message))
+        #expect(ofOne.finalize() == SHA256Digest(of: message))
+        #expect(ofOne.finalize() == SHA256Digest(of: []))
     }
 
     @Test func `A finished hasher begins anew`() {

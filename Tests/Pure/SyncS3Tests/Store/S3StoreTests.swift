@@ -116,6 +116,14 @@ import Testing
             ([reply("jello")], nil, .badDigest),
             ([reply("jello", ["ETag": "\"not-an-md5\"", "x-amz-meta-sha256": sha256])], nil, .badDigest),
             ([reply("jello", ["ETag": "\"not-an-md5\""])], nil, nil),
+            ([reply("hello", ["x-amz-checksum-sha256": checksum])], nil, nil),
+            ([reply("jello", ["ETag": "\"not-an-md5\"", "x-amz-checksum-sha256": checksum])], nil, .badDigest),
+            ([reply("")], nil, .badDigest), ([reply("", ["x-amz-meta-sha256": sha256])], nil, .badDigest),
+            // The store has what its writer did not mean.
+            (
+                [reply("hello", ["x-amz-checksum-sha256": checksum, "x-amz-meta-sha256": String(sha256.reversed())])],
+                nil, .badDigest
+            ),
             ([reply("hell", ["Content-Length": "5", "Last-Modified": changed])], nil, .connectionLost),
             ([.reply(206, ["Content-Range": "bytes 1-2/5", "Last-Modified": changed], "el")], 1..<3, nil),
             ([.reply(206, ["Content-Range": "bytes 1-2/5", "Last-Modified": changed], "e")], 1..<3, .connectionLost),
@@ -162,6 +170,8 @@ import Testing
         #expect(code == .invalidResponse)
     }
 
+    /// Of "hello".
+    private static let checksum = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     private static let sha256 = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
 
     private static func reply(_ text: String, _ headers: HTTPHeaders = [:]) -> Answer {

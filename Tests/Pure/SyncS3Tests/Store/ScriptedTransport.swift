@@ -40,7 +40,8 @@ final class ScriptedTransport: HTTPTransport {
         case .reply(let status, let headers, let text):
             var response = HTTPResponse(status: status, headers: headers)
             let body = Array(text.utf8)
-            if case .sink(let accepts, let sink) = target, accepts(response) {
+            // As curl: nobody is asked about an empty reply.
+            if case .sink(let accepts, let sink) = target, !body.isEmpty, accepts(response) {
                 try body.withUnsafeBytes { try sink($0) }
             } else {
                 response.body = body
