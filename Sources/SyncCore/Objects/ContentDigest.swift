@@ -112,7 +112,10 @@ package struct ByteString: Hashable, Sendable, Comparable, ExpressibleByStringLi
     }
 
     package static func == (left: ByteString, right: ByteString) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        var (left, right) = (left.string, right.string)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in left.count == right.count && left.elementsEqual(right) }
+        }
     }
 
     package func hash(into hasher: inout Hasher) {

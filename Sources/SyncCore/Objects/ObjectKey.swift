@@ -13,9 +13,21 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         guard !rawValue.isEmpty, rawValue.utf8.count <= Self.maximumLength else {
             throw InvalidName(rawValue, reason: "an object key has 1 to 1,024 bytes")
         }
-        for segment in rawValue.split(separator: "/", omittingEmptySubsequences: false) {
-            try Self.checkSegment(segment, of: rawValue)
+        // One look at each byte: a listing makes a million keys.
+        var segment = (length: 0, dots: 0)
+        for byte in rawValue.utf8 {
+            switch byte {
+            case UInt8(ascii: "/"):
+                try Self.checkSegment(segment.length, dots: segment.dots, of: rawValue)
+                segment = (0, 0)
+            case ..<0x20, 0x7F, UInt8(ascii: "\\"):
+                throw InvalidName(rawValue, reason: "control characters and backslashes are not allowed")
+            default:
+                segment.length += 1
+                if byte == UInt8(ascii: ".") { segment.dots += 1 }
+            }
         }
+        try Self.checkSegment(segment.length, dots: segment.dots, of: rawValue)
         self.rawValue = rawValue
     }
 
@@ -45,26 +57,18 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     /// By bytes: for a store, `é` as one character and as two are different keys, for `String` they are equal.
     package static func == (left: ObjectKey, right: ObjectKey) -> Bool {
-        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
+        left.rawValue.inBytes == right.rawValue.inBytes
     }
 
-    package func hash(into hasher: inout Hasher) {
-        for byte in rawValue.utf8 { hasher.combine(byte) }
-    }
+    package func hash(into hasher: inout Hasher) { rawValue.inBytes.hash(into: &hasher) }
 
     package static func < (left: ObjectKey, right: ObjectKey) -> Bool {
         left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
     }
 
-    private static func checkSegment(_ segment: Substring, of name: String) throws(InvalidName) {
-        switch segment {
-        case "": throw InvalidName(name, reason: "an empty name between two \"/\" is not allowed")
-        case ".", "..": throw InvalidName(name, reason: "\".\" and \"..\" are not allowed")
-        default: break
-        }
-        if segment.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }) {
-            throw InvalidName(name, reason: "control characters and backslashes are not allowed")
-        }
+    private static func checkSegment(_ length: Int, dots: Int, of name: String) throws(InvalidName) {
+        if length == 0 { throw InvalidName(name, reason: "an empty name between two \"/\" is not allowed") }
+        if dots == length, length < 3 { throw InvalidName(name, reason: "\".\" and \"..\" are not allowed") }
     }
 }
 

@@ -29,10 +29,14 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
             default: fields.day = fields.day * 10 + digit
             }
         }
-        guard fields.year > 0, (1...12).contains(fields.month),
-            (1...Self.days(of: fields.month, in: fields.year)).contains(fields.day)
+        self.init(year: fields.year, month: fields.month, day: fields.day)
+    }
+
+    /// `nil` unless there is such a day, in the years 1 to 9999.
+    package init?(year: Int, month: Int, day: Int) {
+        guard (1...9_999).contains(year), (1...12).contains(month), (1...Self.days(of: month, in: year)).contains(day)
         else { return nil }
-        (year, month, day) = fields
+        (self.year, self.month, self.day) = (year, month, day)
     }
 
     /// The day of a moment in UTC.

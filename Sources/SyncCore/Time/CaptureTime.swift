@@ -78,7 +78,7 @@ extension CaptureTime: LosslessStringConvertible {
         var text = CaptureTimeText(description)
         guard let year = text.number(4...4), text.skip(":-"), let month = text.number(1...2), text.skip(":-"),
             let dayOfMonth = text.number(1...2),
-            let day = CalendarDay("\(Self.fourDigits(year))-\(Self.twoDigits(month))-\(Self.twoDigits(dayOfMonth))")
+            let day = CalendarDay(year: year, month: month, day: dayOfMonth)
         else { return nil }
         var milliseconds: Int64 = 0
         var offset: Int?
@@ -127,10 +127,6 @@ extension CaptureTime: LosslessStringConvertible {
         var text = CaptureTimeText(text)
         guard let offset = text.offset(), text.isAtEnd else { return nil }
         return offset
-    }
-
-    private static func fourDigits(_ number: Int) -> String {
-        String(repeating: "0", count: max(4 - String(number).count, 0)) + String(number)
     }
 }
 

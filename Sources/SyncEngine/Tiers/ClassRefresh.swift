@@ -54,14 +54,18 @@ package struct ClassRefresh: Sendable {
                 let objects = page.objects
                 let tellsRestores = store.capabilities.restoresInLists == true
                 let pageAskedAt = askedAt
-                if let span { try await compare(page, span, at: askedAt, &result) }
+                var known: Set<ObjectKey> = []
+                if let span { known = try await compare(page, span, at: askedAt, &result) }
                 // Behind the last page.
                 if let span, span.through == nil { return }
+                let news = objects.filter { !known.contains($0.key) }
                 let (changed, unknown) = try await ledger {
-                    try $0.mergeReport(objects, tellsRestores: tellsRestores, at: pageAskedAt)
+                    try $0.mergeReport(news, tellsRestores: tellsRestores, at: pageAskedAt)
                 }
-                let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
-                for key in objects.map(\.key) + present { manifests[key] = nil }
+                if !manifests.isEmpty {
+                    let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
+                    for key in objects.map(\.key) + present { manifests[key] = nil }
+                }
                 result.seen += objects.count
                 result.problems += page.problems.prefix(Self.problemsKept - result.problems.count)
                 result.problemCount += page.problems.count
@@ -80,9 +84,11 @@ package struct ClassRefresh: Sendable {
     // MARK: Both ways
 
     /// Holds what the ledger knows of a span against what was listed of it.
+    /// - Returns: those of which there is nothing to be noted: neither restored nor in another class than was known.
     private func compare(
         _ listing: ObjectPage, _ span: ListedSpan, at askedAt: Date, _ result: inout Summary
-    ) async throws {
+    ) async throws -> Set<ObjectKey> {
+        var known: Set<ObjectKey> = []
         let (damaged, unclear, listed) = (listing.damaged, listing.unclear, listing.listed)
         let isTold = store.capabilities.digestsInLists
         var last = span.after
@@ -91,7 +97,7 @@ package struct ClassRefresh: Sendable {
             let page = try await ledger { ledger in
                 try ledger.objects(below: span.prefix, after: after, through: span.through, limit: Self.pageSize)
             }
-            guard let end = page.last?.key else { return }
+            guard let end = page.last?.key else { return known }
             last = end
             var suspects: [(record: ObjectRecord, isUnlisted: Bool)] = []
             var tags: [(key: ObjectKey, etag: String)] = []
@@ -107,6 +113,9 @@ package struct ClassRefresh: Sendable {
                     if record.problem != .missing, !unclear.contains(record.key) { suspects.append((record, true)) }
                     continue
                 }
+                if record.storageClass == info.storageClass, record.restore == .none, info.restore == .none {
+                    known.insert(record.key)
+                }
                 if record.isSuspect(beside: info, isTold: isTold) {
                     suspects.append((record, false))
                 } else if record.etag == nil, let etag = info.etag {
@@ -114,9 +123,9 @@ package struct ClassRefresh: Sendable {
                 }
             }
             let learned = tags
-            try await ledger { try $0.noteTags(learned) }
+            if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
             try await audit.look(at: suspects, &result.findings)
-            if page.count < Self.pageSize { return }
+            if page.count < Self.pageSize { return known }
         }
     }
 

@@ -39,56 +39,6 @@ package struct ErrorReply: Hashable, Sendable {
     }
 }
 
-/// `<ListBucketResult>` of ListObjectsV2.
-package struct ListReply: Hashable, Sendable {
-    package let page: ObjectPage
-    /// Whether it says of any object that it is or was being restored.
-    package let tellsRestores: Bool
-
-    /// - Parameter prefix: the store's own, which the keys of the page do not have.
-    /// - Throws: ``InvalidReply``.
-    package init(_ body: [UInt8], prefix: String) throws(InvalidReply) {
-        let reply = try XMLElement(document: body, root: "ListBucketResult")
-        let isEncoded = reply["EncodingType"]?.lowercased() == "url"
-        var objects: [ObjectInfo] = []
-        var tellsRestores = false
-        for content in reply.all("Contents") {
-            tellsRestores = tellsRestores || content.first("RestoreStatus") != nil
-            let written = try content.required("Key")
-            guard let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written else {
-                throw InvalidReply(reason: "the key \"\(written.escapingControls)\" cannot be decoded")
-            }
-            guard let size = Int64(try content.required("Size")) else {
-                throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is no number")
-            }
-            // Keys that we could not have written, such as the "folder/" of a console, are not ours to see.
-            guard let rest = name.below(prefix), let key = try? ObjectKey(rest) else { continue }
-            objects.append(Self.object(key, size: size, content))
-        }
-        let next = reply["NextContinuationToken"].flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
-        let isTruncated = reply["IsTruncated"]?.lowercased() == "true"
-        if isTruncated, next == nil {
-            throw InvalidReply(reason: "it is cut off and has no token to go on with")
-        }
-        self.tellsRestores = tellsRestores
-        page = ObjectPage(objects: objects, next: isTruncated ? next : nil)
-    }
-
-    private static func object(_ key: ObjectKey, size: Int64, _ content: XMLElement) -> ObjectInfo {
-        let eTag = content["ETag"]
-        let storageClass = content["StorageClass"].flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) }
-        return ObjectInfo(
-            key: key, size: size, md5: eTag.flatMap(ObjectReply.md5(eTag:)), etag: eTag.flatMap(ObjectReply.etag),
-            storageClass: storageClass ?? .standard, restore: content.first("RestoreStatus").map(restore) ?? .none,
-            modified: content["LastModified"].flatMap(S3Date.iso8601))
-    }
-
-    private static func restore(_ status: XMLElement) -> RestoreState {
-        status["IsRestoreInProgress"]?.lowercased() == "true"
-            ? .inProgress : .restored(until: status["RestoreExpiryDate"].flatMap(S3Date.iso8601))
-    }
-}
-
 /// An upload in parts, by the name that the store gave it.
 package struct MultipartID: Hashable, Sendable {
     package let key: ObjectKey
@@ -225,7 +175,7 @@ package struct ObjectReply: Hashable, Sendable {
         guard encryption == "AES256", headers["x-amz-server-side-encryption-customer-algorithm"] == nil else {
             return nil
         }
-        return headers["ETag"].flatMap(Self.md5(eTag:))
+        return etag.flatMap { MD5Digest(hex: $0) }
     }
 
     /// Without quotes. A weak one names no bytes (RFC 9110, 8.8.1).
@@ -233,8 +183,10 @@ package struct ObjectReply: Hashable, Sendable {
         headers["ETag"].flatMap(Self.etag)
     }
 
-    package static func etag(_ text: String) -> String? {
-        let bare = text.filter { $0 != "\"" }
+    package static func etag(_ text: String) -> String? { etag(Array(text.utf8)[...]) }
+
+    static func etag(_ text: ArraySlice<UInt8>) -> String? {
+        let bare = String(decoding: text.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
         return bare.isEmpty || bare.hasPrefix("W/") ? nil : bare
     }
 
@@ -252,10 +204,6 @@ package struct ObjectReply: Hashable, Sendable {
         guard headers["x-amz-storage-class"].map(StorageClass.init(rawValue:))?.isArchive == true else { return false }
         if case .restored = restore { return false }
         return true
-    }
-
-    package static func md5(eTag: String) -> MD5Digest? {
-        MD5Digest(hex: eTag.filter { $0 != "\"" })
     }
 
     /// `ongoing-request="false", expiry-date="Fri, 21 Dec 2012 00:00:00 GMT"`, in any order and spacing.
@@ -283,9 +231,37 @@ package enum S3Date {
         return iso8601("\(words[3])-\(number)-\(words[1])T\(words[4])Z")
     }
 
-    /// `2012-12-21T00:00:00.000Z`, with or without the fraction. A listing has a thousand of them: Foundation's parser would
-    /// cost more than all the rest of the page.
+    /// `2012-12-21T00:00:00.000Z`, with or without the fraction.
     package static func iso8601(_ text: String) -> Date? {
         CaptureTime(text)?.instant
+    }
+
+    /// A listing has a thousand of them, most in one form that is read without a copy.
+    static func iso8601(_ text: ArraySlice<UInt8>) -> Date? {
+        thousandths(text) ?? iso8601(String(decoding: text, as: UTF8.self))
+    }
+
+    /// `2012-12-21T00:00:00.000Z` alone.
+    private static func thousandths(_ text: ArraySlice<UInt8>) -> Date? {
+        let start = text.startIndex
+        func number(_ place: Int, _ count: Int) -> Int? {
+            var number = 0
+            for byte in text[(start + place)..<(start + place + count)] {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                number = number * 10 + Int(byte - UInt8(ascii: "0"))
+            }
+            return number
+        }
+        guard text.count == 24, text[start + 10] == UInt8(ascii: "T"), text[start + 13] == UInt8(ascii: ":"),
+            text[start + 16] == UInt8(ascii: ":"), text[start + 19] == UInt8(ascii: "."),
+            text.last == UInt8(ascii: "Z"),
+            text[start + 4] == UInt8(ascii: "-"), text[start + 7] == UInt8(ascii: "-"), let year = number(0, 4),
+            let month = number(5, 2), let ofMonth = number(8, 2),
+            let day = CalendarDay(year: year, month: month, day: ofMonth), let hour = number(11, 2), hour < 24,
+            let minute = number(14, 2), minute < 60, let second = number(17, 2), second < 60,
+            let milliseconds = number(20, 3)
+        else { return nil }
+        let clock = ((day.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second
+        return Date(timeIntervalSince1970: Double(clock * 1_000 + milliseconds) / 1_000)
     }
 }

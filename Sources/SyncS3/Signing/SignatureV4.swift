@@ -220,6 +220,8 @@ extension StringProtocol {
     /// The text with each `%XX` as its byte; `nil` when a `%` has no two digits or the bytes are not UTF-8.
     /// - Parameter plusIsSpace: for form encoding, which S3 uses for the keys of a listing.
     package func percentDecoded(plusIsSpace: Bool = false) -> String? {
+        let isPlain = !utf8.contains { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }
+        if isPlain { return String(self) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(utf8.count)
         var rest = utf8[...]

@@ -35,6 +35,22 @@ import Testing
         #expect(try await refresh().run().changed == 0)
     }
 
+    @Test func `a restored copy whose time is over is none, though the store tells of it still`() async throws {
+        let key = try await bench.add("a.jpg", "photo a")
+        let start = bench.time.now
+        let end = start.addingTimeInterval(86_400)
+        let late = InMemoryStore(now: { start })
+        try await late.store(Array("photo a".utf8), at: key)
+        late.setClass(.deepArchive, restore: .restored(until: end), of: key)
+        let refresh = ClassRefresh(
+            store: late, ledger: bench.queue, keys: try KeyLayout(user: "ana"), time: bench.time.source)
+        #expect(try await refresh.run().changed == 1)
+        #expect(try bench.ledger.object(key)?.restore == .restored(until: end))
+        await bench.time.advance(by: .seconds(86_401))
+        #expect(try await refresh.run().changed == 1)
+        #expect(try bench.ledger.object(key)?.restore == RestoreState.none)
+    }
+
     @Test func `what the ledger does not know is counted, and others' objects are not listed`() async throws {
         _ = try await bench.add(1)
         try await bench.memory.store([1], at: ObjectKey("users/ana/photos/other.dat"))

@@ -35,6 +35,19 @@ import Testing
         #expect(page.next == PageToken(rawValue: "1+/="))
     }
 
+    @Test(arguments: [
+        "2012-12-21T00:00:00.000Z", "2024-02-29T23:59:59.999Z", "2024-02-30T00:00:00.000Z", "1969-12-31T23:59:59.001Z",
+        "2016-12-31T23:59:60.000Z", "2024-06-15T24:00:00.000Z", "2024-06-15T07:30:00+09:00",
+        "2024-06-15T07:30:00.12+01:0Z",
+        "2024-06-15 07:30:00.000Z", "2024-06-15T07:30:00Z", "2024-06-15T7:30:00.0000Z", "yesterday", "",
+    ])
+    func `A page has the time that its text says`(text: String) throws {
+        let page =
+            "<ListBucketResult><Contents><Key>a</Key><Size>1</Size><LastModified>\(text)</LastModified></Contents></ListBucketResult>"
+        #expect(
+            try ListReply(Array(page.utf8), prefix: "").page.objects.map(\.modified) == [CaptureTime(text)?.instant])
+    }
+
     @Test func `A key that begins with a combining accent is below its prefix`() throws {
         let text = "<ListBucketResult><Contents><Key>p/\u{301}x</Key><Size>1</Size></Contents></ListBucketResult>"
         #expect(try ListReply(Array(text.utf8), prefix: "p/").page.objects.map(\.key) == [ObjectKey("\u{301}x")])
@@ -77,6 +90,11 @@ import Testing
         "<ListBucketResult><Contents><Key>a&who;</Key><Size>1</Size></Contents></ListBucketResult>",
         "<ListBucketResult></ListBucketResult><Contents/>",
         "<ListBucketResult><Contents></ListBucketResult></Contents>",
+        "<ListBucketResult><Contents><Key>a</Kez><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>1</Size><Owner><ID>a&who;</ID></Owner></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>1</Size><Owner></ID></Owner></Contents></ListBucketResult>",
+        "<ListBucketResult>&who;</ListBucketResult>",
+        "<ListBucketResult><Name>\(String(repeating: "<a>", count: 70))\(String(repeating: "</a>", count: 70))</Name></ListBucketResult>",
         "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents></ListBucketResult>",
     ])
     func `What is no listing is an error`(text: String) {

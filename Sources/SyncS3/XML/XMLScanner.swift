@@ -1,0 +1,206 @@
+/// What the store sent is no reply to what it was asked.
+package struct InvalidReply: Error, Hashable {
+    package let reason: String
+}
+
+/// Cuts XML (1.0, fifth edition) at its markup and keeps the bytes: what is written back has to be what was read, to the
+/// byte, which no parser that builds values gives. A page of a listing has 12,000 tags and is read without a value for
+/// each (`XMLScanner+Reading.swift`).
+struct XMLScanner {
+    /// Elements inside each other. A lifecycle document has five.
+    static let greatestDepth = 64
+
+    enum Token: Hashable {
+        /// Between markup, with its references as they are.
+        case text(Range<Int>)
+        /// What is inside a CDATA section.
+        case data(Range<Int>)
+        /// A comment, an instruction or a declaration.
+        case aside
+        case open(Opening)
+        case close(name: Range<Int>)
+    }
+
+    /// A tag that begins an element, or is one by itself.
+    struct Opening: Hashable {
+        /// Of its `<`.
+        let start: Int
+        let name: Range<Int>
+        let hasAttributes: Bool
+        let isEmpty: Bool
+    }
+
+    let bytes: [UInt8]
+    private(set) var offset = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// `nil` at the end.
+    mutating func next() throws(InvalidReply) -> Token? {
+        guard offset < bytes.count else { return nil }
+        guard bytes[offset] == UInt8(ascii: "<") else {
+            let start = offset
+            while offset < bytes.count, bytes[offset] != UInt8(ascii: "<") { offset += 1 }
+            return .text(start..<offset)
+        }
+        let mark = offset + 1 < bytes.count ? bytes[offset + 1] : 0
+        guard mark == UInt8(ascii: "!") || mark == UInt8(ascii: "?") else { return try tag() }
+        if takes("<!--") {
+            _ = try take(to: "-->")
+            return .aside
+        }
+        if takes("<![CDATA[") { return .data(try take(to: "]]>")) }
+        if takes("<?") {
+            _ = try take(to: "?>")
+            return .aside
+        }
+        offset += 2
+        try skipDeclaration()
+        return .aside
+    }
+
+    /// The tag of the document's root; `nil` where there is none.
+    mutating func opening() throws(InvalidReply) -> Opening? {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        if offset == 0, bytes.starts(with: mark) { offset = mark.count }
+        while let token = try next() {
+            switch token {
+            case .aside: continue
+            case .text(let range) where bytes[range].allSatisfy(Self.isBlank): continue
+            case .open(let opening): return opening
+            case .text, .data: throw InvalidReply(reason: "it has no XML")
+            case .close: throw InvalidReply(reason: "its XML begins with a closing tag")
+            }
+        }
+        return nil
+    }
+
+    private mutating func takes(_ mark: StaticString) -> Bool {
+        let isThere = mark.withUTF8Buffer { bytes[offset...].starts(with: $0) }
+        if isThere { offset += mark.utf8CodeUnitCount }
+        return isThere
+    }
+
+    /// - Returns: what comes before `mark`.
+    private mutating func take(to mark: String) throws(InvalidReply) -> Range<Int> {
+        guard let found = bytes[offset...].firstRange(of: Array(mark.utf8)) else { throw Self.cutShort }
+        defer { offset = found.upperBound }
+        return offset..<found.lowerBound
+    }
+
+    /// `<!DOCTYPE … [ … ]>`, with quotes and brackets inside.
+    private mutating func skipDeclaration() throws(InvalidReply) {
+        var depth = 0
+        while true {
+            switch try takeByte() {
+            case UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\""): _ = try take(to: "\"")
+            case UInt8(ascii: "'"): _ = try take(to: "'")
+            case UInt8(ascii: "<") where takes("!--"): _ = try take(to: "-->")
+            case UInt8(ascii: ">") where depth == 0: return
+            default: break
+            }
+        }
+    }
+
+    /// From the `<` on. A value of an attribute may hold a `>`.
+    private mutating func tag() throws(InvalidReply) -> Token {
+        let begin = offset
+        offset += 1
+        let isClosing = offset < bytes.count && bytes[offset] == UInt8(ascii: "/")
+        if isClosing { offset += 1 }
+        let start = offset
+        while offset < bytes.count, !Self.endsName(bytes[offset]) { offset += 1 }
+        let name = start..<offset
+        guard !name.isEmpty else { throw InvalidReply(reason: "a tag in its XML has no name") }
+        var hasAttributes = false
+        var last = UInt8(ascii: " ")
+        while true {
+            let byte = try takeByte()
+            // A slash ends a tag that is an element by itself, and stands nowhere else: who cuts it off finds no other.
+            guard last != UInt8(ascii: "/") || byte == UInt8(ascii: ">") && !isClosing else {
+                throw InvalidReply(reason: "a tag in its XML has a slash in the middle")
+            }
+            switch byte {
+            case UInt8(ascii: "\""): _ = try take(to: "\"")
+            case UInt8(ascii: "'"): _ = try take(to: "'")
+            case UInt8(ascii: "<"): throw Self.cutShort
+            case UInt8(ascii: ">"):
+                return isClosing
+                    ? .close(name: name)
+                    : .open(
+                        Opening(
+                            start: begin, name: name, hasAttributes: hasAttributes, isEmpty: last == UInt8(ascii: "/")))
+            case UInt8(ascii: "="): hasAttributes = true
+            default: break
+            }
+            last = byte
+        }
+    }
+
+    private mutating func takeByte() throws(InvalidReply) -> UInt8 {
+        guard offset < bytes.count else { throw Self.cutShort }
+        defer { offset += 1 }
+        return bytes[offset]
+    }
+
+    private static func endsName(_ byte: UInt8) -> Bool {
+        isBlank(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "<")
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): true
+        default: false
+        }
+    }
+
+    static let cutShort = InvalidReply(reason: "its XML is cut short")
+    static let tooDeep = InvalidReply(reason: "its XML is nested too deep")
+    static let unknownReference = InvalidReply(reason: "a reference in its XML is unknown")
+}
+
+extension String {
+    /// As the text of an XML element.
+    var xmlEscaped: String {
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The text behind the references of XML; `nil` where one is not among those that every document has.
+    var xmlText: [UInt8]? {
+        var text: [UInt8] = []
+        text.reserveCapacity(count)
+        var rest = self
+        while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
+            text += rest[..<start]
+            rest = rest[(start + 1)...]
+            guard let end = rest.firstIndex(of: UInt8(ascii: ";")), let scalar = Self.scalar(rest[..<end]) else {
+                return nil
+            }
+            text += String(scalar).utf8
+            rest = rest[(end + 1)...]
+        }
+        return text + rest
+    }
+
+    private static func scalar(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
+        switch name {
+        case "amp": return "&"
+        case "lt": return "<"
+        case "gt": return ">"
+        case "quot": return "\""
+        case "apos": return "'"
+        default:
+            let name = String(decoding: name, as: UTF8.self)
+            guard name.hasPrefix("#") else { return nil }
+            let isHexadecimal = name.hasPrefix("#x")
+            return UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
+                .flatMap(Unicode.Scalar.init)
+        }
+    }
+}
