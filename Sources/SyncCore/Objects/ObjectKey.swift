@@ -63,7 +63,7 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     package func hash(into hasher: inout Hasher) { rawValue.inBytes.hash(into: &hasher) }
 
     package static func < (left: ObjectKey, right: ObjectKey) -> Bool {
-        left.rawValue.utf8.lexicographicallyPrecedes(right.rawValue.utf8)
+        left.rawValue.inBytes < right.rawValue.inBytes
     }
 
     private static func checkSegment(_ length: Int, dots: Int, of name: String) throws(InvalidName) {

@@ -13,7 +13,7 @@ package struct ListReply: Hashable, Sendable {
         var entries: [ListEntry] = []
         entries.reserveCapacity(1_000)
         // Where an element is there twice, the first one counts.
-        var (encoding, truncation, token): (ArraySlice<UInt8>?, ArraySlice<UInt8>?, ArraySlice<UInt8>?)
+        var (encoding, truncation, token): (String?, String?, String?)
         var scanner = XMLScanner(body)
         let root = try scanner.root("ListBucketResult")
         try scanner.children(of: root) { scanner, child throws(InvalidReply) in
@@ -26,30 +26,26 @@ package struct ListReply: Hashable, Sendable {
             }
         }
         try scanner.finish()
-        let isEncoded = encoding.map(Self.lowercased) == "url"
+        let isEncoded = encoding?.lowercased() == "url"
         var objects: [ObjectInfo] = []
         objects.reserveCapacity(entries.count)
         for entry in entries {
             if let object = try entry.object(isEncoded: isEncoded, below: prefix) { objects.append(object) }
         }
-        let next = token.flatMap { $0.isEmpty ? nil : PageToken(rawValue: String(decoding: $0, as: UTF8.self)) }
-        let isTruncated = truncation.map(Self.lowercased) == "true"
+        let next = token.flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
+        let isTruncated = truncation?.lowercased() == "true"
         if isTruncated, next == nil {
             throw InvalidReply(reason: "it is cut off and has no token to go on with")
         }
         tellsRestores = entries.contains { $0.restore != nil }
         page = ObjectPage(objects: objects, next: isTruncated ? next : nil)
     }
-
-    fileprivate static func lowercased(_ text: ArraySlice<UInt8>) -> String {
-        String(decoding: text, as: UTF8.self).lowercased()
-    }
 }
 
 /// `<Contents>` of a listing, as it is written.
 private struct ListEntry {
     private struct Texts {
-        var key, size, eTag, storageClass, modified: ArraySlice<UInt8>?
+        var key, size, eTag, storageClass, modified: String?
     }
 
     private let texts: Texts
@@ -76,7 +72,7 @@ private struct ListEntry {
     private static func restore(
         _ scanner: inout XMLScanner, _ status: XMLScanner.Opening
     ) throws(InvalidReply) -> RestoreState {
-        var (progress, expiry): (ArraySlice<UInt8>?, ArraySlice<UInt8>?)
+        var (progress, expiry): (String?, String?)
         try scanner.children(of: status) { scanner, child throws(InvalidReply) in
             switch scanner.nameBytes(of: child) {
             case "IsRestoreInProgress": try scanner.read(child, to: &progress)
@@ -84,27 +80,23 @@ private struct ListEntry {
             default: try scanner.skip(child)
             }
         }
-        return progress.map(ListReply.lowercased) == "true"
+        return progress?.lowercased() == "true"
             ? .inProgress : .restored(until: expiry.flatMap(S3Date.iso8601))
     }
 
     /// - Returns: `nil` for keys that we could not have written, such as the "folder/" of a console: they are not ours to see.
     func object(isEncoded: Bool, below prefix: String) throws(InvalidReply) -> ObjectInfo? {
-        guard let written = texts.key.map({ String(decoding: $0, as: UTF8.self) }) else {
-            throw InvalidReply(reason: "its XML has no <Key>")
-        }
+        guard let written = texts.key else { throw InvalidReply(reason: "its XML has no <Key>") }
         guard let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written else {
             throw InvalidReply(reason: "the key \"\(written.escapingControls)\" cannot be decoded")
         }
         guard let digits = texts.size else { throw InvalidReply(reason: "its XML has no <Size>") }
-        guard let size = Int64(String(decoding: digits, as: UTF8.self)) else {
+        guard let size = Int64(digits) else {
             throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is no number")
         }
         guard let rest = name.below(prefix), let key = try? ObjectKey(rest) else { return nil }
         let etag = texts.eTag.flatMap(ObjectReply.etag)
-        let storageClass = texts.storageClass.flatMap {
-            $0.isEmpty ? nil : StorageClass(rawValue: String(decoding: $0, as: UTF8.self))
-        }
+        let storageClass = texts.storageClass.flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) }
         return ObjectInfo(
             key: key, size: size, md5: etag.flatMap { MD5Digest(hex: $0) }, etag: etag,
             storageClass: storageClass ?? .standard, restore: restore ?? .none,
@@ -114,7 +106,7 @@ private struct ListEntry {
 
 extension XMLScanner {
     /// The text of the element whose tag was read last, where there was none of this name before.
-    fileprivate mutating func read(_ element: Opening, to text: inout ArraySlice<UInt8>?) throws(InvalidReply) {
+    fileprivate mutating func read(_ element: Opening, to text: inout String?) throws(InvalidReply) {
         if text == nil { text = try self.text(of: element) } else { try skip(element) }
     }
 }

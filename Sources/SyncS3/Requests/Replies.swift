@@ -183,10 +183,8 @@ package struct ObjectReply: Hashable, Sendable {
         headers["ETag"].flatMap(Self.etag)
     }
 
-    package static func etag(_ text: String) -> String? { etag(Array(text.utf8)[...]) }
-
-    static func etag(_ text: ArraySlice<UInt8>) -> String? {
-        let bare = String(decoding: text.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+    package static func etag(_ text: String) -> String? {
+        let bare = String(decoding: text.utf8.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
         return bare.isEmpty || bare.hasPrefix("W/") ? nil : bare
     }
 
@@ -234,34 +232,5 @@ package enum S3Date {
     /// `2012-12-21T00:00:00.000Z`, with or without the fraction.
     package static func iso8601(_ text: String) -> Date? {
         CaptureTime(text)?.instant
-    }
-
-    /// A listing has a thousand of them, most in one form that is read without a copy.
-    static func iso8601(_ text: ArraySlice<UInt8>) -> Date? {
-        thousandths(text) ?? iso8601(String(decoding: text, as: UTF8.self))
-    }
-
-    /// `2012-12-21T00:00:00.000Z` alone.
-    private static func thousandths(_ text: ArraySlice<UInt8>) -> Date? {
-        let start = text.startIndex
-        func number(_ place: Int, _ count: Int) -> Int? {
-            var number = 0
-            for byte in text[(start + place)..<(start + place + count)] {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                number = number * 10 + Int(byte - UInt8(ascii: "0"))
-            }
-            return number
-        }
-        guard text.count == 24, text[start + 10] == UInt8(ascii: "T"), text[start + 13] == UInt8(ascii: ":"),
-            text[start + 16] == UInt8(ascii: ":"), text[start + 19] == UInt8(ascii: "."),
-            text.last == UInt8(ascii: "Z"),
-            text[start + 4] == UInt8(ascii: "-"), text[start + 7] == UInt8(ascii: "-"), let year = number(0, 4),
-            let month = number(5, 2), let ofMonth = number(8, 2),
-            let day = CalendarDay(year: year, month: month, day: ofMonth), let hour = number(11, 2), hour < 24,
-            let minute = number(14, 2), minute < 60, let second = number(17, 2), second < 60,
-            let milliseconds = number(20, 3)
-        else { return nil }
-        let clock = ((day.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second
-        return Date(timeIntervalSince1970: Double(clock * 1_000 + milliseconds) / 1_000)
     }
 }

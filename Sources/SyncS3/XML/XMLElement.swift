@@ -16,8 +16,7 @@ struct XMLElement {
     let text: String
     let children: [XMLElement]
 
-    /// The root of a whole document. XML that was cut short or has another root is no reply, whatever its status says: S3
-    /// sends 200 first and may find its error later.
+    /// The root of a whole document, as ``XMLScanner/root(_:or:)`` begins it.
     /// - Parameters:
     ///   - variant: another name of the root, that some store writes.
     ///   - keepsReferences: whether it may hold references that are not known: it is written back as it is.
@@ -55,7 +54,7 @@ struct XMLElement {
             case .text(let range):
                 let resolved = scanner.bytes[range].xmlText
                 isResolved = isResolved && resolved != nil
-                text += String(decoding: resolved?[...] ?? scanner.bytes[range], as: UTF8.self)
+                text += resolved ?? String(decoding: scanner.bytes[range], as: UTF8.self)
             case .data(let range):
                 isPlain = false
                 text += String(decoding: scanner.bytes[range], as: UTF8.self)

@@ -78,8 +78,8 @@ extension XMLScanner {
     }
 
     /// What is between the tags of the element whose tag was read last, and not in a child of it; references resolved.
-    mutating func text(of element: Opening) throws(InvalidReply) -> ArraySlice<UInt8> {
-        var text: ArraySlice<UInt8> = []
+    mutating func text(of element: Opening) throws(InvalidReply) -> String {
+        var text = ""
         if element.isEmpty { return text }
         while let token = try next() {
             switch token {
@@ -89,8 +89,9 @@ extension XMLScanner {
                 return text
             case .text(let range):
                 let part = try resolved(range)
+                // Most texts are one part: it is not copied.
                 text = text.isEmpty ? part : text + part
-            case .data(let range): text = text.isEmpty ? bytes[range] : text + bytes[range]
+            case .data(let range): text += String(decoding: bytes[range], as: UTF8.self)
             case .aside: continue
             }
         }
@@ -110,11 +111,9 @@ extension XMLScanner {
         }
     }
 
-    private func resolved(_ range: Range<Int>) throws(InvalidReply) -> ArraySlice<UInt8> {
-        let written = bytes[range]
-        guard written.contains(UInt8(ascii: "&")) else { return written }
-        guard let text = written.xmlText else { throw Self.unknownReference }
-        return text[...]
+    private func resolved(_ range: Range<Int>) throws(InvalidReply) -> String {
+        guard let text = bytes[range].xmlText else { throw Self.unknownReference }
+        return text
     }
 }
 

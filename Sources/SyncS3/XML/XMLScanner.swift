@@ -172,20 +172,20 @@ extension String {
 
 extension ArraySlice<UInt8> {
     /// The text behind the references of XML; `nil` where one is not among those that every document has.
-    var xmlText: [UInt8]? {
-        var text: [UInt8] = []
-        text.reserveCapacity(count)
+    var xmlText: String? {
+        var text = ""
         var rest = self
         while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
-            text += rest[..<start]
+            text += String(decoding: rest[..<start], as: UTF8.self)
             rest = rest[(start + 1)...]
             guard let end = rest.firstIndex(of: UInt8(ascii: ";")), let scalar = Self.scalar(rest[..<end]) else {
                 return nil
             }
-            text += String(scalar).utf8
+            text.unicodeScalars.append(scalar)
             rest = rest[(end + 1)...]
         }
-        return text + rest
+        let last = String(decoding: rest, as: UTF8.self)
+        return text.isEmpty ? last : text + last
     }
 
     private static func scalar(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
