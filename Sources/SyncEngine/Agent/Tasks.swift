@@ -113,6 +113,46 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     }
 }
 
+/// Lets at most so many work at once; whoever comes later waits for a turn, the first first.
+package final class Slots: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ count: Int) {
+        state = Mutex(State(free: count))
+    }
+
+    /// Waiting is not cancelled: whoever has a slot is in a bounded request.
+    package func withSlot<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                if state.free > 0 {
+                    state.free -= 1
+                    return true
+                }
+                state.waiting.append(continuation)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+        defer {
+            let next = state.withLock { state in
+                if state.waiting.isEmpty {
+                    state.free += 1
+                    return nil as CheckedContinuation<Void, Never>?
+                }
+                return state.waiting.removeFirst()
+            }
+            next?.resume()
+        }
+        return try await work()
+    }
+}
+
 extension ThrowingTaskGroup where ChildTaskResult == Void, Failure == any Error {
     /// Waits for all tasks; the first failure is thrown at once, and leaving the group's body by it cancels the others.
     ///
@@ -139,5 +179,20 @@ extension Array where Element: Sendable {
             for try await (done, result) in group { results[done] = result }
             return results.compactMap(\.self)
         }
+    }
+}
+
+extension Array {
+    /// Neighbours in groups of at most so many. What has to stand alone is a group of its own. The order stays.
+    func grouped(atMost size: Int, alone isAlone: (Element) -> Bool) -> [[Element]] {
+        var (groups, open): ([[Element]], [Element]) = ([], [])
+        for element in self {
+            if !open.isEmpty, open.count == size || isAlone(element) {
+                groups.append(open)
+                open = []
+            }
+            if isAlone(element) { groups.append([element]) } else { open.append(element) }
+        }
+        return open.isEmpty ? groups : groups + [open]
     }
 }

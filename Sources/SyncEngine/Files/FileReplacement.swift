@@ -14,7 +14,7 @@ package import SystemPackage
 /// to a process that comes after one that was killed.
 struct FileReplacement {
     enum Outcome: Hashable {
-        /// The stamp is that of the new file.
+        /// The stamp is that of the new file, which is there for good. That the old one is gone is so once the folder is synced.
         case replaced(FileStamp)
         /// It is another file by now, or is being written: as its writer left it.
         case changed
@@ -59,7 +59,6 @@ struct FileReplacement {
                 throw error
             }
             try calls.remove(hidden.path)
-            try calls.syncFolder(folder)
             return .replaced(placed(ours, at: file))
         }
         return try giveBack(hidden, to: file) ? .changed : .kept(hidden.path)

@@ -3,9 +3,10 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
-/// Stores the photos of a file of gallery events, one after the other: one photo is in memory at a time.
+/// Stores the photos of a file of gallery events. As many are in memory and in flight as there are slots, which it shares with
+/// all other photos.
 ///
-/// Each is noted by itself as soon as it is proven, so that a kill at any line repeats at most the one in flight.
+/// Each is noted by itself as soon as it is proven, so that a kill at any line repeats at most those in flight.
 struct EventFileUploader: Sendable {
     /// What the work on a file has come to.
     struct Ending: Sendable {
@@ -23,54 +24,103 @@ struct EventFileUploader: Sendable {
     private static let mostDelayed = 10
     /// As well, of photos in a row that were refused as a store refuses that takes nothing.
     private static let mostRefused = 3
+    /// Events whose results are kept until they are told in the order of the file.
+    private static let group = 64
 
     let ledger: LedgerQueue
     let preparer: Preparer
     let uploader: Uploader
     let pool: BlockingPool
     let suspects: KeyedLock<Bool>
+    private let slots: Slots
+    private let inFlight: Int
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
 
     init(
-        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: KeyedLock<Bool>
+        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: KeyedLock<Bool>,
+        slots: Slots, inFlight: Int
     ) {
         self.ledger = ledger
         self.preparer = preparer
         self.uploader = uploader
         self.pool = pool
         self.suspects = suspects
+        self.slots = slots
+        self.inFlight = inFlight
     }
 
-    private struct Sent {
+    /// What was sent of a photo, needed or not.
+    private struct Sent: Sendable {
         var isAny = false
         var bytes: Int64 = 0
+    }
+
+    /// What the photos of a file have come to so far, on whichever task.
+    private struct Progress: Sendable {
+        var sent = Sent()
+        var delayed: [StoreError] = []
+        var refused = 0
+        /// Why the rest of the file is left for the next time.
+        var end: StoreError?
+        /// The rest is left because the agent stops.
+        var isStopped = false
+
+        mutating func mayGoOn(_ isStopping: Bool) -> Bool {
+            if end == nil, isStopping { isStopped = true }
+            return end == nil && !isStopped
+        }
+
+        mutating func note(_ photo: Sent) {
+            refused = 0
+            sent.isAny = sent.isAny || photo.isAny
+            sent.bytes += photo.bytes
+        }
+
+        mutating func note(_ error: StoreError) {
+            delayed.append(error)
+            refused = error.concernsWholeStore ? refused + 1 : 0
+            if refused >= EventFileUploader.mostRefused || error.isCertain {
+                end = end ?? error
+            } else if delayed.count >= EventFileUploader.mostDelayed {
+                end = end ?? delayed[0]
+            }
+        }
     }
 
     /// A photo that the store does not take holds up none of the others: the error is thrown at the end.
     /// - Parameter isStopping: asked before each photo; when it is, the rest is left for the next time.
     /// - Throws: ``StoreError``, ``PhotoError`` about the file, ``LedgerError``.
-    func upload(_ file: PreparedEvents, _ claim: Claim, isStopping: () -> Bool) async throws -> Ending {
+    func upload(
+        _ file: PreparedEvents, _ claim: Claim, isStopping: @escaping @Sendable () -> Bool
+    ) async throws -> Ending {
         var report = EventFileReport(malformed: file.malformed)
-        var sent = Sent()
-        var delayed: [StoreError] = []
-        var refused = 0
-        for entry in file.entries {
-            if isStopping() {
-                return Ending(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+        let shared = Mutex(Progress())
+        // The second photo of an id comes after the first one.
+        let groups = file.entries.grouped(atMost: Self.group, alone: \.isRepeat)
+        for group in groups where !shared.withLock({ $0.isStopped }) {
+            let results = try await group.concurrently(inFlight) { entry -> EventPhotoResult? in
+                guard shared.withLock({ $0.mayGoOn(isStopping()) }) else { return nil }
+                do {
+                    let (result, sent) = try await events.withKey(entry.record.id) { try await photo(of: entry, claim) }
+                    shared.withLock { $0.note(sent) }
+                    return result
+                } catch let error as StoreError {
+                    shared.withLock { $0.note(error) }
+                    return nil
+                }
             }
-            do {
-                let result = try await events.withKey(entry.record.id) { try await photo(of: entry, claim, &sent) }
-                report.add(entry, result)
-                refused = 0
-            } catch let error as StoreError {
-                delayed.append(error)
-                refused = error.concernsWholeStore ? refused + 1 : 0
-                if refused == Self.mostRefused || error.isCertain { throw error }
-                if delayed.count == Self.mostDelayed { throw delayed[0] }
+            if let error = shared.withLock({ $0.end }) { throw error }
+            for (entry, result) in zip(group, results) {
+                if let result { report.add(entry, result) }
             }
         }
-        if let error = delayed.first { throw error }
+        let progress = shared.withLock { $0 }
+        let sent = progress.sent
+        if progress.isStopped {
+            return Ending(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+        }
+        if let error = progress.delayed.first { throw error }
         let outcome =
             report.queued == 0
             ? report.outcome(file.examined.digest)
@@ -82,28 +132,28 @@ struct EventFileUploader: Sendable {
     }
 
     private func photo(
-        of entry: PreparedEvents.Entry, _ claim: Claim, _ sent: inout Sent
-    ) async throws -> EventPhotoResult {
+        of entry: PreparedEvents.Entry, _ claim: Claim
+    ) async throws -> (EventPhotoResult, Sent) {
         let record = try await ledger { try $0.event(entry.record) } ?? entry.record
         let isStored = record.photoState == .stored
         switch entry.event.photo {
-        case .none where isStored, .beside where isStored: return .stored(record.object)
-        case .none: return .none
-        case .beside(let name): return try await ledger { try Self.link(record, to: name, claim, $0) }
+        case .none where isStored, .beside where isStored: return (.stored(record.object), Sent())
+        case .none: return (.none, Sent())
+        case .beside(let name): return (try await ledger { try Self.link(record, to: name, claim, $0) }, Sent())
         case .inline(let range):
             do {
-                return try await store(range, of: entry, record, claim, &sent)
+                return try await slots.withSlot { try await store(range, of: entry, record, claim) }
             } catch let error as PhotoError where error.isPermanent {
-                return try await fail(record, error.message)
+                return (try await fail(record, error.message), Sent())
             }
         }
     }
 
     private func store(
-        _ range: Range<Int>, of entry: PreparedEvents.Entry, _ record: EventRecord, _ claim: Claim,
-        _ sent: inout Sent
-    ) async throws -> EventPhotoResult {
+        _ range: Range<Int>, of entry: PreparedEvents.Entry, _ record: EventRecord, _ claim: Claim
+    ) async throws -> (EventPhotoResult, Sent) {
         let events = preparer.events
+        var sent = Sent()
         let md5: MD5Digest
         let object: ObjectRecord
         var photo = try await alone(claim) { try events.photo(range, of: claim, known: record.photoMD5) }
@@ -117,18 +167,17 @@ struct EventFileUploader: Sendable {
             }
         }
         switch photo {
-        case .known: return .stored(record.object)
+        case .known: return (.stored(record.object), sent)
         case .stored(let known, let confirmed): (md5, object) = (known, confirmed)
         case .ready(let photo):
             let receipt = try await uploader.upload(photo)
-            sent.isAny = sent.isAny || receipt.wasSent
-            sent.bytes += receipt.sentBytes
+            sent = Sent(isAny: receipt.wasSent, bytes: receipt.sentBytes)
             (md5, object) = (photo.examined.digest.md5, receipt.object)
         }
         let isItsPhoto = try await ledger {
             try $0.noteEventPhoto(record, md5: md5, object: object, in: entry.isRepeat ? nil : claim)
         }
-        return isItsPhoto ? .stored(object) : .another(object)
+        return (isItsPhoto ? .stored(object) : .another(object), sent)
     }
 
     /// One suspect at a time is decoded, as of photos that are files: an agent that ends tells by it which one it was.

@@ -5,11 +5,29 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
-/// Deletes the texts of events from all of the files that hold them, one file after the other.
+/// Deletes the texts of events from all of the files that hold them, some files at once.
 struct EventCleaner: Sendable {
+    /// Files that are rewritten before the ledger hears of it, in one transaction. Between the two an agent may see them
+    /// change, and they are looked at once more: so it is no more than what takes some tenths of a second.
+    private static let group = 32
+    private static let filesInFlight = 3
+    /// Bytes. A larger file is rewritten beside no other: all of it is in memory, and what is left of it.
+    private static let largestSmall: Int64 = 4 << 20
+
     let ledger: LedgerQueue
     let rewriter: EventFileRewriter
     let pool: BlockingPool
+
+    private struct File: Sendable {
+        let place: EventPlace
+        let targets: [EventFileRewriter.Target]
+
+        var isLarge: Bool { place.size > EventCleaner.largestSmall }
+
+        func unchanged(_ reason: String) -> EventFileRewriter.Rewriting {
+            EventFileRewriter.Rewriting(left: targets.map { ($0.event, reason) })
+        }
+    }
 
     /// - Parameter events: with the digests of their photos, which are proven to be stored.
     /// - Returns: why text of an event may still be in a file, by the rows of the events.
@@ -17,41 +35,67 @@ struct EventCleaner: Sendable {
     func clean(_ events: [(due: DueEvent, photo: MD5Digest?)]) async throws -> [Int64: RetentionSummary.Issue] {
         let targets = events.map { ($0.due, EventFileRewriter.Target(event: $0.due.event, photo: $0.photo)) }
         var left: [Int64: RetentionSummary.Issue] = [:]
-        for (place, targets) in DueEvent.byPlace(targets) {
+        let groups = DueEvent.byPlace(targets).map(File.init).grouped(atMost: Self.group, alone: \.isLarge)
+        for files in groups {
             try Task.checkCancellation()
-            for (event, reason) in try await clean(place, targets) {
-                left[event.id] = RetentionSummary.Issue(event: event.eventID, file: place.file, reason: reason)
+            for (file, reasons) in zip(files, try await clean(files)) {
+                for (event, reason) in reasons {
+                    left[event.id] = RetentionSummary.Issue(event: event.eventID, file: file.place.file, reason: reason)
+                }
             }
         }
         return left
     }
 
-    /// - Returns: the events of which text may still be in the file, and why.
-    private func clean(
-        _ place: EventPlace, _ targets: [EventFileRewriter.Target]
-    ) async throws -> [(event: EventRecord, reason: String)] {
+    /// - Returns: for each file the events of which text may still be in it, and why.
+    private func clean(_ files: [File]) async throws -> [[(event: EventRecord, reason: String)]] {
+        let places = files.map(\.place)
+        // Not from when the batch began: an agent sees the batch before it rewrite the same file.
+        let generations = try await ledger { try $0.generations(of: places) }
+        var results = try await files.concurrently(Self.filesInFlight) { try await rewrite($0) }
+        let replaced = results.indices.filter { results[$0].isReplaced }
+        let failures = try await pool.run { [rewriter] in rewriter.syncFolders(of: replaced.map { places[$0].file }) }
+        for (index, failure) in zip(replaced, failures) {
+            if let failure { results[index] = files[index].unchanged(try Self.reason(of: failure)) }
+        }
+        let changed = results.indices.filter { !results[$0].clean.isEmpty || results[$0].emptied != nil }
+        let cleaned = changed.map {
+            CleanedEventFile(place: places[$0], generation: generations[$0], events: results[$0].clean)
+        }
+        let areNoted = try await ledger.finish { try $0.noteClean(cleaned) }
+        for (index, isNoted) in zip(changed, areNoted) where !isNoted {
+            results[index] = files[index].unchanged("the file changed meanwhile; the next run looks at it again")
+        }
+        let empty = results.indices.compactMap { index in results[index].emptied.map { (index, places[index].file, $0) }
+        }
+        let removals = try await pool.run { [rewriter] in rewriter.removeEmptied(empty.map { ($0.1, $0.2) }) }
+        var removed: [Int64] = []
+        for ((index, _, _), removal) in zip(empty, removals) {
+            switch removal {
+            case .success(true): removed.append(places[index].photoID)
+            case .success(false): break
+            case .failure(let error): results[index] = files[index].unchanged(try Self.reason(of: error))
+            }
+        }
+        try await ledger.finish { [removed] in try $0.markRemoved(removed) }
+        return results.map(\.left)
+    }
+
+    private func rewrite(_ file: File) async throws -> EventFileRewriter.Rewriting {
         do {
-            let rewriter = rewriter
-            // Not from when the batch began: an agent sees the batch before it rewrite the same file.
-            let generation = try await ledger { try $0.generation(of: place) }
-            let result = try await pool.run { try rewriter.clean(place, of: targets) }
-            let clean = result.clean
-            guard try await ledger({ try $0.noteClean(clean, in: place, generation: generation) }) else {
-                return targets.map { ($0.event, "the file changed meanwhile; the next run looks at it again") }
-            }
-            if let stamp = result.emptied,
-                try await pool.run({ try rewriter.removeEmptied(place.file, stamp) })
-            {
-                try await ledger { try $0.markRemoved(place.photoID) }
-            }
-            return result.left
-        } catch let error as Errno {
-            let fault = FileFault(error, or: "move the folder to another disk")
-            return targets.map { ($0.event, "the file cannot be rewritten: \(fault.message)") }
-        } catch let error as PhotoError {
-            return targets.map { ($0.event, error.message) }
-        } catch let error as ScanError {
-            return targets.map { ($0.event, error.message) }
+            return try await pool.run { [rewriter] in try rewriter.clean(file.place, of: file.targets) }
+        } catch {
+            return file.unchanged(try Self.reason(of: error))
+        }
+    }
+
+    private static func reason(of error: any Error) throws -> String {
+        switch error {
+        case let error as Errno:
+            "the file cannot be rewritten: \(FileFault(error, or: "move the folder to another disk").message)"
+        case let error as PhotoError: error.message
+        case let error as ScanError: error.message
+        default: throw error
         }
     }
 }
@@ -72,6 +116,8 @@ struct EventFileRewriter: Sendable {
         var left: [(event: EventRecord, reason: String)] = []
         /// The stamp of a file in which nothing is left at all.
         var emptied: FileStamp?
+        /// Whether the file is another one now. The text is gone for good once its folder is synced.
+        var isReplaced = false
     }
 
     /// What is left of a file whose events are all gone, until the ledger knows that it may be removed.
@@ -121,16 +167,39 @@ struct EventFileRewriter: Sendable {
         let rest = file.cut(bytes, removing: cut.removed, reducing: cut.reduced)
         let ours = try replace(place.file, stamp, by: rest.map(text.encoded) ?? Self.nothing)
         if rest == nil { result.emptied = ours }
+        result.isReplaced = true
         return result
     }
 
-    /// Removes a file in which nothing is left.
-    /// - Returns: `false` when somebody has written to it meanwhile.
-    func removeEmptied(_ file: FilePath, _ stamp: FileStamp) throws -> Bool {
-        guard try scanner.stamp(of: file) == stamp, !scanner.isBeingWritten(file) else { return false }
-        try calls.remove(file)
-        try calls.syncFolder(file.removingLastComponent())
-        return true
+    /// Removes files in which nothing is left.
+    /// - Returns: `false` for one to which somebody has written meanwhile. In the same order.
+    func removeEmptied(_ files: [(file: FilePath, stamp: FileStamp)]) -> [Result<Bool, any Error>] {
+        var results = files.map { file, stamp in
+            Result {
+                guard try scanner.stamp(of: file) == stamp, !scanner.isBeingWritten(file) else { return false }
+                try calls.remove(file)
+                return true
+            }
+        }
+        let removed = files.indices.filter { (try? results[$0].get()) == true }
+        for (index, error) in zip(removed, syncFolders(of: removed.map { files[$0].file })) {
+            if let error { results[index] = .failure(error) }
+        }
+        return results
+    }
+
+    /// What was done to these files is on the disk for good when this returns. Each folder is synced once.
+    /// - Returns: for each file why it may not be so.
+    func syncFolders(of files: [FilePath]) -> [(any Error)?] {
+        var failures: [FilePath: any Error] = [:]
+        for folder in Set(files.map { $0.removingLastComponent() }) {
+            do {
+                try calls.syncFolder(folder)
+            } catch {
+                failures[folder] = error
+            }
+        }
+        return files.map { failures[$0.removingLastComponent()] }
     }
 
     // MARK: What goes

@@ -244,34 +244,33 @@ package struct RetentionPass: Sendable {
     {
         let left = try await cleaner.clean(freed.map { ($0.due, $0.object?.md5) })
         for event in freed {
-            if let issue = left[event.due.event.id] {
-                // What was edited at this moment is no failure: it is looked at again.
-                if issue.reason == EventFileRewriter.edited {
-                    leftovers.skipped.append((event.due.event, issue))
-                } else {
-                    leftovers.errors.append((event.due.event, issue))
-                }
+            guard let issue = left[event.due.event.id] else { continue }
+            // What was edited at this moment is no failure: it is looked at again.
+            if issue.reason == EventFileRewriter.edited {
+                leftovers.skipped.append((event.due.event, issue))
             } else {
-                try await signOff(event, &leftovers, &summary)
+                leftovers.errors.append((event.due.event, issue))
             }
         }
+        try await signOff(freed.filter { left[$0.due.event.id] == nil }, &leftovers, &summary)
     }
 
     private func signOff(
-        _ freed: Freed, _ leftovers: inout Leftovers, _ summary: inout RetentionSummary
+        _ freed: [Freed], _ leftovers: inout Leftovers, _ summary: inout RetentionSummary
     ) async throws {
         let (now, user) = (time.now(), rules.keys.user)
-        let isDone = try await ledger.finish { ledger in
-            try ledger.signOff(
-                freed.due.event, user: user, profile: freed.profile, object: freed.object, at: now)
+        let events = freed.map { ArchivedEvent(event: $0.due.event, profile: $0.profile, object: $0.object) }
+        let areDone = try await ledger.finish { try $0.signOff(events, user: user, at: now) }
+        for (event, isDone) in zip(events, areDone) {
+            guard isDone else {
+                let reason = "another file was found to hold it; the next cleanup looks at that too"
+                let issue = RetentionSummary.Issue(event: event.event.eventID, file: nil, reason: reason)
+                leftovers.skipped.append((event.event, issue))
+                continue
+            }
+            if event.object != nil { summary.archived += 1 }
+            summary.deleted += 1
         }
-        guard isDone else {
-            let reason = "another file was found to hold it; the next cleanup looks at that too"
-            let issue = RetentionSummary.Issue(event: freed.due.event.eventID, file: nil, reason: reason)
-            return leftovers.skipped.append((freed.due.event, issue))
-        }
-        if freed.object != nil { summary.archived += 1 }
-        summary.deleted += 1
     }
 }
 

@@ -53,6 +53,8 @@ package final class PhotoPipeline: Sendable {
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = KeyedLock<Bool>()
     let suspects = KeyedLock<Bool>()
+    /// Photos in flight, those in files of events among them.
+    private let slots: Slots
     let endings: EndingQueue
 
     /// - Parameters:
@@ -71,8 +73,10 @@ package final class PhotoPipeline: Sendable {
         self.store = store
         self.preparer = preparer
         uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
+        slots = Slots(batchSize)
         events = EventFileUploader(
-            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects)
+            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects, slots: slots,
+            inFlight: batchSize)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
@@ -269,17 +273,17 @@ package final class PhotoPipeline: Sendable {
         do {
             switch file.content {
             case .photo(let photo):
-                let receipt = try await uploader.upload(photo)
+                let receipt = try await inSlot(claim) { try await uploader.upload(photo) }
                 try await noteAccepted(claim, wasSent: receipt.wasSent)
                 try await end(
                     claim, .uploaded(photo.examined.digest, receipt.object),
                     sent: SentCount(isStored: receipt.wasSent, bytes: receipt.sentBytes))
             case .known(let digest, let known):
                 // What the store has lost is prepared anew: the ledger no longer says that it is known.
-                let object = try await uploader.confirm(known)
+                let object = try await inSlot(claim) { try await uploader.confirm(known) }
                 try await end(claim, object.map { .uploaded(digest, $0) } ?? .released)
             case .events(let file):
-                let ending = try await events.upload(file, claim) { isStopping }
+                let ending = try await events.upload(file, claim) { self.isStopping }
                 try await noteAccepted(claim, wasSent: ending.wasSent)
                 try await end(
                     claim, ending.outcome, note: ending.note,
@@ -290,6 +294,11 @@ package final class PhotoPipeline: Sendable {
         } catch let error as PhotoError {
             try await end(claim, outcome(of: error, for: claim))
         }
+    }
+
+    /// A large file takes no slot of the others.
+    private func inSlot<Result>(_ claim: Claim, _ work: () async throws -> Result) async rethrows -> Result {
+        claim.isLarge ? try await work() : try await slots.withSlot(work)
     }
 
     // MARK: Committing

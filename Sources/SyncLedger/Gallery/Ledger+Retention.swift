@@ -24,6 +24,8 @@ package struct EventPlace: Hashable, Sendable {
     package let isClean: Bool
     /// Whether it is in a gallery of the configuration. In no other file may anything be deleted.
     package let isConfigured: Bool
+    /// Bytes, when it was seen last.
+    package let size: Int64
     /// Below its folder.
     let path: FilePath
     let filter: PathFilter
@@ -31,6 +33,36 @@ package struct EventPlace: Hashable, Sendable {
     /// The rule of the folder's filter that leaves out a file beside this one; `nil` for one that is stored.
     package func exclusion(ofFileBeside name: FilePath.Component) -> String? {
         filter.exclusion(of: path.removingLastComponent().appending(name))
+    }
+}
+
+/// A file of events from which text has gone.
+package struct CleanedEventFile: Sendable {
+    let place: EventPlace
+    /// Of the file, from just before its text was looked for.
+    let generation: Int64?
+    /// Those of which no text is in it any more.
+    let events: [EventRecord]
+
+    package init(place: EventPlace, generation: Int64?, events: [EventRecord]) {
+        self.place = place
+        self.generation = generation
+        self.events = events
+    }
+}
+
+/// An event of which no text is left.
+package struct ArchivedEvent: Sendable {
+    package let event: EventRecord
+    /// As it stands in keys.
+    package let profile: String
+    /// The archived photo as the store reports it; `nil` for an event without a photo.
+    package let object: ObjectRecord?
+
+    package init(event: EventRecord, profile: String, object: ObjectRecord?) {
+        self.event = event
+        self.profile = profile
+        self.object = object
     }
 }
 
@@ -55,65 +87,41 @@ extension Ledger {
         try read("count due events") { Int(try $0.number(LedgerQuery.dueEventCount, [time.milliseconds]) ?? 0) }
     }
 
-    /// Counts the changes of a file that were seen; `nil` when it is not known any more.
-    package func generation(of place: EventPlace) throws(LedgerError) -> Int64? {
-        try read("look up a file of events") { try $0.number(LedgerQuery.generationOfPhoto, [place.photoID]) }
-    }
-
-    /// Notes that no text of these events is in a file any more, and that this is on the disk for good.
-    /// - Parameter generation: of the file, from just before its text was looked for.
-    /// - Returns: `false`, with nothing noted, when the file was seen to change since.
-    package func noteClean(
-        _ events: [EventRecord], in place: EventPlace, generation: Int64?
-    ) throws(LedgerError) -> Bool {
-        try write("note that a file holds no text of events") { db in
-            let current = try db.number(LedgerQuery.generationOfPhoto, [place.photoID])
-            guard let current, current == generation else { return false }
-            for event in events {
-                try db.run(
-                    "UPDATE event_files SET clean = 1 WHERE event = ? AND photo_id = ?", [event.id, place.photoID])
-            }
-            return true
+    /// Counts the changes of files that were seen; `nil` for one that is not known any more. In the same order.
+    package func generations(of places: [EventPlace]) throws(LedgerError) -> [Int64?] {
+        try read("look up files of events") { db in
+            try places.map { try db.number(LedgerQuery.generationOfPhoto, [$0.photoID]) }
         }
     }
 
-    /// Notes for good that no text of an event is left and where its photo is proven to be stored.
+    /// Notes of files that no text of some events is in them any more, and that this is on the disk for good. One transaction.
+    /// - Returns: `false` for a file that was seen to change since: of that one nothing is noted. In the same order.
+    package func noteClean(_ files: [CleanedEventFile]) throws(LedgerError) -> [Bool] {
+        try write("note that files hold no text of events") { db in
+            try files.map { file in
+                let current = try db.number(LedgerQuery.generationOfPhoto, [file.place.photoID])
+                guard let current, current == file.generation else { return false }
+                for event in file.events {
+                    try db.run(
+                        "UPDATE event_files SET clean = 1 WHERE event = ? AND photo_id = ?",
+                        [event.id, file.place.photoID])
+                }
+                return true
+            }
+        }
+    }
+
+    /// Notes for good that no text of some events is left and where their photos are proven to be stored. One transaction.
     ///
-    /// The caller has proved both. The event is not due any more, unless a file is found that holds its text again, or one
-    /// is back that was missing.
-    /// - Parameter object: the archived photo as the store reports it; `nil` for an event without a photo.
-    /// - Returns: `false`, with nothing noted, when a file is known that was not noted as clean.
+    /// The caller has proved both. The events are not due any more, unless a file is found that holds their text again, or
+    /// one is back that was missing.
+    /// - Returns: `false` for an event of which a file is known that was not noted as clean: nothing is noted of that one. In
+    ///   the same order.
     @discardableResult
     package func signOff(
-        _ event: EventRecord, user: String, profile: String, object: ObjectRecord?, at time: Date
-    ) throws(LedgerError) -> Bool {
-        try write("sign off an event") { db in
-            let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
-            guard places.allSatisfy(\.isClean) else { return false }
-            if let object {
-                _ = try db.store(object)
-                // What a rebuild has taken up of it may stand under another name.
-                try db.run("DELETE FROM retention_records WHERE key = ?", [object.key.rawValue])
-            }
-            try db.run(
-                "INSERT OR REPLACE INTO retention_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    event.name, user, profile, event.type.rawValue, event.createdAt.milliseconds,
-                    time.milliseconds, object?.key.rawValue, object?.sha256?.blob,
-                ])
-            try db.run(
-                """
-                UPDATE events SET retention = ?, tried_at = ?, retention_problem = NULL WHERE id = ?
-                """, [(object == nil ? EventRetention.deleted : .archived).rawValue, time.milliseconds, event.id])
-            if let md5 = object?.md5 {
-                try db.run(
-                    """
-                    UPDATE events SET photo_state = 'stored', photo_md5 = ?, photo_name = NULL, problem = NULL
-                    WHERE id = ? AND photo_state <> 'stored'
-                    """, [md5.blob, event.id])
-            }
-            return true
-        }
+        _ events: [ArchivedEvent], user: String, at time: Date
+    ) throws(LedgerError) -> [Bool] {
+        try write("sign off events") { db in try events.map { try db.signOff($0, user: user, at: time) } }
     }
 
     /// Notes why events that are due could not be signed off. They stay due.
@@ -233,17 +241,47 @@ extension Ledger {
     }
 }
 
+extension Database {
+    fileprivate func signOff(_ archived: ArchivedEvent, user: String, at time: Date) throws -> Bool {
+        let (event, object) = (archived.event, archived.object)
+        let places = try rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
+        guard places.allSatisfy(\.isClean) else { return false }
+        if let object {
+            _ = try store(object)
+            // What a rebuild has taken up of it may stand under another name.
+            try run("DELETE FROM retention_records WHERE key = ?", [object.key.rawValue])
+        }
+        try run(
+            "INSERT OR REPLACE INTO retention_records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                event.name, user, archived.profile, event.type.rawValue, event.createdAt.milliseconds,
+                time.milliseconds, object?.key.rawValue, object?.sha256?.blob,
+            ])
+        try run(
+            "UPDATE events SET retention = ?, tried_at = ?, retention_problem = NULL WHERE id = ?",
+            [(object == nil ? EventRetention.deleted : .archived).rawValue, time.milliseconds, event.id])
+        if let md5 = object?.md5 {
+            try run(
+                """
+                UPDATE events SET photo_state = 'stored', photo_md5 = ?, photo_name = NULL, problem = NULL
+                WHERE id = ? AND photo_state <> 'stored'
+                """, [md5.blob, event.id])
+        }
+        return true
+    }
+}
+
 extension EventPlace: FetchableRecord {
     static let columns = """
         \(PhotoPlace.columns), photos.id, event_files.clean, \
-        folders.active = 1 AND folders.kind = 'gallery', folders.filter AS folder_filter
+        folders.active = 1 AND folders.kind = 'gallery', photos.size, folders.filter AS folder_filter
         """
 
     init(row: Row) throws {
         let place = try PhotoPlace(row: row)
         self.init(
             photoID: row[10], file: place.absolute, profile: place.folder.profile, isClean: row[11],
-            isConfigured: row[12], path: place.path, filter: place.folder.filter)
+            isConfigured: row[12], size: row[13], path: place.path, filter: place.folder.filter)
     }
 }
 

@@ -170,12 +170,14 @@ extension Ledger {
         }
     }
 
-    /// As ``markGone(_:path:at:)``, of a file that we have removed ourselves. A folder of which it was the last one is then
+    /// As ``markGone(_:path:at:)``, of files that we have removed ourselves. A folder of which they were the last ones is then
     /// empty, and no drive that is not mounted.
-    package func markRemoved(_ photo: Int64) throws(LedgerError) {
-        try write("note that a file is removed") { db in
-            guard let row = try db.row(LedgerQuery.rowOfPhoto, [photo], as: PhotoRow.self) else { return }
-            _ = try db.vanish([row], of: row.directoryID, at: nil)
+    package func markRemoved(_ photos: [Int64]) throws(LedgerError) {
+        try write("note that files are removed") { db in
+            for photo in photos {
+                guard let row = try db.row(LedgerQuery.rowOfPhoto, [photo], as: PhotoRow.self) else { continue }
+                _ = try db.vanish([row], of: row.directoryID, at: nil)
+            }
         }
     }
 

@@ -130,6 +130,50 @@ import Testing
         try Self.expectComplete(bench)
     }
 
+    @Test func `many files are cleaned in groups, and a folder is synced once more for each`() async throws {
+        let bench = try RetentionBench()
+        let names = (1...40).map { "\($0).json" }
+        for (number, name) in names.enumerated() {
+            try bench.write(bench.event("e\(number)", photo: try RetentionBench.photo(number)), to: name)
+        }
+        try await bench.sync()
+        let (system, syncs) = (FileRewriteCalls(), Mutex(0))
+        var calls = FileRewriteCalls()
+        calls.syncFolder = { folder in
+            syncs.withLock { $0 += 1 }
+            try system.syncFolder(folder)
+        }
+        let summary = try await bench.cleanUp(calls: calls)
+        #expect(summary.archived == 40 && summary.deleted == 40 && summary.errors.isEmpty)
+        #expect(names.allSatisfy { !bench.exists($0) })
+        #expect(try bench.leftovers() == [])
+        // One with each exchange; for each of two groups one when the old files are gone, and one when the empty ones are.
+        #expect(syncs.withLock { $0 } == 40 + 2 + 2)
+        #expect(try (0..<40).allSatisfy { try bench.ledger.event("e\($0)")?.retention == .archived })
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `where the folder cannot be synced after the text has gone, the event is not signed off`() async throws {
+        let bench = try RetentionBench()
+        try await Self.fill(bench)
+        let (system, count) = (FileRewriteCalls(), Mutex(0))
+        var calls = FileRewriteCalls()
+        // Three files are exchanged before.
+        calls.syncFolder = { folder in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number > 3 { throw Errno.ioError }
+            try system.syncFolder(folder)
+        }
+        let summary = try await bench.cleanUp(calls: calls)
+        #expect(summary.deleted == 0 && Set(summary.errors.named.map(\.event)).isSuperset(of: ["a", "b", "c"]))
+        #expect(try ["a", "b", "c"].allSatisfy { try bench.ledger.event($0)?.retention == .kept })
+        try await bench.cleanUp()
+        try Self.expectComplete(bench)
+    }
+
     @Test func `a file that is written to meanwhile keeps what was written, and is tried again`() async throws {
         let bench = try RetentionBench()
         try await Self.fill(bench)

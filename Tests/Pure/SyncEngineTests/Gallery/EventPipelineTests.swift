@@ -94,7 +94,8 @@ import Testing
     }
 
     @Test func `a photo that cannot be sent for now holds up none of the others`() async throws {
-        let bench = try Bench(faults: [StoreFault(.put, number: 1, .failBefore(.serverFailed))])
+        let fault = StoreFault(.put, key: try key("one").rawValue, number: 1, .failBefore(.serverFailed))
+        let bench = try Bench(faults: [fault])
         write(["one", "two", "three"].map { event($0, photo: $0) }, to: bench)
         try await bench.pass()
         #expect(try bench.memory.keys == [key("two"), key("three")].sorted())
@@ -303,7 +304,8 @@ import Testing
         let bench = try Bench(faults: [StoreFault(.put, number: 1, .hold(gate))])
         write([event("e1", photo: "one"), event("e2", photo: "two")], to: bench)
         try bench.scan()
-        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        // One photo in flight: the second one comes after the change.
+        async let run: Void = bench.makePipeline(batchSize: 1).run(.untilDone(patience: .zero))
         await gate.waitForArrivals(1)
         write([event("e3", photo: "three")], to: bench)
         gate.open()
@@ -313,5 +315,40 @@ import Testing
         #expect(try bench.memory.keys.sorted() == [key("one"), key("three")].sorted())
         #expect(try bench.status(Self.file)?.note == "1 event, 1 photo stored")
         #expect(try bench.ledger.event("e2")?.photoState == .pending)
+    }
+
+    @Test func `the photos of a file share the batch with all others`() async throws {
+        let gate = Gate()
+        let bench = try Bench(faults: (1...3).map { StoreFault(.put, number: $0, .hold(gate)) })
+        let others = ["a.jpg", "b.jpg", "c.jpg"].map { Bench.gallery.appending($0) }
+        write((1...8).map { event("e\($0)", photo: "photo \($0)") }, to: bench)
+        for file in others { bench.disk.write("photo \(file)", to: file) }
+        try bench.scan()
+        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(3)
+        gate.open()
+        try await run
+        #expect(bench.store.mostInFlight(.put) == 3)
+        #expect(bench.memory.keys.count == 11)
+        #expect(try bench.status(Self.file)?.note == "8 events, 8 photos stored")
+        #expect(try bench.ledger.eventCounts().photos == [.stored: 8])
+    }
+
+    @Test func `photos of one file are in flight together, and told in its order`() async throws {
+        let gate = Gate()
+        let bench = try Bench(faults: (1...3).map { StoreFault(.put, number: $0, .hold(gate)) })
+        // More than are told together.
+        write((1...70).map { event("e\($0)", photo: $0 % 30 == 7 ? "broken \($0)" : "photo \($0)") }, to: bench)
+        try bench.scan()
+        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(3)
+        gate.open()
+        try await run
+        #expect(bench.store.mostInFlight(.put) == 3)
+        let told = try #require(try bench.status(Self.file)?.error)
+        #expect(told.hasPrefix("70 events, 67 photos stored, 3 failed: #7 e7: "))
+        let places = ["#7 e7", "#37 e37", "#67 e67"].map { told.firstRange(of: $0)?.lowerBound }
+        #expect(!places.contains(nil) && places.compactMap(\.self) == places.compactMap(\.self).sorted())
+        #expect(try bench.ledger.eventCounts().photos == [.stored: 67, .failed: 3])
     }
 }

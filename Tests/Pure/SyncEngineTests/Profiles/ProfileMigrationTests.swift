@@ -116,13 +116,13 @@ import Testing
             try bench.ledger.dueEvents(createdBefore: .distantFuture, after: nil, limit: 1), bench.bench.time.now
         )
         let place = try #require(due.first?.places.first)
-        let generation = try bench.ledger.generation(of: place)
-        #expect(try bench.ledger.noteClean([event], in: place, generation: generation))
+        let generation = try #require(try bench.ledger.generations(of: [place]).first)
+        let clean = CleanedEventFile(place: place, generation: generation, events: [event])
+        #expect(try bench.ledger.noteClean([clean]) == [true])
+        let object = ObjectRecord(
+            key: old, size: 3, md5: nil, sha256: SHA256Digest(of: [1]), contentType: "image/jpeg", storedAt: now)
         try bench.ledger.signOff(
-            event, user: "ana", profile: "+17788143739",
-            object: ObjectRecord(
-                key: old, size: 3, md5: nil, sha256: SHA256Digest(of: [1]), contentType: "image/jpeg", storedAt: now),
-            at: now)
+            [ArchivedEvent(event: event, profile: "+17788143739", object: object)], user: "ana", at: now)
         _ = try await bench.migrate()
         let record = try #require(try bench.ledger.retentionRecords(limit: 1).first)
         #expect(record.photo?.key.rawValue == "gallery-archive/ana/\(ProfileBench.uuid)/2025/03/e0.jpg")

@@ -28,10 +28,23 @@ import Testing
         }
         for event in due {
             for place in event.places {
-                let generation = try world.ledger.generation(of: place)
-                #expect(try world.ledger.noteClean([event.event], in: place, generation: generation))
+                #expect(try noteClean(event.event, in: place, try generation(of: place)))
             }
         }
+    }
+
+    private func generation(of place: EventPlace) throws -> Int64? {
+        try #require(try world.ledger.generations(of: [place]).first)
+    }
+
+    private func noteClean(_ event: EventRecord, in place: EventPlace, _ generation: Int64?) throws -> Bool {
+        try world.ledger.noteClean([CleanedEventFile(place: place, generation: generation, events: [event])]) == [true]
+    }
+
+    @discardableResult
+    private func signOff(_ event: EventRecord, profile: String, object: ObjectRecord?) throws -> Bool {
+        let event = ArchivedEvent(event: event, profile: profile, object: object)
+        return try world.ledger.signOff([event], user: "ana", at: world.now) == [true]
     }
 
     private func archived() throws -> ObjectRecord {
@@ -56,7 +69,7 @@ import Testing
         try world.ledger.noteRetention([(event, "the store is away")], at: world.now)
         #expect(try world.ledger.event("e1")?.retentionProblem == "the store is away")
         try clean("e1")
-        try world.ledger.signOff(event, user: "ana", profile: "p1", object: archived(), at: world.now)
+        try signOff(event, profile: "p1", object: archived())
         #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).isEmpty)
         let record = try #require(try world.ledger.retentionRecords(limit: 1).first)
         #expect(try record.photo?.key == archived().key)
@@ -71,29 +84,29 @@ import Testing
     @Test func `text that comes back is due again, and its bare rest is not`() throws {
         let event = try note("e1")
         try clean("e1")
-        try world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now)
+        try signOff(event, profile: "p1", object: nil)
         #expect(try world.ledger.event("e1")?.retention == .deleted)
         _ = try note("e1", isBare: true)
         #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).isEmpty)
         _ = try note("e1")
         #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).count == 1)
         try clean("e1")
-        try world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now)
+        try signOff(event, profile: "p1", object: nil)
         #expect(try world.ledger.retentionRecords(limit: 5).count == 1)
     }
 
     @Test func `nothing is signed off as long as a file may hold its text`() throws {
         let event = try note("e1")
-        #expect(try !world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now))
+        #expect(try !signOff(event, profile: "p1", object: nil))
         let due = try #require(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).first)
         #expect(due.places.map(\.isClean) == [false] && due.places.map(\.profile) == ["grandma"])
-        let generation = try world.ledger.generation(of: due.places[0])
+        let generation = try generation(of: due.places[0])
         // The file is seen to be another one: what was looked at says nothing of it.
         world.write("/pictures/gallery/events.json")
         try world.scan()
-        #expect(try !world.ledger.noteClean([event], in: due.places[0], generation: generation))
+        #expect(try !noteClean(event, in: due.places[0], generation))
         try clean("e1")
-        #expect(try world.ledger.signOff(event, user: "ana", profile: "p1", object: nil, at: world.now))
+        #expect(try signOff(event, profile: "p1", object: nil))
         #expect(try world.ledger.dueEventCount(createdBefore: world.now) == 0)
     }
 
@@ -208,7 +221,7 @@ import Testing
         _ = try world.ledger.mapProfile("p1", to: profile)
         #expect(try !world.ledger.removeProfiles([id, "grandma"]))
         try clean("e1")
-        try world.ledger.signOff(event, user: "ana", profile: id, object: nil, at: world.now)
+        try signOff(event, profile: id, object: nil)
         #expect(try world.ledger.removeEvent(event))
         #expect(try !world.ledger.removeProfiles([id]))
         #expect(try world.ledger.signedOff(under: [id, "grandma"]) == 1)
