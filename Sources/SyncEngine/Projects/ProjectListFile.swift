@@ -123,6 +123,8 @@ extension ProjectListFile {
         let outcome: FileReplacement.Outcome
         do {
             outcome = try replacement.replace(path, old, by: bytes)
+            // Else the old file, and the records in it, might be there again after a power cut.
+            if case .replaced = outcome { try calls.syncFolder(path.removingLastComponent()) }
         } catch {
             throw notRewritten(error)
         }

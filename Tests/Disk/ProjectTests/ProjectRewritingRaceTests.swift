@@ -65,6 +65,22 @@ import Testing
         try ProjectListFile(in: bench.folder).settle(isBeingWritten: { _ in false })
     }
 
+    @Test func `the old file is gone for good when its record is`() throws {
+        let steps = Mutex<[String]>([])
+        var calls = FileRewriteCalls()
+        let system = calls
+        calls.remove = { file in
+            steps.withLock { $0.append("remove") }
+            try system.remove(file)
+        }
+        calls.syncFolder = { folder in
+            steps.withLock { $0.append("sync") }
+            try system.syncFolder(folder)
+        }
+        #expect(try remove(calls))
+        #expect(steps.withLock { $0 } == ["sync", "remove", "sync"])
+    }
+
     @Test func `a file that comes in the moment of the exchange gets its place back`() throws {
         let theirs = "[\(ProjectBench.record("b"))]"
         #expect(try !remove(calls(before: { if $0 == 1 { try place(theirs) } })))
