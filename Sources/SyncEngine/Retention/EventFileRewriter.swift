@@ -49,36 +49,53 @@ struct EventCleaner: Sendable {
 
     /// - Returns: for each file the events of which text may still be in it, and why.
     private func clean(_ files: [File]) async throws -> [[(event: EventRecord, reason: String)]] {
-        let places = files.map(\.place)
         // Not from when the batch began: an agent sees the batch before it rewrite the same file.
-        let generations = try await ledger { try $0.generations(of: places) }
+        let generations = try await ledger { [places = files.map(\.place)] in try $0.generations(of: places) }
         var results = try await files.concurrently(Self.filesInFlight) { try await rewrite($0) }
+        try await syncReplaced(files, &results)
+        try await noteClean(files, generations, &results)
+        try await removeEmptied(files, &results)
+        return results.map(\.left)
+    }
+
+    /// What was cut is gone for good after this.
+    private func syncReplaced(_ files: [File], _ results: inout [EventFileRewriter.Rewriting]) async throws {
         let replaced = results.indices.filter { results[$0].isReplaced }
-        let failures = try await pool.run { [rewriter] in rewriter.syncFolders(of: replaced.map { places[$0].file }) }
+        let failures = try await pool.run { [rewriter] in
+            rewriter.syncFolders(of: replaced.map { files[$0].place.file })
+        }
         for (index, failure) in zip(replaced, failures) {
             if let failure { results[index] = files[index].unchanged(try Self.reason(of: failure)) }
         }
+    }
+
+    private func noteClean(
+        _ files: [File], _ generations: [Int64?], _ results: inout [EventFileRewriter.Rewriting]
+    ) async throws {
         let changed = results.indices.filter { !results[$0].clean.isEmpty || results[$0].emptied != nil }
         let cleaned = changed.map {
-            CleanedEventFile(place: places[$0], generation: generations[$0], events: results[$0].clean)
+            CleanedEventFile(place: files[$0].place, generation: generations[$0], events: results[$0].clean)
         }
         let areNoted = try await ledger.finish { try $0.noteClean(cleaned) }
         for (index, isNoted) in zip(changed, areNoted) where !isNoted {
             results[index] = files[index].unchanged("the file changed meanwhile; the next run looks at it again")
         }
-        let empty = results.indices.compactMap { index in results[index].emptied.map { (index, places[index].file, $0) }
-        }
-        let removals = try await pool.run { [rewriter] in rewriter.removeEmptied(empty.map { ($0.1, $0.2) }) }
+    }
+
+    private func removeEmptied(_ files: [File], _ results: inout [EventFileRewriter.Rewriting]) async throws {
+        let empty = results.indices.filter { results[$0].emptied != nil }
+        if empty.isEmpty { return }
+        let stamped = empty.compactMap { index in results[index].emptied.map { (files[index].place.file, $0) } }
+        let removals = try await pool.run { [rewriter] in rewriter.removeEmptied(stamped) }
         var removed: [Int64] = []
-        for ((index, _, _), removal) in zip(empty, removals) {
+        for (index, removal) in zip(empty, removals) {
             switch removal {
-            case .success(true): removed.append(places[index].photoID)
+            case .success(true): removed.append(files[index].place.photoID)
             case .success(false): break
             case .failure(let error): results[index] = files[index].unchanged(try Self.reason(of: error))
             }
         }
         try await ledger.finish { [removed] in try $0.markRemoved(removed) }
-        return results.map(\.left)
     }
 
     private func rewrite(_ file: File) async throws -> EventFileRewriter.Rewriting {

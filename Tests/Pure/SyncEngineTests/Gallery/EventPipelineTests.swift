@@ -28,6 +28,17 @@ import Testing
         try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array(photo.utf8)).md5))
     }
 
+    /// Runs to the end; the gate opens when so many have come to it, and something else has been done.
+    private func run(
+        _ pipeline: PhotoPipeline, opening gate: Gate, after arrivals: Int, meanwhile: () -> Void = {}
+    ) async throws {
+        async let run: Void = pipeline.run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(arrivals)
+        meanwhile()
+        gate.open()
+        try await run
+    }
+
     @Test func `the photos of events are stored like any other, and nothing else of them`() async throws {
         let bench = try Bench()
         write([event("e1", photo: "sunset"), event("e2", photo: nil), event("e3", photo: "beach")], to: bench)
@@ -234,10 +245,7 @@ import Testing
         write([event("e1", photo: "sunset")], to: bench)
         write([event("e1", photo: "sunset")], to: bench, other)
         try bench.scan()
-        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
-        await gate.waitForArrivals(1)
-        gate.open()
-        try await run
+        try await run(bench.makePipeline(), opening: gate, after: 1)
         #expect(bench.store.count(.put) == 1)
         #expect(bench.memory.keys.count == 1)
         #expect(try bench.states() == [Self.file.string: .uploaded, other.string: .uploaded])
@@ -305,11 +313,9 @@ import Testing
         write([event("e1", photo: "one"), event("e2", photo: "two")], to: bench)
         try bench.scan()
         // One photo in flight: the second one comes after the change.
-        async let run: Void = bench.makePipeline(batchSize: 1).run(.untilDone(patience: .zero))
-        await gate.waitForArrivals(1)
-        write([event("e3", photo: "three")], to: bench)
-        gate.open()
-        try await run
+        try await run(bench.makePipeline(batchSize: 1), opening: gate, after: 1) {
+            write([event("e3", photo: "three")], to: bench)
+        }
         await bench.time.advance(by: .seconds(60))
         try await bench.pass()
         #expect(try bench.memory.keys.sorted() == [key("one"), key("three")].sorted())
@@ -324,10 +330,7 @@ import Testing
         write((1...8).map { event("e\($0)", photo: "photo \($0)") }, to: bench)
         for file in others { bench.disk.write("photo \(file)", to: file) }
         try bench.scan()
-        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
-        await gate.waitForArrivals(3)
-        gate.open()
-        try await run
+        try await run(bench.makePipeline(), opening: gate, after: 3)
         #expect(bench.store.mostInFlight(.put) == 3)
         #expect(bench.memory.keys.count == 11)
         #expect(try bench.status(Self.file)?.note == "8 events, 8 photos stored")
@@ -340,10 +343,7 @@ import Testing
         // More than are told together.
         write((1...70).map { event("e\($0)", photo: $0 % 30 == 7 ? "broken \($0)" : "photo \($0)") }, to: bench)
         try bench.scan()
-        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
-        await gate.waitForArrivals(3)
-        gate.open()
-        try await run
+        try await run(bench.makePipeline(), opening: gate, after: 3)
         #expect(bench.store.mostInFlight(.put) == 3)
         let told = try #require(try bench.status(Self.file)?.error)
         #expect(told.hasPrefix("70 events, 67 photos stored, 3 failed: #7 e7: "))
