@@ -224,12 +224,12 @@ extension [TimelineItem] {
 /// The parts of restores and shares, opened with the first order and kept.
 final class OrderServices: Sendable {
     private let opened = Mutex<ShareServices?>(nil)
-    private let turns = KeyedLock<Int>()
+    private let turns = Slots(1)
 
     func restores(_ workspace: Workspace) async throws -> RestoreServices { try await shares(workspace).restores }
 
     func shares(_ workspace: Workspace) async throws -> ShareServices {
-        try await turns.withKey(0) {
+        try await turns.withSlot {
             if let services = opened.withLock({ $0 }) { return services }
             let services = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
             opened.withLock { $0 = services }

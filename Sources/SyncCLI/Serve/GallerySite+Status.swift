@@ -31,7 +31,7 @@ extension GallerySite {
         let workspace = workspace
         let global = try GlobalOptions.parse(["--config", workspace.installation.location.file.string])
         let checks = Checks { _ in }
-        try await examinations.withKey(0) {
+        try await examinations.withSlot {
             try await Examination(
                 global: global, environment: workspace.console.environment, triesArchive: false, checks: checks
             ).run()

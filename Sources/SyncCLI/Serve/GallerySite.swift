@@ -22,7 +22,7 @@ struct GallerySite: WebHandler {
     /// Nothing may be asked for.
     let isReadOnly: Bool
     let choices = RecentChoices()
-    let examinations = KeyedLock<Int>()
+    let examinations = Slots(1)
     let services: OrderServices
     let links: ShareLinks
     let elsewhere = RecentSharesElsewhere()

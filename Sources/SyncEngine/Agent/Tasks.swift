@@ -69,87 +69,83 @@ package final class Wakeup: Sendable {
     }
 }
 
-/// Lets one upload at a time work on a key. Two copies of a photo that arrive together have the same key: the second
-/// waits, and then finds the photo stored.
-package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
-    private struct State {
-        var held: Set<Key> = []
-        var waiting: [Key: [CheckedContinuation<Void, Never>]] = [:]
+/// Lets at most so many work at once; whoever comes later waits for a turn, the first first.
+///
+/// Waiting is not cancelled: whoever has a slot is in a bounded request.
+package final class Slots: Sendable {
+    package let count: Int
+    private let turns: Mutex<Turns>
+
+    package init(_ count: Int) {
+        self.count = count
+        turns = Mutex(Turns(free: count))
     }
 
-    private let state = Mutex(State())
+    package func withSlot<Result>(_ work: () async throws -> Result) async rethrows -> Result {
+        await withCheckedContinuation { continuation in
+            if turns.withLock({ $0.take(continuation) }) { continuation.resume() }
+        }
+        defer { turns.withLock { $0.end() }?.resume() }
+        return try await work()
+    }
+}
+
+/// Lets one upload at a time work on a key. Two copies of a photo that arrive together have the same key: the second
+/// waits, and then finds the photo stored.
+///
+/// Waiting is not cancelled, as with ``Slots``.
+package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
+    /// Of the keys that somebody has.
+    private let turns = Mutex<[Key: Turns]>([:])
 
     package init() {}
 
-    /// Runs `work` while nobody else has the key. Waiting is not cancelled: whoever holds a key is in a bounded request.
+    /// Runs `work` while nobody else has the key.
     package func withKey<Result>(_ key: Key, _ work: () async throws -> Result) async rethrows -> Result {
-        await acquire(key)
+        await withCheckedContinuation { continuation in
+            let isFree = turns.withLock { $0[key, default: Turns(free: 1)].take(continuation) }
+            if isFree { continuation.resume() }
+        }
         defer { release(key) }
         return try await work()
     }
 
-    private func acquire(_ key: Key) async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.held.insert(key).inserted { return true }
-                state.waiting[key, default: []].append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
     private func release(_ key: Key) {
-        let next = state.withLock { state in
-            guard var queue = state.waiting[key], !queue.isEmpty else {
-                state.held.remove(key)
-                return nil as CheckedContinuation<Void, Never>?
-            }
-            let next = queue.removeFirst()
-            state.waiting[key] = queue.isEmpty ? nil : queue
+        let next = turns.withLock { turns in
+            let next = turns[key]?.end()
+            if next == nil { turns[key] = nil }
             return next
         }
         next?.resume()
     }
 }
 
-/// Lets at most so many work at once; whoever comes later waits for a turn, the first first.
-package final class Slots: Sendable {
-    private struct State {
-        var free: Int
-        var waiting: [CheckedContinuation<Void, Never>] = []
+/// Who waits for something that so many may have at once.
+private struct Turns {
+    var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(free: Int) {
+        self.free = free
     }
 
-    private let state: Mutex<State>
-
-    package init(_ count: Int) {
-        state = Mutex(State(free: count))
+    /// - Returns: whether it may go on now; else it waits.
+    mutating func take(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+        if free > 0 {
+            free -= 1
+            return true
+        }
+        waiting.append(continuation)
+        return false
     }
 
-    /// Waiting is not cancelled: whoever has a slot is in a bounded request.
-    package func withSlot<Result>(_ work: () async throws -> Result) async rethrows -> Result {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.free > 0 {
-                    state.free -= 1
-                    return true
-                }
-                state.waiting.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
+    /// - Returns: whose turn it is now.
+    mutating func end() -> CheckedContinuation<Void, Never>? {
+        if waiting.isEmpty {
+            free += 1
+            return nil
         }
-        defer {
-            let next = state.withLock { state in
-                if state.waiting.isEmpty {
-                    state.free += 1
-                    return nil as CheckedContinuation<Void, Never>?
-                }
-                return state.waiting.removeFirst()
-            }
-            next?.resume()
-        }
-        return try await work()
+        return waiting.removeFirst()
     }
 }
 

@@ -31,15 +31,14 @@ struct EventFileUploader: Sendable {
     let preparer: Preparer
     let uploader: Uploader
     let pool: BlockingPool
-    let suspects: KeyedLock<Bool>
+    let suspects: Slots
     private let slots: Slots
-    private let inFlight: Int
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
 
     init(
-        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: KeyedLock<Bool>,
-        slots: Slots, inFlight: Int
+        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: Slots,
+        slots: Slots
     ) {
         self.ledger = ledger
         self.preparer = preparer
@@ -47,7 +46,6 @@ struct EventFileUploader: Sendable {
         self.pool = pool
         self.suspects = suspects
         self.slots = slots
-        self.inFlight = inFlight
     }
 
     /// What was sent of a photo, needed or not.
@@ -80,10 +78,11 @@ struct EventFileUploader: Sendable {
         mutating func note(_ error: StoreError) {
             delayed.append(error)
             refused = error.concernsWholeStore ? refused + 1 : 0
+            if end != nil { return }
             if refused >= EventFileUploader.mostRefused || error.isCertain {
-                end = end ?? error
+                end = error
             } else if delayed.count >= EventFileUploader.mostDelayed {
-                end = end ?? delayed[0]
+                end = delayed[0]
             }
         }
     }
@@ -99,7 +98,7 @@ struct EventFileUploader: Sendable {
         // The second photo of an id comes after the first one.
         let groups = file.entries.grouped(atMost: Self.group, alone: \.isRepeat)
         for group in groups where !shared.withLock({ $0.isStopped }) {
-            let results = try await group.concurrently(inFlight) { entry -> EventPhotoResult? in
+            let results = try await group.concurrently(slots.count) { entry -> EventPhotoResult? in
                 guard shared.withLock({ $0.mayGoOn(isStopping()) }) else { return nil }
                 do {
                     let (result, sent) = try await events.withKey(entry.record.id) { try await photo(of: entry, claim) }
@@ -185,7 +184,7 @@ struct EventFileUploader: Sendable {
         _ claim: Claim, _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         guard claim.isSuspect else { return try await pool.run(work) }
-        return try await suspects.withKey(true) { try await pool.run(work) }
+        return try await suspects.withSlot { try await pool.run(work) }
     }
 
     private func fail(_ record: EventRecord, _ reason: String) async throws -> EventPhotoResult {

@@ -37,8 +37,6 @@ package struct PictureCache: Sendable {
     private static let writesBetweenLooks = 200
     /// Pictures of what only the archive has, which are passed over before a look is given up.
     private static let mostKept = 1_000
-    /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
-    private static let lanes = 2
     /// Nanoseconds after which a picture that is shown is noted anew.
     private static let shownAgain: Int64 = 86_400_000_000_000
 
@@ -54,7 +52,8 @@ package struct PictureCache: Sendable {
     /// Reading costs nothing in any class.
     private let isFree: Bool
     private let turns = KeyedLock<MD5Digest>()
-    private let lanes = KeyedLock<UInt8>()
+    /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
+    private let slots = Slots(2)
     private let failures: PictureFailures
     private let writes = Counter()
 
@@ -94,8 +93,7 @@ package struct PictureCache: Sendable {
         if failures.contains(photo, size) { return nil }
         return try await turns.withKey(photo) {
             if try await disk.run({ Self.show(path) }) { return path }
-            let lane = UInt8(truncatingIfNeeded: photo.hashValue) % UInt8(Self.lanes)
-            let outcome = try await lanes.withKey(lane) {
+            let outcome = try await slots.withSlot {
                 // Whoever scrolled on does not wait for it.
                 try Task.checkCancellation()
                 return try await make(photo, size)

@@ -35,7 +35,7 @@ package final class MergedPhotosLook: Sendable {
     private let keys: KeyLayout
     private let read: @Sendable () async throws -> [ByteString: [String]]
     private let merges = Mutex<[ByteString: [String]]?>(nil)
-    private let reading = KeyedLock<String>()
+    private let reading = Slots(1)
 
     fileprivate init(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout,
@@ -63,7 +63,7 @@ package final class MergedPhotosLook: Sendable {
     }
 
     private func known() async throws -> [ByteString: [String]] {
-        try await reading.withKey("") {
+        try await reading.withSlot {
             if let merges = merges.withLock({ $0 }) { return merges }
             let found = try await read()
             merges.withLock { $0 = found }

@@ -54,7 +54,7 @@ extension PhotoPipeline {
     /// Whatever a server has against a photo, it waits and is tried again, less and less often: servers change their minds,
     /// and what stands between us and them says strange things for a moment. Only what is wrong with the photo is final.
     func fail(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
-        try await judging.withKey(true) { try await settle(claim, error, mode) }
+        try await judging.withSlot { try await settle(claim, error, mode) }
     }
 
     private func settle(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {

@@ -30,7 +30,7 @@ extension PhotoPipeline {
     /// is read for longer than the others shall wait.
     private func prepareSuspect(_ claim: Claim) async throws -> Preparer.Preparation {
         guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim])[0] }
-        return try await suspects.withKey(true) { try await read([claim])[0] }
+        return try await suspects.withSlot { try await read([claim])[0] }
     }
 
     /// Reads one after the other for a while. What is being read when the agent stops is not read to its end.

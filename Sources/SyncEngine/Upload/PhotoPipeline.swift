@@ -51,8 +51,8 @@ package final class PhotoPipeline: Sendable {
     let logger: Logger
     let state = Mutex(PipelineState())
     /// One failure at a time is judged, so that each verdict is written down before the next one.
-    let judging = KeyedLock<Bool>()
-    let suspects = KeyedLock<Bool>()
+    let judging = Slots(1)
+    let suspects = Slots(1)
     /// Photos in flight, those in files of events among them.
     private let slots: Slots
     let endings: EndingQueue
@@ -75,8 +75,7 @@ package final class PhotoPipeline: Sendable {
         uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
         slots = Slots(batchSize)
         events = EventFileUploader(
-            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects, slots: slots,
-            inFlight: batchSize)
+            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects, slots: slots)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
