@@ -72,7 +72,7 @@ package struct SyncPass: Sendable {
     private func lookAgain(
         at files: [(folder: FolderRecord, file: FilePath)], now: Date
     ) throws -> (queued: Int, unsettled: [(folder: FolderRecord, file: FilePath)]) {
-        var queued = 0
+        var settled: [SettledFile] = []
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
         for (folder, file) in files {
             try PooledWork.checkCancellation()
@@ -81,12 +81,8 @@ package struct SyncPass: Sendable {
                 unsettled.append((folder, file))
                 continue
             }
-            if try ledger.sight(
-                folder.id, file: file.relative(to: folder.path), stamp: stamp, stillThere: scanner.isFile, at: now)
-            {
-                queued += 1
-            }
+            settled.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
         }
-        return (queued, unsettled)
+        return (try ledger.sight(settled, stillThere: scanner.isFile, at: now), unsettled)
     }
 }

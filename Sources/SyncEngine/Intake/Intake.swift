@@ -145,16 +145,13 @@ package actor Intake {
         }
         let batch = located
         let queued = try await pool.run { [ledger = ledger.ledger, scanner] in
-            var queued = 0
-            for (folder, file) in batch {
+            let settled = batch.compactMap { folder, file in
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
-                guard let stamp = try? scanner.stamp(of: file) else { continue }
-                if try ledger.sight(
-                    folder.id, file: file.relative(to: folder.path), stamp: stamp, stillThere: scanner.isFile, at: now)
-                {
-                    queued += 1
+                (try? scanner.stamp(of: file)).flatMap { $0 }.map {
+                    SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: $0)
                 }
             }
+            let queued = try ledger.sight(settled, stillThere: scanner.isFile, at: now)
             // What settles may have had a name until now that is left out.
             for folder in Set(batch.map(\.folder.id)) {
                 try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)

@@ -47,39 +47,101 @@ extension Ledger {
         }
     }
 
-    /// Makes the ledger know one settled file: the rules of
-    /// ``reconcile(_:directory:files:settled:stillThere:at:)`` for it alone.
+    /// Makes the ledger know settled files: the rules of
+    /// ``reconcile(_:directory:files:settled:stillThere:at:)`` for each of them alone. What is new of many is written in
+    /// groups, each in one transaction.
+    /// - Returns: how many of the photos wait for their upload now.
+    package func sight(
+        _ files: [SettledFile], stillThere: (FilePath) -> Bool, at time: Date
+    ) throws(LedgerError) -> Int {
+        var queued = 0
+        for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
+            queued += try sight(group: files[start..<min(start + SettledFile.groupSize, files.count)], stillThere, time)
+        }
+        return queued
+    }
+
+    /// As ``sight(_:stillThere:at:)``, of one file.
     /// - Parameter file: below the folder.
     /// - Returns: whether the photo waits for its upload now.
     package func sight(
         _ folder: FolderID, file: FilePath, stamp: FileStamp, stillThere: (FilePath) -> Bool, at time: Date
     ) throws(LedgerError) -> Bool {
-        let operation = "note a file"
-        guard let name = file.lastComponent else {
-            throw LedgerError(.failed, operation: operation, path: path, message: "the path names no file")
+        try sight([SettledFile(folder: folder, path: file, stamp: stamp)], stillThere: stillThere, at: time) == 1
+    }
+
+    private func sight(
+        group: ArraySlice<SettledFile>, _ stillThere: (FilePath) -> Bool, _ time: Date
+    ) throws(LedgerError) -> Int {
+        let operation = "note files"
+        // Where all is known, a read does, and holds nobody up.
+        let (isKnown, pending) = try read(operation) { db in
+            let sights = try group.map { try Sight($0, in: db) }
+            return (sights.allSatisfy(\.plan.isEmpty), sights.count { $0.known?.state == .pending })
         }
-        let files = [ScannedFile(name: name, stamp: stamp)]
-        let seen = try read(operation) { db in
-            let place = try file.relative(to: db.folder(folder).path).removingLastComponent()
-            let known = try DirectoryTable(db).find(place, in: folder)
-                .flatMap { try PhotoTable(db).row(in: $0, named: name) }
-            let plan = DirectoryPlan(known: known.map { [$0] } ?? [], files: files, settled: { _ in true })
-            return (plan, known?.state)
-        }
-        if seen.0.isEmpty { return seen.1 == .pending }
+        if isKnown { return pending }
         return try write(operation) { db in
-            let record = try db.folder(folder)
-            let place = file.relative(to: record.path).removingLastComponent()
-            let id = try DirectoryTable(db).findOrAdd(place, in: folder)
-            let known = try PhotoTable(db).row(in: id, named: name).map { [$0] } ?? []
-            let plan = DirectoryPlan(known: known, files: files, settled: { _ in true })
-            let intake = Intake(db: db, folder: record, directory: id, time: time)
-            _ = try intake.carryOut(
-                plan, isSeen: { $0.directoryID == id && $0.name == name.bytes }, stillThere: stillThere)
-            return try PhotoTable(db).row(in: id, named: name)?.state == .pending
+            var queued = 0
+            for file in group {
+                if try Sight(file, in: db).carryOut(stillThere: stillThere, at: time) { queued += 1 }
+            }
+            return queued
         }
     }
 }
+
+/// A file that has not changed for a while, as it was looked at.
+package struct SettledFile: Sendable {
+    /// So many are noted in one transaction.
+    static let groupSize = 256
+
+    package let folder: FolderID
+    /// Below the folder.
+    package let path: FilePath
+    package let stamp: FileStamp
+
+    package init(folder: FolderID, path: FilePath, stamp: FileStamp) {
+        self.folder = folder
+        self.path = path
+        self.stamp = stamp
+    }
+}
+
+/// One settled file beside what is known of it.
+private struct Sight {
+    let plan: DirectoryPlan
+    let known: PhotoRow?
+    private let db: Database
+    private let folder: FolderRecord
+    private let place: FilePath
+    private let name: FilePath.Component
+
+    init(_ file: SettledFile, in db: Database) throws {
+        guard let name = file.path.lastComponent else { throw UnnamedFile() }
+        self.db = db
+        self.name = name
+        folder = try db.folder(file.folder)
+        place = file.path.relative(to: folder.path).removingLastComponent()
+        let row = try DirectoryTable(db).find(place, in: folder.id).flatMap {
+            try PhotoTable(db).row(in: $0, named: name)
+        }
+        known = row
+        plan = DirectoryPlan(
+            known: row.map { [$0] } ?? [], files: [ScannedFile(name: name, stamp: file.stamp)], settled: { _ in true })
+    }
+
+    /// - Returns: whether the photo waits for its upload now.
+    func carryOut(stillThere: (FilePath) -> Bool, at time: Date) throws -> Bool {
+        if plan.isEmpty { return known?.state == .pending }
+        let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
+        _ = try Intake(db: db, folder: folder, directory: id, time: time).carryOut(
+            plan, isSeen: { $0.directoryID == id && $0.name == name.bytes }, stillThere: stillThere)
+        return try PhotoTable(db).row(in: id, named: name)?.state == .pending
+    }
+}
+
+/// A path that names no file.
+private struct UnnamedFile: Error {}
 
 /// Carries out a plan inside a transaction.
 private struct Intake {

@@ -173,6 +173,9 @@ extension PhotoRow: FetchableRecord {
         photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos"))
         """
 
+    /// How many there are: what is asked for behind them begins here.
+    static let columnCount = 15
+
     init(row: Row) throws {
         guard let state = PhotoState(rawValue: row[4]) else { throw UnknownName() }
         id = row[0]
@@ -234,13 +237,28 @@ struct PhotoPlace: FetchableRecord {
 
     var absolute: FilePath { folder.path.pushing(path) }
 
+    static let columns = "\(DirectoryPlace.columns), photos.name"
+
+    init(row: Row) throws {
+        let place = try DirectoryPlace(row: row)
+        folder = place.folder
+        path = place.path.pushing(FilePath(blob: row[9]))
+    }
+}
+
+/// A directory with its watched folder.
+struct DirectoryPlace: FetchableRecord {
+    let folder: FolderRecord
+    /// Below the folder; empty for the folder itself.
+    let path: FilePath
+
     static let columns = """
         folders.id, folders.kind, folders.path, folders.profile, folders.watching, folders.note, folders.problem, \
-        folders.scanned_at, directories.path, photos.name
+        folders.scanned_at, directories.path
         """
 
     init(row: Row) throws {
         folder = try FolderRecord(row: row)
-        path = FilePath(directoryBlob: row[8]).pushing(FilePath(blob: row[9]))
+        path = FilePath(directoryBlob: row[8])
     }
 }

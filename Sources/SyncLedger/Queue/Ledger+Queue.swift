@@ -56,7 +56,7 @@ extension Ledger {
         }
         return try write("claim photos") { db in
             let due = try db.dueNow(of: vacation, limit: group.files, upTo: bytes, at: time)
-            let claims = try group.prefix(of: due).compactMap { try db.claim($0, at: time) }
+            let claims = try db.claim(group.prefix(of: due), at: time)
             if !claims.isEmpty { return .photos(claims) }
             return .nothing(until: try db.nextTry(of: vacation, upTo: bytes, at: time))
         }
@@ -65,7 +65,7 @@ extension Ledger {
     /// As ``claimNext(of:upTo:_:isExpected:at:)``: at most `limit` of any size, none when nothing is due.
     package func claim(limit: Int, upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> [Claim] {
         try write("claim photos") { db in
-            try db.dueNow(of: nil, limit: limit, upTo: bytes, at: time).compactMap { try db.claim($0, at: time) }
+            try db.claim(db.dueNow(of: nil, limit: limit, upTo: bytes, at: time)[...], at: time)
         }
     }
 
@@ -141,24 +141,61 @@ extension Database {
         return times.min().map { $0 == 0 ? .distantPast : Date(milliseconds: $0) }
     }
 
-    func claim(_ due: Due, at time: Date) throws -> Claim? {
-        let attempts = try number(
-            "UPDATE photos SET state = 'uploading', attempts = attempts + 1 WHERE id = ? RETURNING attempts", [due.id])
-        guard let attempts, let photo = try row(LedgerQuery.rowOfPhoto, [due.id], as: PhotoRow.self),
-            let place = try row(LedgerQuery.placeOfRow, [due.id], as: PhotoPlace.self)
+    fileprivate func claim(_ due: ArraySlice<Due>, at time: Date) throws -> [Claim] {
+        var claiming = try Claiming(db: self, time: time)
+        return try due.compactMap { try claiming.claim($0) }
+    }
+}
+
+/// The claims of one transaction. What they have in common is looked up once: small files come by folders.
+private struct Claiming {
+    let db: Database
+    let time: Date
+    private let hasSuspects: Bool
+    private var places: [DirectoryID: DirectoryPlace] = [:]
+
+    init(db: Database, time: Date) throws {
+        self.db = db
+        self.time = time
+        hasSuspects = try db.number("SELECT 1 FROM suspects LIMIT 1") != nil
+    }
+
+    /// - Returns: `nil` when the photo is no longer known.
+    mutating func claim(_ due: Due) throws -> Claim? {
+        guard let taken = try db.row(LedgerQuery.take, [due.id], as: Taken.self),
+            let place = try place(taken.photo.directoryID)
         else { return nil }
-        try run("INSERT INTO attempts (photo_id, started_at) VALUES (?, ?)", [due.id, time.milliseconds])
-        let attemptID = lastInsertedRowID
-        try run(
+        try db.run("INSERT INTO attempts (photo_id, started_at) VALUES (?, ?)", [due.id, time.milliseconds])
+        let attemptID = db.lastInsertedRowID
+        try db.run(
             """
             DELETE FROM attempts WHERE photo_id = ?1 AND id <= (
                 SELECT id FROM attempts WHERE photo_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2
             )
             """, [due.id, Attempt.kept])
         return Claim(
-            photoID: due.id, attemptID: attemptID, generation: photo.generation, folder: place.folder,
-            relativePath: place.path, stamp: photo.stamp, attempts: Int(attempts), isSuspect: try isSuspect(photo),
-            hasObject: photo.objectID != nil)
+            photoID: due.id, attemptID: attemptID, generation: taken.photo.generation, folder: place.folder,
+            relativePath: place.path.pushing(FilePath(blob: Data(taken.photo.name))), stamp: taken.photo.stamp,
+            attempts: taken.attempts, isSuspect: try hasSuspects && db.isSuspect(taken.photo),
+            hasObject: taken.photo.objectID != nil)
+    }
+
+    private mutating func place(_ directory: DirectoryID) throws -> DirectoryPlace? {
+        if let known = places[directory] { return known }
+        let place = try db.row(LedgerQuery.placeOfDirectory, [directory.rawValue], as: DirectoryPlace.self)
+        places[directory] = place
+        return place
+    }
+}
+
+/// A photo that was just claimed.
+private struct Taken: FetchableRecord {
+    let photo: PhotoRow
+    let attempts: Int
+
+    init(row: Row) throws {
+        photo = try PhotoRow(row: row)
+        attempts = row[PhotoRow.columnCount]
     }
 }
 

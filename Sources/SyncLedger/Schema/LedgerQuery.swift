@@ -19,7 +19,17 @@ package enum LedgerQuery {
         WHERE photos.id = ?
         """
 
+    package static let placeOfDirectory = """
+        SELECT \(DirectoryPlace.columns), folders.filter AS folder_filter FROM directories
+        JOIN folders ON folders.id = directories.folder_id
+        WHERE directories.id = ?
+        """
+
     // Queue
+    package static let take = """
+        UPDATE photos SET state = 'uploading', attempts = attempts + 1 WHERE id = ?
+        RETURNING \(PhotoRow.columns), photos.attempts
+        """
     package static let fresh = """
         SELECT id, queued_at, size FROM photos INDEXED BY photos_queue
         WHERE folder_id = ? AND state = 'pending' AND next_try_at = 0 AND size <= ? ORDER BY queued_at, id LIMIT ?
@@ -126,7 +136,8 @@ package enum LedgerQuery {
     /// Every query of which a test asks whether it stays cheap.
     package static let all =
         [
-            directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, fresh, due,
+            directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, placeOfDirectory, fresh,
+            due,
             astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
             oldestFailed, firstFailed, firstDelayed, leftOutCount, filteredCount, leftOut, malformedEventFiles, object,
             photosOfDirectory, photoOfFile, photosOfStem, photo, nextDirectory, objectAges,

@@ -70,4 +70,21 @@ import Testing
         }
         #expect(error?.code == .failed)
     }
+
+    @Test func `files of several folders are noted together, and what is known stays as it is`() throws {
+        let world = try World()
+        let folder = world.folders[0].id
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        let new = (0..<600).map { FilePath("/pictures/gallery/\($0 % 3)/\($0).jpg") }
+        for path in new { world.write(path) }
+        let files = try ([Self.photo] + new).map { path in
+            SettledFile(folder: folder, path: path, stamp: try #require(world.disk[path]))
+        }
+        for _ in 1...2 {
+            #expect(try world.ledger.sight(files, stillThere: world.isThere, at: world.now) == 600)
+        }
+        #expect(try world.ledger.knownFileCount(folder) == 601)
+        #expect(try world.state(Self.photo) == .uploaded)
+        #expect(try world.state("/pictures/gallery/1/1.jpg") == .pending)
+    }
 }
