@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Where the elements of a JSON file are, whatever they are in: an array, an object of objects under their ids, one of these
 /// below the members of other objects, one object a line, or the one object that the file is.
@@ -284,5 +284,47 @@ package struct JSONObject: Sendable {
             }
         }
         return nil
+    }
+}
+
+/// The fields of a small file that is one object, by their names. Of two with one name, the first counts.
+extension JSONObject {
+    /// - Returns: `nil` when the bytes are no JSON, or anything but one object.
+    package init?(whole bytes: [UInt8]) {
+        let range: Range<Int>? = bytes.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, in: 0..<bytes.count)
+            scanner.skipSpace()
+            guard let value = try? scanner.value() else { return nil }
+            scanner.skipSpace()
+            return scanner.isAtEnd ? value : nil
+        }
+        guard let range else { return nil }
+        self.init(bytes, at: range)
+    }
+
+    /// Whether there is such a field, and it is not null.
+    package func has(_ name: StaticString) -> Bool { value(name).map { !isNull($0) } ?? false }
+
+    package func string(_ name: StaticString) -> String? { value(name).flatMap(string) }
+
+    package func integer(_ name: StaticString) -> Int64? { value(name).flatMap(number).flatMap { Int64($0) } }
+
+    /// A time as of RFC 3339, to the second.
+    package func date(_ name: StaticString) -> Date? { string(name).flatMap { try? Date($0, strategy: .iso8601) } }
+
+    package func object(_ name: StaticString) -> JSONObject? { value(name).flatMap(object) }
+
+    /// - Returns: `nil` when a value is no text.
+    package func strings() -> [String: String]? {
+        var texts: [String: String] = [:]
+        for member in members {
+            guard let text = string(member.value) else { return nil }
+            texts[member.name] = text
+        }
+        return texts
+    }
+
+    private func value(_ name: StaticString) -> Range<Int>? {
+        members.first { member in name.withUTF8Buffer { $0.elementsEqual(member.name.utf8) } }?.value
     }
 }

@@ -71,14 +71,28 @@ enum ContentName {
     }
 
     /// Whether a path below `objects/` is one that the bytes of a key may have.
-    static func isPath(_ path: FilePath, of key: ObjectKey) -> Bool {
+    static func isPath(_ text: String, of key: ObjectKey) -> Bool {
+        if isKeyItself(text, key) { return true }
+        let path = FilePath(text)
         let segments = key.rawValue.split(separator: "/")
         let names = path.components.map(\.string)
-        guard names.count == segments.count, let name = names.last, let segment = segments.last else { return false }
+        guard path.isBelowAnyFolder, names.count == segments.count, let name = names.last, let segment = segments.last
+        else { return false }
         let folders = zip(names, segments).dropLast().allSatisfy { name, segment in
             isSame(name, plain(segment)) || isSame(name, folderSubstitute(segment))
         }
         return folders && (isSame(name, plain(segment)) || isFileSubstitute(name, of: segment))
+    }
+
+    /// Whether the path is the key, byte by byte, and no segment of it needs another name: it is so of most.
+    private static func isKeyItself(_ path: String, _ key: ObjectKey) -> Bool {
+        guard path.utf8.elementsEqual(key.rawValue.utf8) else { return false }
+        var length = 0
+        for byte in path.utf8 {
+            length = byte == UInt8(ascii: "/") ? 0 : length + 1
+            if length > maximumLength || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "~") { return false }
+        }
+        return true
     }
 
     /// By bytes: two names that read alike are two files.
@@ -177,19 +191,20 @@ enum RecordPath {
     }
 
     private static func encoded(_ bytes: some Collection<UInt8>) -> String {
-        var name = ""
+        var name: [UInt8] = []
+        name.reserveCapacity(3 * bytes.count)
         for (index, byte) in bytes.enumerated() {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
+                name.append(byte)
             case UInt8(ascii: ".") where index > 0:
-                name.append(".")
+                name.append(byte)
             default:
-                name += "%" + [byte].hexadecimal
+                name += ("%" + [byte].hexadecimal).utf8
             }
         }
-        return name
+        return String(decoding: name, as: UTF8.self)
     }
 
     private static func decoded(_ name: Substring) -> [UInt8]? {

@@ -130,6 +130,34 @@ struct LocalStoreTests {
         #expect(error?.code == .badDigest)
     }
 
+    @Test(arguments: [
+        (#""size" : 1"#, #""size" : "1""#), (#""size" : 1"#, #""size" : 1.5"#), (#""size" : 1"#, #""size" : -1"#),
+        (#""metadata" : {"#, #""metadata" : {"a" : 1}, "other" : {"#),
+        (#""metadata" : {"#, #""metadata" : [], "other" : {"#),
+        (#""contentModified" : "#, #""contentModified" : "0", "other" : "#),
+        (#""modified" : "20"#, #""modified" : "yesterday", "other" : "20"#),
+        (#""size" : 1"#, #""restore" : {"tier" : "Bulk"}, "size" : 1"#),
+        (#""size" : 1"#, #""restore" : {"readyAt" : "2026-01-01T01:00:00Z", "expiresAt" : 1}, "size" : 1"#),
+        (#""storageClass" : "#, #""other" : "#), ("\n}", "\n}}"), ("{\n  \"cont", "[{\n  \"cont"),
+    ])
+    func `a record with a value of another kind is damage`(part: String, other: String) async throws {
+        try await put("x", "photo.dat")
+        try edit("photo.dat") { $0.replacing(part, with: other) }
+        let error = await #expect(throws: StoreError.self) { _ = try await store.head(ObjectKey("photo.dat")) }
+        #expect(error?.code == .badDigest)
+    }
+
+    @Test(arguments: [
+        (#""size" : 1"#, #""restore" : null, "size" : 1"#),
+        (#""size" : 1"#, #""of a later version" : [{}], "size" : 1"#),
+        ("{\n", "\n { "), (#""photo.dat""#, #""photo\u002edat""#),
+    ])
+    func `a record that says the same in other words is read`(part: String, other: String) async throws {
+        try await put("x", "photo.dat")
+        try edit("photo.dat") { $0.replacing(part, with: other) }
+        #expect(try await text("photo.dat") == "x")
+    }
+
     private func edit(_ key: String, _ change: (String) -> String) throws {
         let path = "store/records/\(key)~.json"
         let before = String(decoding: try tree.read(path), as: UTF8.self)
