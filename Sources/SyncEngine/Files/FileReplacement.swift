@@ -38,6 +38,20 @@ struct FileReplacement {
             return .changed
         }
         let hidden = HiddenFile(in: folder, old: old, new: ours)
+        do {
+            return try put(draft, hidden, in: file, old, ours)
+        } catch {
+            // It holds what a later replacement may take away.
+            let new = [draft, hidden.path].first { FileStamp.ofFile($0).map(hidden.isNew) == true }
+            if let new { try? calls.remove(new) }
+            throw error
+        }
+    }
+
+    private func put(
+        _ draft: FilePath, _ hidden: HiddenFile, in file: FilePath, _ old: FileStamp, _ ours: FileStamp
+    ) throws -> Outcome {
+        let folder = file.removingLastComponent()
         guard !isBeingWritten(file), FileStamp.ofFile(file) == old else {
             try calls.remove(draft)
             return .changed
@@ -62,6 +76,46 @@ struct FileReplacement {
             return .replaced(placed(ours, at: file))
         }
         return try giveBack(hidden, to: file) ? .changed : .kept(hidden.path)
+    }
+
+    enum Removal: Hashable {
+        /// For good once the folder is synced.
+        case removed
+        /// It is another file by now, or is being written: as its writer left it.
+        case changed
+        /// As well; and an earlier file of another program did not get the name back. It is kept under this one.
+        case kept(FilePath)
+    }
+
+    /// Removes a file. It is renamed first: what takes its name at this very moment, or is written to it, stays.
+    /// - Parameter stamp: of the file that is to go.
+    /// - Throws: `Errno`.
+    func remove(_ file: FilePath, _ stamp: FileStamp) throws -> Removal {
+        guard try FileStatus.find(file)?.stamp == stamp, !isBeingWritten(file) else { return .changed }
+        let hidden = HiddenFile(in: file.removingLastComponent(), removing: stamp)
+        do {
+            try calls.rename(file, hidden.path)
+        } catch Errno.noSuchFileOrDirectory {
+            return .changed
+        }
+        if try removeOwn(hidden) { return .removed }
+        return try giveName(file, backTo: hidden) ? .changed : .kept(hidden.path)
+    }
+
+    /// - Returns: `false` when a later file has the name: that one stays.
+    private func giveName(_ file: FilePath, backTo hidden: HiddenFile) throws -> Bool {
+        do {
+            try calls.link(hidden.path, file)
+        } catch Errno.fileExists {
+            return false
+        } catch {
+            // Of a file system without second names (FAT).
+            guard try FileStatus.find(file) == nil else { return false }
+            try calls.rename(hidden.path, file)
+            return true
+        }
+        try calls.remove(hidden.path)
+        return true
     }
 
     // MARK: Exchanging
@@ -165,8 +219,17 @@ struct HiddenFile {
     private let new: Mark
 
     init(in folder: FilePath, old: FileStamp, new: FileStamp) {
-        (self.old, self.new) = (Mark(old), Mark(new))
-        path = folder.appending("\(Self.start)\(self.old.text)-\(self.new.text)\(Self.end)")
+        self.init(in: folder, old: Mark(old), new: Mark(new))
+    }
+
+    /// Of one that is to go, with nothing in its place.
+    init(in folder: FilePath, removing stamp: FileStamp) {
+        self.init(in: folder, old: Mark(stamp), new: .nothing)
+    }
+
+    private init(in folder: FilePath, old: Mark, new: Mark) {
+        (self.old, self.new) = (old, new)
+        path = folder.appending("\(Self.start)\(old.text)-\(new.text)\(Self.end)")
     }
 
     /// `nil` for other names.
@@ -207,8 +270,15 @@ struct HiddenFile {
         var size: Int64
         var modified: Int64
 
+        /// No file has it.
+        static let nothing = Mark(inode: 0, size: 0, modified: 0)
+
+        private init(inode: UInt64, size: Int64, modified: Int64) {
+            (self.inode, self.size, self.modified) = (inode, size, modified)
+        }
+
         init(_ stamp: FileStamp) {
-            (inode, size, modified) = (stamp.inode, stamp.size, stamp.modified)
+            self.init(inode: stamp.inode, size: stamp.size, modified: stamp.modified)
         }
 
         init?(_ parts: ArraySlice<Substring>) {
@@ -242,6 +312,8 @@ package struct FileRewriteCalls: Sendable {
     package var exchange: @Sendable (FilePath, FilePath) throws -> Bool = { try NewFile.exchange($0, $1) }
     /// rename(2)
     package var rename: @Sendable (FilePath, FilePath) throws -> Void = { try $0.rename(to: $1) }
+    /// link(2): takes a name only where nothing has it.
+    package var link: @Sendable (FilePath, FilePath) throws -> Void = { try $0.link(as: $1) }
     /// unlink(2)
     package var remove: @Sendable (FilePath) throws -> Void = { try $0.unlink() }
     /// fsync(2)

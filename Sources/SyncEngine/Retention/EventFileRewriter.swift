@@ -193,9 +193,11 @@ struct EventFileRewriter: Sendable {
     func removeEmptied(_ files: [(file: FilePath, stamp: FileStamp)]) -> [Result<Bool, any Error>] {
         var results = files.map { file, stamp in
             Result {
-                guard try scanner.stamp(of: file) == stamp, !scanner.isBeingWritten(file) else { return false }
-                try calls.remove(file)
-                return true
+                switch try replacement.remove(file, stamp) {
+                case .removed: return true
+                case .changed: return false
+                case .kept(let hidden): throw Self.changedTwice(hidden)
+                }
             }
         }
         let removed = files.indices.filter { (try? results[$0].get()) == true }
@@ -271,9 +273,12 @@ struct EventFileRewriter: Sendable {
         switch try replacement.replace(file, old, by: bytes) {
         case .replaced(let stamp): return stamp
         case .changed: throw Self.changed
-        case .kept(let hidden):
-            throw PhotoError(.changed, "the file changed twice at this moment; \(Self.advice) as \(hidden)")
+        case .kept(let hidden): throw Self.changedTwice(hidden)
         }
+    }
+
+    private static func changedTwice(_ hidden: FilePath) -> PhotoError {
+        PhotoError(.changed, "the file changed twice at this moment; \(advice) as \(hidden)")
     }
 
     private var replacement: FileReplacement {

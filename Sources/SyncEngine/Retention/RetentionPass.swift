@@ -134,7 +134,7 @@ package struct RetentionPass: Sendable {
     }
 
     /// Looks at the folders, so that what was not read yet is due too.
-    /// - Returns: files in which something cannot be told, which therefore keeps its text.
+    /// - Returns: files and galleries of which something cannot be told, which therefore keeps its text.
     package func takeIn() async throws -> [RetentionSummary.Issue] { try await intake?.takeIn() ?? [] }
 
     private func eachBatch(

@@ -170,6 +170,15 @@ extension Ledger {
         }
     }
 
+    /// Galleries of which the last scan has not seen all, and why.
+    package func unseenGalleries() throws(LedgerError) -> [LeftOutSummary.Item] {
+        try read("list galleries that were not seen as a whole") { db in
+            try db.activeFolders().filter { $0.kind == .gallery }.compactMap { folder in
+                folder.problem.map { LeftOutSummary.Item(path: folder.path, reason: $0) }
+            }
+        }
+    }
+
     /// Files of active galleries with elements that are no events, and those that cannot be read, as they were read last.
     /// Text in them is never due: nobody knows its time.
     package func unclearEventFiles() throws(LedgerError) -> [LeftOutSummary.Item] {

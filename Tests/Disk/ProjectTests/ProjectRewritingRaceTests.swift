@@ -152,8 +152,9 @@ import Testing
     @Test(arguments: [true, false])
     func `what a kill leaves of ours is removed`(isExchanged: Bool) throws {
         let old = text
-        let calls = calls(
+        var calls = calls(
             before: { _ in if !isExchanged { throw Killed() } }, after: { _ in throw Killed() })
+        calls.remove = { _ in throw Killed() }
         #expect(throws: ProjectListNotRewritten.self) { try remove(calls) }
         try bench.write("half", to: ".sync-agent-1f.tmp")
         #expect(try hidden().count == 2)

@@ -25,6 +25,10 @@ struct RetentionBench {
     var heedsWriters = false
     /// Whether a cleanup looks at the gallery before it begins.
     var looksFirst = true
+    /// Whether an agent of another process sees to the gallery meanwhile.
+    var isAgentAtWork = false
+    /// A folder below the gallery that cannot be read.
+    var unreadable: FilePath?
     /// Of a cleanup.
     var policy = ReducePolicy()
     /// Decode what is no JPEG.
@@ -107,7 +111,7 @@ struct RetentionBench {
 
     // MARK: The program
 
-    private var scanner: any TreeScanner { heedsWriters ? FileTreeScanner() : QuietScanner() }
+    private var scanner: any TreeScanner { heedsWriters ? FileTreeScanner() : QuietScanner(unreadable: unreadable) }
 
     /// Scans the gallery, and stores all that is due.
     func sync() async throws {
@@ -145,7 +149,8 @@ struct RetentionBench {
         let pass = SyncPass(
             folders: [folder], ledger: ledger, scanner: scanner, pool: pool, settle: .zero, time: time.source)
         return EventIntake(
-            pass: pass, ledger: LedgerQueue(ledger), scanner: scanner, reducer: PhotoFileReducer(pictures: pictures),
+            pass: isAgentAtWork ? nil : pass, ledger: LedgerQueue(ledger), scanner: scanner,
+            reducer: PhotoFileReducer(pictures: pictures),
             pool: pool)
     }
 
@@ -195,10 +200,17 @@ struct RetentionBench {
 /// The disk as it is, but that nobody writes to its files. Other tests of this process start programs, and between fork and
 /// exec each of those holds every file that is open for writing here.
 private struct QuietScanner: TreeScanner {
+    let unreadable: FilePath?
     private let scanner = FileTreeScanner()
 
     func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
-        try scanner.scan(root: root, from: start, visit: visit)
+        try scanner.scan(root: root, from: start) { folder in
+            guard folder.path != unreadable else {
+                let error = ScanError(.failed, path: root.pushing(folder.path), message: "input/output error")
+                return try visit(ScannedFolder(path: folder.path, files: [], error: error))
+            }
+            try visit(folder)
+        }
     }
 
     func stamp(of file: FilePath) throws(ScanError) -> FileStamp? { try scanner.stamp(of: file) }

@@ -117,6 +117,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["rename", "exchange"])
+    func `where a file cannot be replaced, no copy of it stays beside it`(call: String) async throws {
+        let bench = try RetentionBench()
+        try await Self.fill(bench)
+        let before = try bench.read("list.json")
+        var calls = FileRewriteCalls()
+        if call == "rename" {
+            calls.rename = { _, _ in throw Errno.ioError }
+        } else {
+            calls.exchange = { _, _ in throw Errno.ioError }
+        }
+        let summary = try await bench.cleanUp(calls: calls)
+        #expect(Set(summary.errors.named.map(\.event)).isSuperset(of: ["b", "c"]))
+        #expect(try bench.read("list.json") == before)
+        let hidden = try FileManager.default.contentsOfDirectory(atPath: bench.gallery.string).filter {
+            $0.first == "."
+        }
+        #expect(hidden == [])
+    }
+
     @Test func `where the folder cannot be synced, the text stays in its place`() async throws {
         let bench = try RetentionBench()
         try await Self.fill(bench)

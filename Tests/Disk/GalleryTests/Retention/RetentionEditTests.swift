@@ -195,4 +195,40 @@ import Testing
         #expect(summary.deleted == 0 && summary.errors.named.map(\.event) == ["e1"])
         #expect(try bench.read("one.json") == event)
     }
+
+    @Test(arguments: [false, true])
+    func `what takes the place of an emptied file at the very moment of its removal stays`(
+        isFollowed: Bool
+    ) async throws {
+        try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1)))]", to: "one.json")
+        try await bench.sync()
+        let (theirs, later) = ("[\(bench.event("e2", age: 10))]", "[\(bench.event("e3", age: 10))]")
+        let (file, other) = (bench.gallery.appending("one.json"), bench.gallery.appending("other"))
+        let system = FileRewriteCalls()
+        let putTheirs: @Sendable (FilePath) throws -> Void = { path in
+            guard path == file else { return }
+            try theirs.write(toFile: other.string, atomically: false, encoding: .utf8)
+            try system.rename(other, file)
+        }
+        var calls = system
+        calls.rename = { old, new in
+            try putTheirs(old)
+            try system.rename(old, new)
+        }
+        calls.remove = { path in
+            try putTheirs(path)
+            try system.remove(path)
+        }
+        calls.link = { old, new in
+            if isFollowed { try later.write(toFile: file.string, atomically: false, encoding: .utf8) }
+            try system.link(old, new)
+        }
+        let summary = try await bench.cleanUp(calls: calls)
+        #expect(try bench.read("one.json") == (isFollowed ? later : theirs))
+        let hidden = try FileManager.default.contentsOfDirectory(atPath: bench.gallery.string).filter {
+            $0 != "one.json"
+        }
+        #expect(try hidden.map(bench.read) == (isFollowed ? [theirs] : []))
+        #expect(summary.errors.named.map { $0.reason.contains(hidden.first ?? "") } == (isFollowed ? [true] : []))
+    }
 }

@@ -1,0 +1,49 @@
+import Foundation
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What could not be looked at is told: that nothing is due there is not known.
+@Suite struct UnseenGalleryTests {
+    private var bench: RetentionBench
+
+    init() throws {
+        bench = try RetentionBench()
+    }
+
+    @Test(arguments: [false, true])
+    mutating func `a folder that cannot be read is told, and its neighbours are cleaned`(
+        isAgentAtWork: Bool
+    ) async throws {
+        try bench.tree.makeFolder("gallery/sub")
+        try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1)))]", to: "one.json")
+        try bench.write("[\(bench.event("e2", photo: RetentionBench.photo(2)))]", to: "sub/two.json")
+        bench.unreadable = "sub"
+        if isAgentAtWork {
+            try await bench.sync()
+            bench.isAgentAtWork = true
+        }
+        #expect(try await bench.retention().preview(olderThan: 90).errors.named.map(\.file) == [bench.gallery])
+        let summary = try await bench.cleanUp()
+        #expect(summary.deleted == 1 && !bench.exists("one.json"))
+        #expect(try bench.read("sub/two.json").contains("e2"))
+        #expect(summary.errors.named.map(\.file) == [bench.gallery])
+        #expect(summary.errors.named.map { $0.reason.contains("gallery/sub: input/output error") } == [true])
+
+        bench.unreadable = nil
+        bench.isAgentAtWork = false
+        #expect(try await bench.cleanUp().errors.isEmpty)
+        #expect(!bench.exists("sub/two.json"))
+    }
+
+    @Test func `a gallery that is not there is told`() async throws {
+        try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1)))]", to: "one.json")
+        try await bench.sync()
+        try FileManager.default.moveItem(atPath: bench.gallery.string, toPath: bench.gallery.string + ".away")
+        let summary = try await bench.cleanUp()
+        #expect(summary.errors.named.map(\.file).contains(bench.gallery))
+        #expect(summary.deleted == 0)
+    }
+}
