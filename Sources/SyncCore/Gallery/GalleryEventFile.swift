@@ -43,9 +43,12 @@ package struct GalleryEventFile: Hashable, Sendable {
             }
         }
         if let damage = elements.damage {
-            let tail = bytes[(elements.elements.last?.upperBound ?? 0)...]
-            isEventFile = isEventFile || Self.mayHoldEvents(tail)
-            malformed.append(MalformedEvent(index: elements.elements.count, reason: "is damaged at \(damage)"))
+            let tail = (elements.elements.last?.upperBound ?? 0)..<bytes.count
+            isEventFile = isEventFile || Self.mayHoldEvents(bytes[tail])
+            malformed.append(
+                MalformedEvent(
+                    index: elements.elements.count, reason: "is damaged at \(damage)",
+                    holdsPhoto: ImageTrace.isIn(bytes, tail, except: nil)))
         }
         guard isEventFile else { return nil }
         self.elements = elements

@@ -15,7 +15,7 @@ package struct ImageTrace {
     private static let start = 512
 
     /// - Parameters:
-    ///   - element: of whole JSON.
+    ///   - element: of whole JSON, or a tail that is cut off.
     ///   - photo: what is left aside, within the quotes of one text.
     static func isIn(_ bytes: [UInt8], _ element: Range<Int>, except photo: Range<Int>?) -> Bool {
         var index = element.lowerBound

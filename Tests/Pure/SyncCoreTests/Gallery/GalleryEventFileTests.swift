@@ -117,6 +117,18 @@ import Testing
         #expect(found.malformed.map(\.description) == ["#2 is damaged at byte 105: the file ends"])
     }
 
+    @Test(arguments: [
+        (#"{"id":"e2","createdAt":17"#, false),
+        (#"{"id":"e2","photoData":"/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcG"#, true),
+        (#"{"id":"e2",,"photoData":"/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcG"}]"#, true),
+        (#"{"id":"e2","photoData":"\"#, false),
+    ])
+    func `a damaged tail tells whether a photo is in it, which is stored nowhere`(tail: String, holdsPhoto: Bool) throws
+    {
+        let found = try #require(file("[\(Self.event("")),\(tail)"))
+        #expect(found.malformed.map(\.holdsPhoto) == [holdsPhoto])
+    }
+
     @Test func `one event that is cut off is still known as one`() throws {
         let found = try #require(file(#"{"id":"e1","createdAt":1760948130,"photoData":"TWFuTW"#))
         #expect(found.events.isEmpty)
