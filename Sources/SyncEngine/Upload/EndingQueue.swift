@@ -23,10 +23,21 @@ final class EndingQueue: Sendable {
     private let state = Mutex(State())
     /// Called for each one that is written, in their order.
     private let onWritten: @Sendable (ClaimEnding) -> Void
+    /// Called when one could not be written: nobody may be adding or waiting, and the failure is told to whoever asks.
+    private let onFailure: @Sendable () -> Void
 
-    init(_ ledger: LedgerQueue, onWritten: @escaping @Sendable (ClaimEnding) -> Void) {
+    init(
+        _ ledger: LedgerQueue, onFailure: @escaping @Sendable () -> Void = {},
+        onWritten: @escaping @Sendable (ClaimEnding) -> Void
+    ) {
         self.ledger = ledger
+        self.onFailure = onFailure
         self.onWritten = onWritten
+    }
+
+    /// - Throws: ``LedgerError`` of an ending that could not be written.
+    func check() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
     /// After a failure: what was not written is forgotten, and writing begins anew.
@@ -94,6 +105,7 @@ final class EndingQueue: Sendable {
                 return state.waiters.filter { isOver($0.count) }
             }
             for waiter in waiters { waiter.continuation.resume(with: result) }
+            if case .failure = result { onFailure() }
         }
     }
 

@@ -84,7 +84,7 @@ package final class PhotoPipeline: Sendable {
         self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
-        endings = EndingQueue(ledger) { [state, gate, work, logger] ending in
+        endings = EndingQueue(ledger, onFailure: work.signal) { [state, gate, work, logger] ending in
             state.withLock { $0.noteCommitted(ending.claim, ending.outcome) }
             gate.endTrial(ending.claim.photoID)
             work.signal()
@@ -188,6 +188,8 @@ package final class PhotoPipeline: Sendable {
     private func nextGroup(_ mode: Mode) async throws -> [Claim]? {
         while true {
             try Task.checkCancellation()
+            // What was not written stays in hand for ever: nobody else may come to notice.
+            try endings.check()
             guard try await passGate(mode) else { return nil }
             if gate.isOnTrial {
                 await work.wait(atMost: nil, time: time)

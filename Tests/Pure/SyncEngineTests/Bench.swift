@@ -23,12 +23,16 @@ struct Bench {
     let work = Wakeup()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// - Parameter store: another one in front of ``memory``.
-    init(faults: [StoreFault] = [], through store: (any ObjectStore) -> any ObjectStore = { $0 }) throws {
+    /// - Parameters:
+    ///   - ledger: one that can be closed; else one in memory.
+    ///   - store: another one in front of ``memory``.
+    init(
+        faults: [StoreFault] = [], ledger: Ledger? = nil, through store: (any ObjectStore) -> any ObjectStore = { $0 }
+    ) throws {
         self.store = FaultyStore(store(memory), faults: faults)
         time = ManualTime()
-        ledger = try Ledger.inMemory()
-        folders = try ledger.register([
+        self.ledger = try ledger ?? Ledger.inMemory()
+        folders = try self.ledger.register([
             WatchedFolder(kind: .gallery, path: Self.gallery),
             WatchedFolder(kind: .vacations, path: Self.vacations),
             WatchedFolder(kind: .projects, path: Self.projects),

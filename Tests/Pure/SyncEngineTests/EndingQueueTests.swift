@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import SyncCore
 import SyncLedger
@@ -69,6 +70,24 @@ import Testing
         queue.reset()
         try await queue.write([])
         await #expect(throws: LedgerError.self) { try await queue.write([skipped(claim)]) }
+    }
+
+    @Test func `a run ends when the last ending cannot be written, and nobody adds another`() async throws {
+        let tree = try TemporaryTree()
+        let bench = try Bench(ledger: Ledger(at: tree.path("ledger.sqlite")))
+        bench.disk.write("text", to: Bench.gallery.appending("a.txt"))
+        try bench.scan()
+        let gate = DispatchSemaphore(value: 0)
+        bench.disk.onExamine { _ in gate.wait() }
+        let pipeline = try bench.makePipeline()
+        let run = Task { try await pipeline.run(.untilDone(patience: .zero)) }
+        // The queue has nothing more: the end of what is in hand is all that is waited for.
+        _ = try await eventually("the queue was asked once more") {
+            pipeline.state.withLock { $0.inHand.isEmpty || $0.isFlowing } ? nil : true
+        }
+        try bench.ledger.close()
+        gate.signal()
+        await #expect(throws: LedgerError.self) { try await run.value }
     }
 
     @Test func `a photo that is claimed anew before its first end is noted stays in hand`() throws {
