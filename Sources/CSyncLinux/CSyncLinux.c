@@ -50,6 +50,10 @@ int32_t CSyncLinux_Exchange(const char *one, const char *other) {
     return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0 ? 0 : errno;
 }
 
+int32_t CSyncLinux_RenameIfFree(const char *old_name, const char *new_name) {
+    return renameat2(AT_FDCWD, old_name, AT_FDCWD, new_name, RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
 int32_t CSyncLinux_TakeReadLease(int32_t descriptor) {
     return fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0 ? 0 : errno;
 }

@@ -57,6 +57,11 @@ extern const int32_t CSyncLinux_CurrentFolder;
 /// Returns 0, or an errno; ENOSYS, EINVAL or ENOTSUP where kernel or file system cannot.
 int32_t CSyncLinux_Exchange(const char *_Nonnull one, const char *_Nonnull other);
 
+/// Gives a file another name, unless something has that: renameat2(2), RENAME_NOREPLACE.
+///
+/// Returns 0, or an errno; EEXIST where something has the name, ENOSYS, EINVAL or ENOTSUP where kernel or file system cannot.
+int32_t CSyncLinux_RenameIfFree(const char *_Nonnull old_name, const char *_Nonnull new_name);
+
 /// Takes a read lease on an open file without waiting: fcntl(2), F_SETLEASE with F_RDLCK.
 ///
 /// Returns 0, or an errno; EAGAIN while some process has the file open for writing.

@@ -42,15 +42,15 @@ package struct GalleryEventFile: Hashable, Sendable {
                 malformed.append(MalformedEvent(index: index, reason: flaw.text, holdsPhoto: holdsPhoto))
             }
         }
+        let tail = (elements.elements.last?.upperBound ?? 0)..<bytes.count
+        if elements.damage != nil { isEventFile = isEventFile || Self.mayHoldEvents(bytes[tail]) }
+        guard isEventFile else { return nil }
         if let damage = elements.damage {
-            let tail = (elements.elements.last?.upperBound ?? 0)..<bytes.count
-            isEventFile = isEventFile || Self.mayHoldEvents(bytes[tail])
             malformed.append(
                 MalformedEvent(
                     index: elements.elements.count, reason: "is damaged at \(damage)",
-                    holdsPhoto: ImageTrace.isIn(bytes, tail, except: nil)))
+                    holdsPhoto: ImageTrace.isIn(damaged: bytes, tail)))
         }
-        guard isEventFile else { return nil }
         self.elements = elements
         self.events = events
         self.malformed = malformed

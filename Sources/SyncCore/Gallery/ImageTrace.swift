@@ -14,8 +14,13 @@ package struct ImageTrace {
     /// Characters of a text from which its first bytes are read.
     private static let start = 512
 
+    /// As ``isIn(_:_:except:)``, of what is no JSON any more: a quote may be missing, so that texts begin where others end.
+    static func isIn(damaged bytes: [UInt8], _ rest: Range<Int>) -> Bool {
+        holdsDataURL(bytes[rest]) || holdsEncodedData(bytes[rest]) || isIn(bytes, rest, except: nil)
+    }
+
     /// - Parameters:
-    ///   - element: of whole JSON, or a tail that is cut off.
+    ///   - element: of whole JSON, or cut off.
     ///   - photo: what is left aside, within the quotes of one text.
     static func isIn(_ bytes: [UInt8], _ element: Range<Int>, except photo: Range<Int>?) -> Bool {
         var index = element.lowerBound

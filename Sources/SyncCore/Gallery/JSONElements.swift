@@ -307,7 +307,10 @@ extension JSONObject {
 
     package func string(_ name: StaticString) -> String? { value(name).flatMap(string) }
 
-    package func integer(_ name: StaticString) -> Int64? { value(name).flatMap(number).flatMap { Int64($0) } }
+    /// Also one that a tool has written with a point or an exponent.
+    package func integer(_ name: StaticString) -> Int64? {
+        value(name).flatMap(number).flatMap { Int64($0) ?? Double($0).flatMap { Int64(exactly: $0) } }
+    }
 
     /// A time as of RFC 3339, to the second.
     package func date(_ name: StaticString) -> Date? { string(name).flatMap { try? Date($0, strategy: .iso8601) } }

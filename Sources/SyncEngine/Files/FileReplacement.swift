@@ -59,12 +59,12 @@ struct FileReplacement {
         try calls.rename(draft, hidden.path)
         guard try exchange(hidden, file, old) else { return .changed }
         // What has the hidden name now was in place until a moment ago.
-        guard let stamp = hidden.stamp else {
+        guard let found = try FileStatus.find(hidden.path) else {
             // Renamed into the place, where the two could not be exchanged.
             try calls.syncFolder(folder)
             return .replaced(placed(ours, at: file))
         }
-        if hidden.isOld(stamp), !isBeingWritten(hidden.path) {
+        if found.kind == .file, hidden.isOld(found.stamp), !isBeingWritten(hidden.path) {
             do {
                 try calls.syncFolder(folder)
             } catch {
@@ -99,23 +99,8 @@ struct FileReplacement {
             return .changed
         }
         if try removeOwn(hidden) { return .removed }
-        return try giveName(file, backTo: hidden) ? .changed : .kept(hidden.path)
-    }
-
-    /// - Returns: `false` when a later file has the name: that one stays.
-    private func giveName(_ file: FilePath, backTo hidden: HiddenFile) throws -> Bool {
-        do {
-            try calls.link(hidden.path, file)
-        } catch Errno.fileExists {
-            return false
-        } catch {
-            // Of a file system without second names (FAT).
-            guard try FileStatus.find(file) == nil else { return false }
-            try calls.rename(hidden.path, file)
-            return true
-        }
-        try calls.remove(hidden.path)
-        return true
+        // Where a later one has the name, that one stays.
+        return try calls.renameIfFree(hidden.path, file) ? .changed : .kept(hidden.path)
     }
 
     // MARK: Exchanging
@@ -165,8 +150,10 @@ struct FileReplacement {
 
     /// - Returns: `false` when it is a file of another program.
     func removeOwn(_ hidden: HiddenFile) throws -> Bool {
-        guard let stamp = hidden.stamp else { return true }
-        guard hidden.isNew(stamp) || hidden.isOld(stamp) && !isBeingWritten(hidden.path) else { return false }
+        guard let found = try FileStatus.find(hidden.path) else { return true }
+        guard found.kind == .file,
+            hidden.isNew(found.stamp) || hidden.isOld(found.stamp) && !isBeingWritten(hidden.path)
+        else { return false }
         try calls.remove(hidden.path)
         return true
     }
@@ -312,8 +299,9 @@ package struct FileRewriteCalls: Sendable {
     package var exchange: @Sendable (FilePath, FilePath) throws -> Bool = { try NewFile.exchange($0, $1) }
     /// rename(2)
     package var rename: @Sendable (FilePath, FilePath) throws -> Void = { try $0.rename(to: $1) }
-    /// link(2): takes a name only where nothing has it.
-    package var link: @Sendable (FilePath, FilePath) throws -> Void = { try $0.link(as: $1) }
+    /// renameat2(2), RENAME_NOREPLACE
+    /// - Returns: `false` where something has the name.
+    package var renameIfFree: @Sendable (FilePath, FilePath) throws -> Bool = { try NewFile.renameIfFree($0, $1) }
     /// unlink(2)
     package var remove: @Sendable (FilePath) throws -> Void = { try $0.unlink() }
     /// fsync(2)

@@ -32,8 +32,7 @@ package struct EventIntake: Sendable {
         self.work = work
     }
 
-    /// - Returns: files in which something cannot be told, and galleries that could not be looked at as a whole: what is there
-    ///   keeps its text.
+    /// - Returns: files in which something cannot be told, which therefore keeps its text.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func takeIn() async throws -> [RetentionSummary.Issue] {
         if let pass {
@@ -41,12 +40,7 @@ package struct EventIntake: Sendable {
             if queued > 0 { work?.signal() }
         }
         let unread = try await ledger { try $0.unreadEventFiles() }
-        // Of this look, or of the agent's last one.
-        var issues = try await ledger { try $0.unseenGalleries() }.map { gallery in
-            RetentionSummary.Issue(
-                event: "-", file: gallery.path, reason: "what could not be looked at keeps its text (\(gallery.reason))"
-            )
-        }
+        var issues: [RetentionSummary.Issue] = []
         // One file in memory at a time.
         for claim in unread {
             guard let reason = try await pool.run({ try read(claim) }) else { continue }

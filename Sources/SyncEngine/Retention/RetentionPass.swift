@@ -135,7 +135,18 @@ package struct RetentionPass: Sendable {
 
     /// Looks at the folders, so that what was not read yet is due too.
     /// - Returns: files and galleries of which something cannot be told, which therefore keeps its text.
-    package func takeIn() async throws -> [RetentionSummary.Issue] { try await intake?.takeIn() ?? [] }
+    package func takeIn() async throws -> [RetentionSummary.Issue] {
+        guard let intake else { return [] }
+        let unclear = try await intake.takeIn()
+        // By this look, or by the last one of an agent that is at work.
+        let unseen = try await ledger { [folders] in try $0.unseenGalleries(of: folders) }
+        return unclear
+            + unseen.map { gallery in
+                RetentionSummary.Issue(
+                    event: "-", file: gallery.path,
+                    reason: "what could not be looked at keeps its text (\(gallery.reason))")
+            }
+    }
 
     private func eachBatch(
         olderThan days: Int, _ work: ([DueEvent], inout RetentionSummary) async throws -> Void

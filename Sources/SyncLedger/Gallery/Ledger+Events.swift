@@ -170,11 +170,15 @@ extension Ledger {
         }
     }
 
-    /// Galleries of which the last scan has not seen all, and why.
-    package func unseenGalleries() throws(LedgerError) -> [LeftOutSummary.Item] {
+    /// Galleries of which the last scan has not seen all, and why; also those that no scan has come to yet.
+    /// - Parameter galleries: absolute.
+    package func unseenGalleries(of galleries: [FilePath]) throws(LedgerError) -> [LeftOutSummary.Item] {
         try read("list galleries that were not seen as a whole") { db in
-            try db.activeFolders().filter { $0.kind == .gallery }.compactMap { folder in
-                folder.problem.map { LeftOutSummary.Item(path: folder.path, reason: $0) }
+            let known = try db.activeFolders()
+            return galleries.compactMap { path in
+                let folder = known.first { $0.path == path }
+                let reason = folder?.problem ?? (folder?.scannedAt == nil ? "nobody has looked at it yet" : nil)
+                return reason.map { LeftOutSummary.Item(path: path, reason: $0) }
             }
         }
     }

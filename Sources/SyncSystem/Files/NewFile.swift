@@ -298,6 +298,29 @@ extension NewFile {
         guard code.rawValue == 0 else { throw code }
         return true
     }
+
+    /// Gives a file another name, unless something has that (renameat2(2), RENAME_NOREPLACE). Where a file system cannot do
+    /// so in one step, the file has both names for a moment.
+    /// - Returns: `false`, with nothing changed, when something has the name.
+    /// - Throws: `Errno`.
+    package static func renameIfFree(_ old: FilePath, _ new: FilePath) throws(Errno) -> Bool {
+        let code = Errno(
+            rawValue: old.withPlatformString { old in new.withPlatformString { CSyncLinux_RenameIfFree(old, $0) } })
+        switch code {
+        case _ where code.rawValue == 0: return true
+        case .fileExists: return false
+        case .noFunction, .invalidArgument, .notSupported: break
+        default: throw code
+        }
+        do {
+            try old.link(as: new)
+        } catch {
+            guard error == .fileExists else { throw error }
+            return false
+        }
+        try old.unlink()
+        return true
+    }
 }
 
 // MARK: - Hidden files that nobody will go on from

@@ -148,7 +148,7 @@ struct LocalStoreTests {
     }
 
     @Test(arguments: [
-        (#""size" : 1"#, #""restore" : null, "size" : 1"#),
+        (#""size" : 1"#, #""size" : 1.0"#), (#""size" : 1"#, #""restore" : null, "size" : 1"#),
         (#""size" : 1"#, #""of a later version" : [{}], "size" : 1"#),
         ("{\n", "\n { "), (#""photo.dat""#, #""photo\u002edat""#),
     ])

@@ -72,6 +72,7 @@ import Testing
         calls.write = { bytes, new, model in try step { try system.write(bytes, new, model) } }
         calls.exchange = { one, other in try step { try system.exchange(one, other) } }
         calls.rename = { one, other in try step { try system.rename(one, other) } }
+        calls.renameIfFree = { one, other in try step { try system.renameIfFree(one, other) } }
         calls.remove = { file in try step { try system.remove(file) } }
         calls.syncFolder = { folder in try step { try system.syncFolder(folder) } }
         return calls

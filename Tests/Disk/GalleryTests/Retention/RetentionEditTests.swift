@@ -219,9 +219,9 @@ import Testing
             try putTheirs(path)
             try system.remove(path)
         }
-        calls.link = { old, new in
+        calls.renameIfFree = { old, new in
             if isFollowed { try later.write(toFile: file.string, atomically: false, encoding: .utf8) }
-            try system.link(old, new)
+            return try system.renameIfFree(old, new)
         }
         let summary = try await bench.cleanUp(calls: calls)
         #expect(try bench.read("one.json") == (isFollowed ? later : theirs))
@@ -230,5 +230,23 @@ import Testing
         }
         #expect(try hidden.map(bench.read) == (isFollowed ? [theirs] : []))
         #expect(summary.errors.named.map { $0.reason.contains(hidden.first ?? "") } == (isFollowed ? [true] : []))
+    }
+
+    @Test func `a link that takes the place of an emptied file at that moment stays`() async throws {
+        try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1)))]", to: "one.json")
+        try await bench.sync()
+        let file = bench.gallery.appending("one.json")
+        let system = FileRewriteCalls()
+        var calls = system
+        calls.rename = { old, new in
+            if old == file {
+                try system.remove(file)
+                try FileManager.default.createSymbolicLink(atPath: file.string, withDestinationPath: "elsewhere.json")
+            }
+            try system.rename(old, new)
+        }
+        try await bench.cleanUp(calls: calls)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.string) == "elsewhere.json")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.gallery.string) == ["one.json"])
     }
 }

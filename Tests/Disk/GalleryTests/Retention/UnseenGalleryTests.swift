@@ -46,4 +46,13 @@ import Testing
         #expect(summary.errors.named.map(\.file).contains(bench.gallery))
         #expect(summary.deleted == 0)
     }
+
+    @Test mutating func `a gallery that the agent has not come to yet is told`() async throws {
+        try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1)))]", to: "one.json")
+        bench.isAgentAtWork = true
+        let summary = try await bench.cleanUp()
+        #expect(summary.errors.named.map(\.file) == [bench.gallery])
+        #expect(summary.errors.named.map { $0.reason.contains("nobody has looked at it yet") } == [true])
+        #expect(bench.exists("one.json"))
+    }
 }

@@ -117,11 +117,16 @@ import Testing
         #expect(found.malformed.map(\.description) == ["#2 is damaged at byte 105: the file ends"])
     }
 
+    private static let photo = "/9j/4AAQSkZJRgABAQ" + String(repeating: "kq8Zx3Vb", count: 40)
+
     @Test(arguments: [
         (#"{"id":"e2","createdAt":17"#, false),
         (#"{"id":"e2","photoData":"/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcG"#, true),
         (#"{"id":"e2",,"photoData":"/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcG"}]"#, true),
         (#"{"id":"e2","photoData":"\"#, false),
+        (#"{"id":"e2","title":"the 10" one","photoData":"\#(Self.photo)"}]"#, true),
+        (#"{"id":"e2","photoData":\#(Self.photo)"}]"#, true),
+        (#"{"id":"e2","title":"the 10" one","photoData":"short"}]"#, false),
     ])
     func `a damaged tail tells whether a photo is in it, which is stored nowhere`(tail: String, holdsPhoto: Bool) throws
     {
