@@ -20,7 +20,9 @@ struct ArchiveServices: Sendable {
         let installation = workspace.installation
         let ledger = await Self.openLedger(workspace)
         store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
-        list = ArchiveListing(store: store, keys: try KeyLayout(user: installation.settings.user))
+        list = ArchiveListing(
+            store: store, keys: try KeyLayout(user: installation.settings.user),
+            index: ledger.map { ArchiveIndex(ledger: $0, time: workspace.time) })
         let share = installation.settings.share
         book =
             try await ledger?({ try $0.profileBook(share) })

@@ -1,4 +1,6 @@
+import FoundationEssentials
 package import SyncCore
+package import SyncLedger
 
 /// A page of archived photos.
 package struct ArchivePage: Hashable, Sendable {
@@ -15,9 +17,10 @@ package struct ArchivePage: Hashable, Sendable {
 /// What it costs: a store lists keys in byte order, which is by profile first, and cannot begin with the newest month. So
 /// the keys are listed once, a thousand a request, below the longest prefix that the filter allows. A listing tells
 /// neither when an event was created nor of which type it is: all photos of the months that a page reaches into are asked
-/// for one by one (HEAD). With 10,000 photos of 20 months, a page of 50 takes 10 LIST and 500 HEAD requests, which is
-/// $0.0003 by Amazon's prices; with a profile and a month, 1 LIST and that month's HEADs. A type that is rare reaches into
-/// many months. Memory: the keys, and what is known of the page and of one month.
+/// for one by one (HEAD), unless the ``ArchiveIndex`` knows them. With 10,000 photos of 20 months, a page of 50 takes 10 LIST
+/// and 500 HEAD requests, which is $0.0003 by Amazon's prices, and only the 10 LIST the next time; with a profile and a
+/// month, 1 LIST and that month's HEADs. A type that is rare reaches into many months. Memory: what a listing tells of each
+/// photo, and what is known of the page and of one month.
 package struct ArchiveListing: Sendable {
     /// No photo has the key after which a page was to begin.
     package struct UnknownPhoto: Error, CustomStringConvertible {
@@ -30,13 +33,22 @@ package struct ArchiveListing: Sendable {
     private static let headsInFlight = 8
     private static let progressStep = 200
 
+    private struct Listed {
+        let place: ArchivedPhotoPlace
+        let info: ObjectInfo
+    }
+
     private let store: any ReadableStore
     private let keys: KeyLayout
+    private let index: ArchiveIndex?
 
-    /// - Parameter store: with retries.
-    package init(store: any ReadableStore, keys: KeyLayout) {
+    /// - Parameters:
+    ///   - store: with retries.
+    ///   - index: `nil` where there is no ledger.
+    package init(store: any ReadableStore, keys: KeyLayout, index: ArchiveIndex?) {
         self.store = store
         self.keys = keys
+        self.index = index
     }
 
     /// - Parameters:
@@ -54,11 +66,11 @@ package struct ArchiveListing: Sendable {
         var problems = listProblems
         var photos: [ArchivedGalleryPhoto] = []
         var seen = 0
-        for (month, places) in months {
+        for (month, listed) in months {
             if photos.count == limit, filter.acceptsAll(of: month) {
                 return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
             }
-            let found = try await look(at: places, &seen, &problems, progress)
+            let found = try await look(at: listed, &seen, &problems, progress)
                 .filter { filter.accepts($0) && start?.precedes($0) ?? true }
                 .sorted { $0.precedes($1) }
             let room = limit - photos.count
@@ -78,47 +90,104 @@ package struct ArchiveListing: Sendable {
     /// The newest month first.
     private func months(
         _ filter: ArchiveFilter, notAfter newest: CalendarDay?
-    ) async throws -> ([(CalendarDay, [ArchivedPhotoPlace])], [ObjectProblem]) {
-        var months: [CalendarDay: [ArchivedPhotoPlace]] = [:]
+    ) async throws -> ([(CalendarDay, [Listed])], [ObjectProblem]) {
+        var months: [CalendarDay: [Listed]] = [:]
         var problems: [ObjectProblem] = []
         for prefix in filter.prefixes(in: keys) {
+            var there: Set<ObjectKey> = []
             for try await page in store.listing(prefix: prefix) {
                 problems += page.problems.filter { problem in
                     ArchivedPhotoPlace(problem.key, of: keys).map(filter.mayAccept) ?? false
                 }
+                if index != nil { there.formUnion(page.objects.map(\.key)) }
                 for object in page.objects {
                     guard let place = ArchivedPhotoPlace(object.key, of: keys), filter.mayAccept(place),
                         newest.map({ place.month <= $0 }) ?? true
                     else { continue }
-                    months[place.month, default: []].append(place)
+                    months[place.month, default: []].append(Listed(place: place, info: object))
                 }
             }
+            await index?.drop(below: prefix, but: there)
         }
         return (months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }, problems)
     }
 
     /// What was deleted since it was listed is left out; what cannot be looked at stops nothing.
     private func look(
-        at places: [ArchivedPhotoPlace], _ seen: inout Int, _ problems: inout [ObjectProblem], _ progress: (Int) -> Void
+        at listed: [Listed], _ seen: inout Int, _ problems: inout [ObjectProblem], _ progress: (Int) -> Void
     ) async throws -> [ArchivedGalleryPhoto] {
         var memories: [ArchivedGalleryPhoto] = []
-        for first in stride(from: 0, to: places.count, by: Self.progressStep) {
-            let some = Array(places[first..<min(first + Self.progressStep, places.count)])
-            let found: [(ArchivedGalleryPhoto?, ObjectProblem?)] = try await some.concurrently(Self.headsInFlight) {
-                place in
-                do {
-                    return (try await store.head(place.key).map { ArchivedGalleryPhoto($0, at: place) }, nil)
-                } catch let error as StoreError where !error.concernsWholeStore {
-                    return (nil, ObjectProblem(key: place.key, error: error))
+        for first in stride(from: 0, to: listed.count, by: Self.progressStep) {
+            let some = Array(listed[first..<min(first + Self.progressStep, listed.count)])
+            let known = await known(some)
+            let asked: [(Listed, ObjectInfo?, ObjectProblem?)] = try await some.filter { known[$0.place.key] == nil }
+                .concurrently(Self.headsInFlight) { photo in
+                    do {
+                        return (photo, try await store.head(photo.place.key), nil)
+                    } catch let error as StoreError where !error.concernsWholeStore {
+                        return (photo, nil, ObjectProblem(key: photo.place.key, error: error))
+                    }
                 }
+            let told = asked.compactMap { photo, told, _ in told.map { (photo, $0) } }
+            await index?.note(told.map { (listed: $0.info, told: $1) })
+            memories += some.compactMap { photo in
+                known[photo.place.key].map { ArchivedGalleryPhoto($0, at: photo.place) }
             }
-            memories += found.compactMap(\.0)
-            problems += found.compactMap(\.1)
+            memories += told.map { ArchivedGalleryPhoto($1, at: $0.place) }
+            problems += asked.compactMap(\.2)
             seen += some.count
             progress(seen)
         }
         return memories
     }
+
+    /// As `head` would tell of them.
+    private func known(_ listed: [Listed]) async -> [ObjectKey: ObjectInfo] {
+        guard let index else { return [:] }
+        let known = await index.known(listed.map(\.info).filter(store.listingTellsAccess))
+        return Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// What archived photos told of themselves when they were asked last. Who lists them again asks only for what has changed
+/// since, and for what has a title: of an event's text nothing is kept here.
+///
+/// It is a help. What the ledger can neither read nor note at the moment is asked of the store; whatever is wrong with the
+/// file, others meet it too, and tell.
+package struct ArchiveIndex: Sendable {
+    /// Seconds. Whoever changes an object twice within one leaves the same time, and may leave the same mark.
+    private static let settled: TimeInterval = 60
+
+    private let ledger: LedgerQueue
+    private let time: TimeSource
+
+    package init(ledger: LedgerQueue, time: TimeSource) {
+        self.ledger = ledger
+        self.time = time
+    }
+
+    fileprivate func known(_ listed: [ObjectInfo]) async -> [ObjectInfo] {
+        (try? await ledger { try $0.notedArchive(listed) }) ?? []
+    }
+
+    fileprivate func note(_ photos: [(listed: ObjectInfo, told: ObjectInfo)]) async {
+        let now = time.now()
+        let settled = photos.filter { isSame($0.listed, $0.told, at: now) }
+        try? await ledger { try $0.noteArchive(settled) }
+    }
+
+    fileprivate func drop(below prefix: String, but keys: Set<ObjectKey>) async {
+        try? await ledger { try $0.dropArchiveNotes(below: prefix, but: keys) }
+    }
+
+    /// Whether both tell of one version, and no later one can be taken for it. The head of a reply has whole seconds.
+    private func isSame(_ listed: ObjectInfo, _ told: ObjectInfo, at now: Date) -> Bool {
+        guard let etag = listed.etag, let modified = listed.modified, let seen = told.modified else { return false }
+        return etag == told.etag && Self.second(modified) == Self.second(seen)
+            && now.timeIntervalSince(modified) > Self.settled
+    }
+
+    private static func second(_ date: Date) -> Double { date.timeIntervalSince1970.rounded(.down) }
 }
 
 /// Which archived photos are meant.

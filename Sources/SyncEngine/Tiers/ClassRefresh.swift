@@ -210,8 +210,7 @@ package struct ObjectStateQuery: Sendable {
         // Pages lose keys on some servers, so that what a listing leaves out is asked for by name.
         let unanswered = keys.filter { key in
             guard case .found(let info) = findings[key] else { return true }
-            if info.storageClass == .intelligentTiering { return true }
-            return telling && info.storageClass.isArchive && info.restore == .none && !listsTellRestores
+            return telling ? !store.listingTellsAccess(to: info) : info.storageClass == .intelligentTiering
         }
         for (key, finding) in try await heads(unanswered.sorted()) { findings[key] = finding }
         return findings
@@ -263,5 +262,14 @@ package struct ObjectStateQuery: Sendable {
         let shared = zip(first, last).prefix { $0 == $1 }.map(\.0)
         guard let slash = shared.lastIndex(of: UInt8(ascii: "/")) else { return "" }
         return String(decoding: shared[...slash], as: UTF8.self)
+    }
+}
+
+extension ReadableStore {
+    /// Whether what a listing tells of an object says if it can be read now: not of one that may be in an archive tier of
+    /// INTELLIGENT_TIERING, nor of one whose restore the listing may leave out.
+    func listingTellsAccess(to info: ObjectInfo) -> Bool {
+        if info.storageClass == .intelligentTiering { return false }
+        return !info.storageClass.isArchive || info.restore != .none || capabilities.restoresInLists == true
     }
 }

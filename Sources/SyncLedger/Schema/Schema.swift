@@ -63,6 +63,7 @@ enum Schema {
         (MergeAnnouncementSchema.name, running(MergeAnnouncementSchema.all)),
         (FilterSchema.name, running(FilterSchema.all)),
         (UntoldSchema.name, running(UntoldSchema.all)),
+        (ArchiveNoteSchema.name, running(ArchiveNoteSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -68,7 +68,8 @@ import Testing
                         MetadataName.originalCreatedAt: "2025-03-\(10 + index)T08:00:00Z",
                     ]), condition: .ifAbsent)
         }
-        return try await ArchiveListing(store: bench.store.memory, keys: keys).page(ArchiveFilter(), limit: nil).photos
+        return try await ArchiveListing(store: bench.store.memory, keys: keys, index: nil)
+            .page(ArchiveFilter(), limit: nil).photos
     }
 
     private func download() -> ArchiveDownload {

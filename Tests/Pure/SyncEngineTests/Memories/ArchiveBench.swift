@@ -6,16 +6,19 @@ import SyncTestSupport
 
 /// An archive in memory, as cleanups leave it.
 struct ArchiveBench {
-    let memory = InMemoryStore()
+    let time = ManualTime()
+    let memory: InMemoryStore
     let store: FaultyStore
     let keys: KeyLayout
+    var index: ArchiveIndex?
 
-    init() throws {
+    init(restoresInLists: Bool = true) throws {
+        memory = InMemoryStore(now: time.source.now, restoresInLists: restoresInLists)
         store = FaultyStore(memory)
         keys = try KeyLayout(user: "ana")
     }
 
-    var list: ArchiveListing { ArchiveListing(store: store, keys: keys) }
+    var list: ArchiveListing { ArchiveListing(store: store, keys: keys, index: index) }
 
     static func date(_ text: String) throws -> Date { try Date(text, strategy: .iso8601) }
 

@@ -1,0 +1,89 @@
+import FoundationEssentials
+import GRDB
+package import SyncCore
+
+/// A migration: what the store told of archived photos of events. It has shipped when you read this: see ``Schema``.
+///
+/// Nothing in here may hold text of an event, as in ``GallerySchema``.
+enum ArchiveNoteSchema {
+    static let name = "what archived photos tell of themselves"
+
+    // `etag` and `modified` are of a listing: the rest was told by this version of the object. What begins with `meta_` is
+    // as it stands in its metadata; NULL: it does not.
+    static let all = [
+        """
+        CREATE TABLE archive_notes (
+            key TEXT PRIMARY KEY,
+            etag TEXT NOT NULL,
+            modified INTEGER NOT NULL,
+            content_type TEXT,
+            meta_event_id TEXT,
+            meta_type TEXT,
+            meta_created_at TEXT,
+            meta_archived_at TEXT,
+            meta_sha256 TEXT,
+            meta_width TEXT,
+            meta_height TEXT
+        ) STRICT, WITHOUT ROWID
+        """
+    ]
+}
+
+/// What archived photos told of themselves, so that the store need not be asked for each of them again. It is a help and no
+/// record: who cannot read or write it asks the store.
+extension Ledger {
+    /// In the order of the columns that begin with `meta_`. No title is among them: it is text of an event.
+    private static let metadata = [
+        MetadataName.eventID, MetadataName.eventType, MetadataName.originalCreatedAt, MetadataName.archivedAt,
+        MetadataName.sha256, MetadataName.width, MetadataName.height,
+    ]
+
+    /// Photos as `head` told of them, as far as they are known and are still what they were then.
+    /// - Parameter listed: as a listing tells of them now, from which class, restore and size are taken.
+    package func notedArchive(_ listed: [ObjectInfo]) throws(LedgerError) -> [ObjectInfo] {
+        try read("look up archived photos") { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT * FROM archive_notes WHERE key = ? AND etag = ? AND modified = ?")
+            return try listed.compactMap { info in
+                guard let etag = info.etag, let modified = info.modified?.milliseconds,
+                    let row = try Row.fetchOne(statement, arguments: [info.key.rawValue, etag, modified])
+                else { return nil }
+                var noted = info
+                noted.contentType = row[3]
+                for (index, name) in Self.metadata.enumerated() { noted.metadata[name] = row[4 + index] }
+                return noted
+            }
+        }
+    }
+
+    /// Notes what `head` told of photos. One with a title is left out.
+    /// - Parameter photos: beside each, what a listing just before told of the same version.
+    package func noteArchive(_ photos: [(listed: ObjectInfo, told: ObjectInfo)]) throws(LedgerError) {
+        if photos.isEmpty { return }
+        try write("note archived photos") { db in
+            for (listed, told) in photos where told.metadata[MetadataName.taskTitle] == nil {
+                guard let etag = listed.etag, let modified = listed.modified?.milliseconds else { continue }
+                try db.run(
+                    "INSERT OR REPLACE INTO archive_notes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [told.key.rawValue, etag, modified, told.contentType]
+                        + StatementArguments(Self.metadata.map { told.metadata[$0] }))
+            }
+        }
+    }
+
+    /// Drops what is known of photos that are gone.
+    /// - Parameters:
+    ///   - prefix: below which all were listed.
+    ///   - keys: of those that are there.
+    package func dropArchiveNotes(below prefix: String, but keys: Set<ObjectKey>) throws(LedgerError) {
+        let range = KeyRange(prefix: prefix, after: nil)
+        let gone = try read("look up archived photos") { db in
+            try db.texts("SELECT key FROM archive_notes WHERE \(KeyRange.condition)", [range.from, range.to])
+                .filter { try !keys.contains(ObjectKey($0)) }
+        }
+        if gone.isEmpty { return }
+        try write("drop notes of archived photos") { db in
+            for key in gone { try db.run("DELETE FROM archive_notes WHERE key = ?", [key]) }
+        }
+    }
+}
