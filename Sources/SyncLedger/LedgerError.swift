@@ -79,8 +79,10 @@ extension LedgerError {
 
     private static func meaning(of extended: Int32) -> (code: Code, reason: String) {
         let full = "the disk is full; free some space and start it again (a running agent goes on by itself)"
-        // The -shm file is grown by writing zeros: when that fails, the disk has no room for it.
-        if extended == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue { return (.noSpace, full) }
+        // The -shm file is grown by writing zeros: when that fails, the disk has no room for it, or fails itself.
+        if extended == ResultCode.SQLITE_IOERR_SHMSIZE.rawValue {
+            return (.noSpace, "the disk is full, or it fails; free some space, look at the drive, and start it again")
+        }
         switch ResultCode(rawValue: extended).primaryResultCode {
         case .SQLITE_FULL:
             return (.noSpace, full)

@@ -18,14 +18,14 @@ struct ArchiveServices: Sendable {
 
     init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
-        let ledger = await Self.openLedger(workspace)
+        let share = installation.settings.share
+        let (ledger, known) = await Self.openLedger(workspace) { try $0.profileBook(share) }
         store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
         list = ArchiveListing(
             store: store, keys: try KeyLayout(user: installation.settings.user),
             index: ledger.map { ArchiveIndex(ledger: $0, time: workspace.time) })
-        let share = installation.settings.share
         book =
-            try await ledger?({ try $0.profileBook(share) })
+            known
             ?? ProfileBook(
                 [], phones: LibPhoneNumbers(), region: share.phoneRegion,
                 // Without a ledger nothing was ever given one here.
@@ -56,13 +56,16 @@ struct ArchiveServices: Sendable {
         }
     }
 
-    private static func openLedger(_ workspace: Workspace) async -> LedgerQueue? {
-        guard workspace.installation.hasLedger else { return nil }
+    private static func openLedger(
+        _ workspace: Workspace, _ book: @escaping @Sendable (Ledger) throws -> ProfileBook
+    ) async -> (LedgerQueue?, ProfileBook?) {
+        guard workspace.installation.hasLedger else { return (nil, nil) }
         do {
-            return try await workspace.ledger
+            let ledger = try await workspace.ledger
+            return (ledger, try await ledger(book))
         } catch {
             workspace.logger.warning("names of profiles cannot be shown: \(error)")
-            return nil
+            return (nil, nil)
         }
     }
 }

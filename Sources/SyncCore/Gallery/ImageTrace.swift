@@ -14,9 +14,11 @@ package struct ImageTrace {
     /// Characters of a text from which its first bytes are read.
     private static let start = 512
 
-    /// As ``isIn(_:_:except:)``, of what is no JSON any more: a quote may be missing, so that texts begin where others end.
+    /// As ``isIn(_:_:except:)``, of what is no JSON any more: a quote may be missing, so that texts begin where others end, and
+    /// what begins as a picture may be cut off at once.
     static func isIn(damaged bytes: [UInt8], _ rest: Range<Int>) -> Bool {
-        holdsDataURL(bytes[rest]) || holdsEncodedData(bytes[rest]) || isIn(bytes, rest, except: nil)
+        holdsDataURL(bytes[rest]) || holdsEncodedData(bytes[rest]) || holdsBeginning(bytes[rest])
+            || isIn(bytes, rest, except: nil)
     }
 
     /// - Parameters:
@@ -77,6 +79,24 @@ package struct ImageTrace {
             if run >= longRun, longest >= longWord { return true }
         }
         return false
+    }
+
+    /// Base64 of what pictures begin with, but for BMP's, which are two characters. `.` is any character.
+    private static let beginnings = [
+        "/9j/", "\\/9j\\/", "iVBORw0K", "R0lGOD", "UklGR", "SUkqA", "TU0AK", "AAAA..Z0eX",
+    ].map { Array($0.utf8) }
+
+    /// Whether a run of base64 begins as a picture does.
+    private static func holdsBeginning(_ text: ArraySlice<UInt8>) -> Bool {
+        text.indices.contains { index in
+            if index > text.startIndex, isOfBase64[Int(text[index - 1])] || text[index - 1] == UInt8(ascii: "\\") {
+                return false
+            }
+            return beginnings.contains { beginning in
+                text.endIndex - index >= beginning.count
+                    && zip(text[index...], beginning).allSatisfy { $0 == $1 || $1 == UInt8(ascii: ".") }
+            }
+        }
     }
 
     private static let isOfBase64: [Bool] = (0...255).map { byte in

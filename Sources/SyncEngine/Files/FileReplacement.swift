@@ -134,10 +134,12 @@ struct FileReplacement {
     func giveBack(_ hidden: HiddenFile, to file: FilePath) throws -> Bool {
         guard var placed = FileStamp.ofFile(file), hidden.isNew(placed) else { return try removeOwn(hidden) }
         do {
-            // Each exchange moves the time of the last change of both.
-            while FileStamp.ofFile(file)?.isRenamed(from: placed) == true, let back = hidden.stamp {
+            // Each exchange moves the time of the last change of both. Theirs may be a link or a folder.
+            while try FileStatus.find(file)?.stamp.isRenamed(from: placed) == true,
+                let back = try FileStatus.find(hidden.path)?.stamp
+            {
                 guard try calls.exchange(hidden.path, file) else { break }
-                if hidden.stamp?.isRenamed(from: placed) == true { break }
+                if try FileStatus.find(hidden.path)?.stamp.isRenamed(from: placed) == true { break }
                 // A later one came between the look and the exchange. It gets its place back in the same way.
                 placed = back
             }
@@ -229,9 +231,6 @@ struct HiddenFile {
         (self.old, self.new) = (old, new)
         path = folder.appending(name)
     }
-
-    /// The stamp of what has the hidden name now.
-    var stamp: FileStamp? { .ofFile(path) }
 
     /// Whether it is the file that was read.
     func isOld(_ stamp: FileStamp) -> Bool { Mark(stamp) == old }

@@ -155,8 +155,9 @@ package struct ArchiveListing: Sendable {
 /// It is a help. What the ledger can neither read nor note at the moment is asked of the store; whatever is wrong with the
 /// file, others meet it too, and tell.
 package struct ArchiveIndex: Sendable {
-    /// Seconds. Whoever changes an object twice within one leaves the same time, and may leave the same mark.
-    private static let settled: TimeInterval = 60
+    /// Seconds. Who changes an object twice within one leaves the same time, and may leave the same mark: it has to be over by
+    /// the store's clock, too. S3 refuses whom 15 minutes are between ("RequestTimeTooSkewed").
+    private static let settled: TimeInterval = 20 * 60
 
     private let ledger: LedgerQueue
     private let time: TimeSource

@@ -56,6 +56,23 @@ struct LocalStoreTests {
         #expect(try await text("users/ana/projects/projects.json") == "round 4")
     }
 
+    @Test(arguments: ["another length", "as long"])
+    func `a file that no record names is never written over`(theirs: String) async throws {
+        try await put("before", "kept/other")
+        try tree.write(theirs, to: "store/objects/kept/photo.dat")
+        try await put("as_long", "kept/photo.dat")
+        #expect(try tree.read("store/objects/kept/photo.dat") == Array(theirs.utf8))
+        #expect(try await text("kept/photo.dat") == "as_long")
+    }
+
+    @Test func `a file whose record was lost is taken again when the same bytes come`() async throws {
+        try await put("a photo", "kept/photo.dat")
+        try FileManager.default.removeItem(atPath: tree.path("store/records/kept/photo.dat~.json").string)
+        try await put("a photo", "kept/photo.dat")
+        #expect(try tree.files(below: "store/objects") == ["kept/photo.dat"])
+        #expect(try await text("kept/photo.dat") == "a photo")
+    }
+
     @Test func `a deleted object leaves no empty folders`() async throws {
         try await put("x", "shares/abc/vacation.json")
         try await put("y", "kept")

@@ -117,6 +117,16 @@ import Testing
         #expect(try await agent.finished().code == 0)
     }
 
+    @Test func `a ledger that is damaged where profiles stand costs their names`() async throws {
+        let home = try await makeHome()
+        let whole = try await list(home)
+        try await home.changeLedger("DROP TABLE profile_merges")
+        #expect(try await list(home).photos.map(\.eventId) == whole.photos.map(\.eventId))
+        let table = try await home.run("archive", "list")
+        #expect(table.code == 0)
+        #expect(table.complaint.contains("names of profiles cannot be shown"))
+    }
+
     @Test func `a page after what is not there is an unknown path, and a date that does not exist is usage`()
         async throws
     {

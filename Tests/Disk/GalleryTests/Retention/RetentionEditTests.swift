@@ -232,6 +232,36 @@ import Testing
         #expect(summary.errors.named.map { $0.reason.contains(hidden.first ?? "") } == (isFollowed ? [true] : []))
     }
 
+    @Test(arguments: ["link", "folder", "fifo"])
+    func `what is no file and takes the place of one that is rewritten stays`(kind: String) async throws {
+        let later = try bench.event("e2", age: 1, photo: RetentionBench.photo(2))
+        try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1))),\(later)]", to: "one.json")
+        try await bench.sync()
+        let file = bench.gallery.appending("one.json")
+        let system = FileRewriteCalls()
+        var calls = system
+        let isThere = Mutex(false)
+        calls.exchange = { one, other in
+            if isThere.withLock({
+                let was = $0; $0 = true; return !was
+            }) {
+                try system.remove(file)
+                switch kind {
+                case "link":
+                    try FileManager.default.createSymbolicLink(atPath: file.string, withDestinationPath: "else.json")
+                case "folder":
+                    try FileManager.default.createDirectory(atPath: file.string, withIntermediateDirectories: false)
+                default: try #require(mkfifo(file.string, 0o600) == 0)
+                }
+            }
+            return try system.exchange(one, other)
+        }
+        let summary = try await bench.cleanUp(calls: calls)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: bench.gallery.string) == ["one.json"])
+        #expect(try FileStatus.find(file)?.kind != .file)
+        #expect(summary.deleted == 0)
+    }
+
     @Test func `a link that takes the place of an emptied file at that moment stays`() async throws {
         try bench.write("[\(bench.event("e1", photo: RetentionBench.photo(1)))]", to: "one.json")
         try await bench.sync()

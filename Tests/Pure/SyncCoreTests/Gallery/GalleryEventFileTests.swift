@@ -127,6 +127,10 @@ import Testing
         (#"{"id":"e2","title":"the 10" one","photoData":"\#(Self.photo)"}]"#, true),
         (#"{"id":"e2","photoData":\#(Self.photo)"}]"#, true),
         (#"{"id":"e2","title":"the 10" one","photoData":"short"}]"#, false),
+        (#"{"id":"e2","photoData":"/9j/4AAQ"#, true), (#"{"id":"e2","photoData":"\/9j\/4AAQ"#, true),
+        (#"{"id":"e2","title":"the 10" one","photoData":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQ"}]"#, true),
+        (#"{"id":"e2","photoData":"AAAAIGZ0eXBoZWlj"#, true), (#"{"id":"e2","photoData":"UklGRiIA"#, true),
+        (#"{"id":"e2","file":"a/9j/b","other":"xiVBORw0K""#, false),
     ])
     func `a damaged tail tells whether a photo is in it, which is stored nowhere`(tail: String, holdsPhoto: Bool) throws
     {
