@@ -83,13 +83,15 @@ package struct ImageTrace {
 
     /// Base64 of what pictures begin with, but for BMP's, which are two characters. `.` is any character.
     private static let beginnings = [
-        "/9j/", "\\/9j\\/", "iVBORw0K", "R0lGOD", "UklGR", "SUkqA", "TU0AK", "AAAA..Z0eX",
+        "/9j/", "\\/9j\\/", "_9j_", "iVBORw0K", "R0lGOD", "UklGR", "SUkqA", "TU0AK", "AAAA..Z0eX",
     ].map { Array($0.utf8) }
 
     /// Whether a run of base64 begins as a picture does.
     private static func holdsBeginning(_ text: ArraySlice<UInt8>) -> Bool {
         text.indices.contains { index in
-            if index > text.startIndex, isOfBase64[Int(text[index - 1])] || text[index - 1] == UInt8(ascii: "\\") {
+            if index > text.startIndex, text[index - 1] != UInt8(ascii: "="),
+                isOfBase64[Int(text[index - 1])] || text[index - 1] == UInt8(ascii: "\\")
+            {
                 return false
             }
             return beginnings.contains { beginning in
@@ -104,11 +106,11 @@ package struct ImageTrace {
     }
 
     private static func holdsDataURL(_ text: ArraySlice<UInt8>) -> Bool {
-        let wanted = Array("data:image".utf8)
+        let wanted = "data:image".utf8.map { $0 | 0x20 }
         var rest = text
         while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
             if colon - text.startIndex >= 4, text.endIndex - colon >= 6,
-                text[colon - 4..<colon + 6].map({ $0 | 0x20 }) == wanted.map({ $0 | 0x20 })
+                zip(text[colon - 4..<colon + 6], wanted).allSatisfy({ $0 | 0x20 == $1 })
             {
                 return true
             }

@@ -18,9 +18,10 @@ package struct ArchivePage: Hashable, Sendable {
 /// the keys are listed once, a thousand a request, below the longest prefix that the filter allows. A listing tells
 /// neither when an event was created nor of which type it is: all photos of the months that a page reaches into are asked
 /// for one by one (HEAD), unless the ``ArchiveIndex`` knows them. With 10,000 photos of 20 months, a page of 50 takes 10 LIST
-/// and 500 HEAD requests, which is $0.0003 by Amazon's prices, and only the 10 LIST the next time; with a profile and a
-/// month, 1 LIST and that month's HEADs. A type that is rare reaches into many months. Memory: what a listing tells of each
-/// photo, and what is known of the page and of one month.
+/// and 500 HEAD requests, which is $0.0003 by Amazon's prices, and the next time only the HEADs of those that have titles,
+/// are in archive classes or have changed; with a profile and a month, 1 LIST and that month's HEADs. A type that is rare
+/// reaches into many months. Memory: what a listing tells of each photo and all keys that were noted below the prefix; what
+/// is known of the page and of one month.
 package struct ArchiveListing: Sendable {
     /// No photo has the key after which a page was to begin.
     package struct UnknownPhoto: Error, CustomStringConvertible {
@@ -129,7 +130,8 @@ package struct ArchiveListing: Sendable {
                     }
                 }
             let told = asked.compactMap { photo, told, _ in told.map { (photo, $0) } }
-            await index?.note(told.map { (listed: $0.info, told: $1) })
+            await index?.note(
+                told.filter { store.listingTellsAccess(to: $0.0.info) }.map { (listed: $0.info, told: $1) })
             memories += some.compactMap { photo in
                 known[photo.place.key].map { ArchivedGalleryPhoto($0, at: photo.place) }
             }
@@ -173,7 +175,7 @@ package struct ArchiveIndex: Sendable {
 
     fileprivate func note(_ photos: [(listed: ObjectInfo, told: ObjectInfo)]) async {
         let now = time.now()
-        let settled = photos.filter { isSame($0.listed, $0.told, at: now) }
+        let settled = photos.filter { isSettled($0.listed, $0.told, at: now) }
         try? await ledger { try $0.noteArchive(settled) }
     }
 
@@ -182,7 +184,7 @@ package struct ArchiveIndex: Sendable {
     }
 
     /// Whether both tell of one version, and no later one can be taken for it. The head of a reply has whole seconds.
-    private func isSame(_ listed: ObjectInfo, _ told: ObjectInfo, at now: Date) -> Bool {
+    private func isSettled(_ listed: ObjectInfo, _ told: ObjectInfo, at now: Date) -> Bool {
         guard let etag = listed.etag, let modified = listed.modified, let seen = told.modified else { return false }
         return etag == told.etag && Self.second(modified) == Self.second(seen)
             && now.timeIntervalSince(modified) > Self.settled

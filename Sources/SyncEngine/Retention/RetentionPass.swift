@@ -140,12 +140,11 @@ package struct RetentionPass: Sendable {
         let unclear = try await intake.takeIn()
         // By this look, or by the last one of an agent that is at work.
         let unseen = try await ledger { [folders] in try $0.unseenGalleries(of: folders) }
-        return unclear
-            + unseen.map { gallery in
-                RetentionSummary.Issue(
-                    event: "-", file: gallery.path,
-                    reason: "what could not be looked at keeps its text (\(gallery.reason))")
-            }
+        return unseen.map { gallery in
+            RetentionSummary.Issue(
+                event: "-", file: gallery.path,
+                reason: "what was not looked at as a whole keeps its text (\(gallery.reason))")
+        } + unclear
     }
 
     private func eachBatch(

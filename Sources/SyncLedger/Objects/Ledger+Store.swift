@@ -55,6 +55,7 @@ extension Ledger {
                 "UPDATE agent SET store = ?, store_id = ?, classes_refreshed_at = NULL", [store, id])
             guard isCopy else { return }
             try db.run("UPDATE objects SET etag = NULL WHERE etag IS NOT NULL")
+            try db.run("DELETE FROM archive_notes")
             try db.run("UPDATE objects SET restore_state = 'none', restored_until = NULL WHERE restore_state <> 'none'")
             try db.run("UPDATE restore_items SET state = 'expired' WHERE state = 'restored'")
             try db.run("DELETE FROM uploads")

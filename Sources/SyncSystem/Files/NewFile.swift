@@ -164,16 +164,21 @@ package final class NewFile: Sendable {
         do {
             try link(path, destination)
         } catch {
-            switch error {
-            case .fileExists: return false
-            case .notPermitted, .permissionDenied, .notSupported, .notSupportedOnSocket, .noFunction, .tooManyLinks:
-                return try reserveName()
-            default: throw error
-            }
+            if error == .fileExists { return false }
+            guard Self.refusesLinks(error) else { throw error }
+            return try reserveName()
         }
         try? remove()
         try syncNames()
         return true
+    }
+
+    /// Whether it says that a file gets no second name here: of a file system without them, of a folder, or not for us.
+    fileprivate static func refusesLinks(_ error: Errno) -> Bool {
+        switch error {
+        case .notPermitted, .permissionDenied, .notSupported, .notSupportedOnSocket, .noFunction, .tooManyLinks: true
+        default: false
+        }
     }
 
     private func reserveName() throws(Errno) -> Bool {
@@ -300,7 +305,7 @@ extension NewFile {
     }
 
     /// Gives a file another name, unless something has that (renameat2(2), RENAME_NOREPLACE). Where a file system cannot do
-    /// so in one step, the file has both names for a moment.
+    /// so in one step, the file has both names for a moment, or the name is looked at just before.
     /// - Returns: `false`, with nothing changed, when something has the name.
     /// - Throws: `Errno`.
     package static func renameIfFree(_ old: FilePath, _ new: FilePath) throws(Errno) -> Bool {
@@ -315,8 +320,11 @@ extension NewFile {
         do {
             try old.link(as: new)
         } catch {
-            guard error == .fileExists else { throw error }
-            return false
+            if error == .fileExists { return false }
+            guard refusesLinks(error) else { throw error }
+            if try FileStatus.find(new) != nil { return false }
+            try old.rename(to: new)
+            return true
         }
         try old.unlink()
         return true

@@ -130,6 +130,7 @@ import Testing
         (#"{"id":"e2","photoData":"/9j/4AAQ"#, true), (#"{"id":"e2","photoData":"\/9j\/4AAQ"#, true),
         (#"{"id":"e2","title":"the 10" one","photoData":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQ"}]"#, true),
         (#"{"id":"e2","photoData":"AAAAIGZ0eXBoZWlj"#, true), (#"{"id":"e2","photoData":"UklGRiIA"#, true),
+        (#"{"id":"e2","photoData":"_9j_4AAQ"#, true), (#"{"id":"e2","note":"photo=/9j/4AAQ"#, true),
         (#"{"id":"e2","file":"a/9j/b","other":"xiVBORw0K""#, false),
     ])
     func `a damaged tail tells whether a photo is in it, which is stored nowhere`(tail: String, holdsPhoto: Bool) throws
