@@ -29,12 +29,21 @@ package final class Wakeup: Sendable {
     /// - Parameter timeout: `nil` to wait for a signal only.
     package func wait(atMost timeout: Duration?, time: TimeSource) async {
         guard let timeout else { return await wait() }
+        // No sleep begins for a moment only: whoever moves a clock by hand would take it for one that lasts.
+        if takeSignal() { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait() }
             // A cancelled sleep throws, and that is the end of waiting either way.
             group.addTask { try? await time.sleep(timeout) }
             await group.next()
             group.cancelAll()
+        }
+    }
+
+    private func takeSignal() -> Bool {
+        state.withLock { state in
+            defer { state.isSignalled = false }
+            return state.isSignalled
         }
     }
 

@@ -19,6 +19,15 @@ import Testing
         #expect(time.sleeps == [.seconds(1)])
     }
 
+    @Test func `a signal that came before the wait leaves no sleeper, not for a moment`() async {
+        let wakeup = Wakeup()
+        for _ in 0..<100 {
+            wakeup.signal()
+            await wakeup.wait(atMost: .seconds(2), time: time.source)
+        }
+        #expect(time.sleeps.isEmpty)
+    }
+
     @Test func `a wait ends with its signal`() async {
         let wakeup = Wakeup()
         async let wait: Void = wakeup.wait(atMost: .seconds(1_000), time: time.source)
