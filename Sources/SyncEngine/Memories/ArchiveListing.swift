@@ -170,13 +170,13 @@ package struct ArchiveIndex: Sendable {
     }
 
     fileprivate func known(_ listed: [ObjectInfo]) async -> [ObjectInfo] {
-        (try? await ledger { try $0.notedArchive(listed) }) ?? []
+        (try? await ledger { try $0.archiveNotes(of: listed) }) ?? []
     }
 
     fileprivate func note(_ photos: [(listed: ObjectInfo, told: ObjectInfo)]) async {
         let now = time.now()
         let settled = photos.filter { isSettled($0.listed, $0.told, at: now) }
-        try? await ledger { try $0.noteArchive(settled) }
+        try? await ledger { try $0.noteArchivedPhotos(settled) }
     }
 
     fileprivate func drop(below prefix: String, but keys: Set<ObjectKey>) async {

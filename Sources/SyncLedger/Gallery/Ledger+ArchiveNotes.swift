@@ -40,7 +40,7 @@ extension Ledger {
 
     /// Photos as `head` told of them, as far as they are known and are still what they were then.
     /// - Parameter listed: as a listing tells of them now, from which class, restore and size are taken.
-    package func notedArchive(_ listed: [ObjectInfo]) throws(LedgerError) -> [ObjectInfo] {
+    package func archiveNotes(of listed: [ObjectInfo]) throws(LedgerError) -> [ObjectInfo] {
         try read("look up archived photos") { db in
             let statement = try db.cachedStatement(
                 sql: "SELECT * FROM archive_notes WHERE key = ? AND etag = ? AND modified = ?")
@@ -58,7 +58,7 @@ extension Ledger {
 
     /// Notes what `head` told of photos. One with a title is left out.
     /// - Parameter photos: beside each, what a listing just before told of the same version.
-    package func noteArchive(_ photos: [(listed: ObjectInfo, told: ObjectInfo)]) throws(LedgerError) {
+    package func noteArchivedPhotos(_ photos: [(listed: ObjectInfo, told: ObjectInfo)]) throws(LedgerError) {
         if photos.isEmpty { return }
         try write("note archived photos") { db in
             for (listed, told) in photos where told.metadata[MetadataName.taskTitle] == nil {

@@ -36,7 +36,7 @@ import Testing
 
     /// How many of the stored photos the ledger knows.
     private func known() throws -> Int {
-        try ledger.notedArchive(bench.memory.keys.compactMap(bench.memory.info)).count
+        try ledger.archiveNotes(of: bench.memory.keys.compactMap(bench.memory.info)).count
     }
 
     @Test func `a photo is asked once, and told in the same way from then on`() async throws {
@@ -122,12 +122,12 @@ import Testing
         await settle()
         let infos = keys.compactMap(bench.memory.info)
         _ = try await photos()
-        #expect(try ledger.notedArchive(infos).map(\.key) == keys)
+        #expect(try ledger.archiveNotes(of: infos).map(\.key) == keys)
         for key in keys { bench.memory.lose(key) }
         _ = try await photos(ArchiveFilter(profiles: ["p1"]))
-        #expect(try ledger.notedArchive(infos).map(\.key) == Array(keys[1...]))
+        #expect(try ledger.archiveNotes(of: infos).map(\.key) == Array(keys[1...]))
         _ = try await photos()
-        #expect(try ledger.notedArchive(infos).isEmpty)
+        #expect(try ledger.archiveNotes(of: infos).isEmpty)
     }
 
     @Test func `without its ledger it costs requests, and nothing else`() async throws {
