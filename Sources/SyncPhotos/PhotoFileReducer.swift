@@ -37,6 +37,20 @@ package struct PhotoFileReducer: PhotoReducer {
         return PhotoExamination(stamp: stamp, type: type, digest: digest)
     }
 
+    package func whyUnwanted(_ path: FilePath, stamp: FileStamp) -> String? {
+        let name = FileName(path)
+        guard !name.promisesMedia, !name.isJSON else { return nil }
+        guard let head = try? read(path, 0..<Self.headSize, stamp: stamp),
+            let type = try? Self.type(of: head, named: path)
+        else { return nil }
+        do throws(PhotoError) {
+            try Self.requireWanted(type, size: stamp.size, named: path)
+            return nil
+        } catch {
+            return error.code == .notStored ? error.message : nil
+        }
+    }
+
     /// How many of a file's first bytes tell what it is.
     private static let headSize = 4_096
     /// Bytes of a JSON file. Those that are read for events or projects have bounds of their own below it.

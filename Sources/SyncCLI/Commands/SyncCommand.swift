@@ -106,7 +106,9 @@ private final class PassService: Service {
 
     func run() async throws {
         do {
-            let intake = try await cancelWhenGracefulShutdown { try await self.parts.makePass().takeIn() }
+            let intake = try await cancelWhenGracefulShutdown { [progress] in
+                try await self.parts.makePass().takeIn { progress.noteSeen($0) }
+            }
             found.withLock { $0 = intake }
         } catch is CancellationError {
             return

@@ -60,8 +60,8 @@ struct AgentServices: Sendable {
         restores = try await RestoreServices(workspace, store: retrying)
         shares = try ShareServices(workspace, restores)
         let galleries = SyncPass(
-            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner, pool: threads.intake,
-            settle: settings.upload.settle, time: time)
+            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner,
+            reducer: PhotoFileReducer(), pool: threads.intake, settle: settings.upload.settle, time: time)
         retention = try await RetentionServices(
             workspace, store: retrying,
             intake: EventIntake(
@@ -165,15 +165,17 @@ struct AgentServices: Sendable {
 
     func makePass() -> SyncPass {
         SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: scanner, pool: workspace.threads.intake,
-            settle: workspace.settings.upload.settle, time: time)
+            folders: folders, ledger: ledger.ledger, scanner: scanner, reducer: PhotoFileReducer(),
+            pool: workspace.threads.intake, settle: workspace.settings.upload.settle, time: time)
     }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
-            folders: folders, ledger: ledger, scanner: scanner, source: source, pool: workspace.threads.intake,
-            settle: workspace.settings.upload.settle, rescanEvery: workspace.settings.upload.rescan,
-            patience: restores.patience, work: work, rescanned: pipeline.noteRescan, time: time,
+            folders: folders, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), source: source,
+            pool: workspace.threads.intake, settle: workspace.settings.upload.settle,
+            rescanEvery: workspace.settings.upload.rescan,
+            patience: restores.patience, work: work, rescanned: pipeline.noteRescan,
+            skipped: pipeline.noteSkipped, time: time,
             logger: workspace.logger)
     }
 }
@@ -321,7 +323,8 @@ struct RetentionServices: Sendable {
         let folders = scans ? try await ledger { try $0.register(settings.watch) } : []
         let pass = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            pool: pool, settle: writes ? settings.upload.settle : .zero, time: workspace.time)
+            reducer: PhotoFileReducer(), pool: pool, settle: writes ? settings.upload.settle : .zero,
+            time: workspace.time)
         try await self.init(
             workspace, store: store,
             intake: EventIntake(

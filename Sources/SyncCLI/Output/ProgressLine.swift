@@ -136,6 +136,8 @@ enum ProgressBar {
 final class PassProgress: Sendable {
     private struct State {
         var summary = PassSummary()
+        /// When the photos were counted.
+        var start: Duration
         var total = 0
         var originals = 0
         var failed: Set<FilePath> = []
@@ -151,13 +153,12 @@ final class PassProgress: Sendable {
     private let terminal: Terminal
     private let line: ProgressLine
     private let time: TimeSource
-    private let start: Duration
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(terminal: Terminal, time: TimeSource) {
         self.terminal = terminal
         self.time = time
-        start = time.monotonic()
+        state = Mutex(State(start: time.monotonic()))
         line = ProgressLine(terminal, time: time)
     }
 
@@ -165,9 +166,15 @@ final class PassProgress: Sendable {
     /// The photos of which it has told that they failed or wait.
     var told: Set<FilePath> { state.withLock { $0.failed.union($0.waiting.keys) } }
 
+    /// How many files were found in the folders so far.
+    func noteSeen(_ files: Int) {
+        line.update { _ in "looking through the folders: \(Quantities.counted(files, "file"))" }
+    }
+
     /// How many photos there are to do, as far as is known.
     func expect(_ total: Int) {
-        state.withLock { $0.total = total }
+        let now = time.monotonic()
+        state.withLock { ($0.total, $0.start) = (total, now) }
     }
 
     func note(_ event: PipelineEvent) {
@@ -175,7 +182,7 @@ final class PassProgress: Sendable {
             state.summary.count(event)
             if case .failed = event.ending { state.failed.insert(event.file) }
             if let text = complaint(about: event), state.isNew(event) { line.writeLine(text) }
-            line.update { _ in Self.text(state.summary, total: state.total, elapsed: time.monotonic() - start) }
+            line.update { _ in Self.text(state.summary, total: state.total, elapsed: time.monotonic() - state.start) }
         }
     }
 

@@ -2,6 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncPhotos
 import SyncSystem
 import SyncWatch
 import SystemPackage
@@ -51,7 +52,7 @@ struct ShareIntake {
         let progress = PassProgress(terminal: terminal, time: installation.time)
         defer { progress.finish() }
         let parts = try await AgentServices(workspace, observe: progress.note)
-        let intake = try await parts.makePass().takeIn(only: folder)
+        let intake = try await parts.makePass().takeIn(only: folder) { progress.noteSeen($0) }
         for problem in intake.problems { terminal.writeLine("\(problem)") }
         let writing = intake.stillChanging.filter { $0.starts(with: folder) }
         guard writing.isEmpty else { throw Self.beingWritten(writing) }
@@ -72,7 +73,8 @@ struct ShareIntake {
         let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
         let pass = SyncPass(
             folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            pool: workspace.threads.intake, settle: .zero, time: installation.time)
+            reducer: PhotoFileReducer(), pool: workspace.threads.intake, settle: .zero, isForecast: true,
+            time: installation.time)
         _ = try await pass.takeIn(only: folder)
     }
 

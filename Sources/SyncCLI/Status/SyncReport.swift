@@ -2,6 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncPhotos
 import SyncSystem
 import SyncWatch
 import SystemPackage
@@ -85,7 +86,7 @@ struct SyncReport: Report {
         uploaded = summary.uploaded
         alreadyStored = summary.alreadyStored
         failed = overview.totals[.failed].files
-        skipped = summary.skipped
+        skipped = summary.skipped + intake.skipped
         pending = overview.totals.waiting
         lost = overview.lost
         bytesRead = summary.bytesRead
@@ -169,8 +170,9 @@ struct SyncForecast: Report {
         let folders = try await ledger { try $0.register(watched) }
         // No settle time: a file that is still being written would be stored too, once it is whole.
         let pass = SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), pool: copy.threads.intake,
-            settle: .zero, time: copy.time)
+            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(),
+            reducer: PhotoFileReducer(), pool: copy.threads.intake, settle: .zero, isForecast: true,
+            time: copy.time)
         let intake = try await pass.takeIn()
         problems = intake.problems.map { SyncReport.Problem(path: $0.path.text, message: $0.message) }
         files = try await ledger { ledger in

@@ -7,6 +7,12 @@ package protocol PhotoReducer: Sendable {
     /// - Throws: ``PhotoError``; `.changed` when the file's stamp before and after reading differ.
     func examine(_ file: FilePath) throws(PhotoError) -> PhotoExamination
 
+    /// Reads the beginning of a file, and no more.
+    /// - Parameter stamp: of the file that is meant.
+    /// - Returns: why ``examine(_:)`` refuses it as `.notStored`, in the same words; `nil` where it does not, where that takes
+    ///   more than the beginning, and for another file.
+    func whyUnwanted(_ file: FilePath, stamp: FileStamp) -> String?
+
     /// Makes the stored copy of a file that was examined.
     ///
     /// A photo that can be decoded comes out with its longer side at most `policy.maximumDimension`, upright, never

@@ -9,8 +9,11 @@ package import SystemPackage
 /// It shares every part with the agent that watches; only the watching is left out.
 package struct SyncPass: Sendable {
     package struct Scanned: Sendable {
+        package var filesSeen = 0
         /// Files that have to be stored now.
         package var queued = 0
+        /// New files of which nothing is stored.
+        package var skipped = 0
         package var problems: [ScanError] = []
         /// Files that kept changing for as long as the pass had patience.
         package var stillChanging: [FilePath] = []
@@ -26,35 +29,46 @@ package struct SyncPass: Sendable {
     private let scanner: any TreeScanner
     private let pool: BlockingPool
     private let settle: Duration
+    private let firstLook: FirstLook
     private let time: TimeSource
 
+    /// - Parameters:
+    ///   - reducer: looks at what is new.
+    ///   - isForecast: nobody works off the queue, and what is in it is told: whatever can be known before is found out.
     package init(
-        folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, pool: BlockingPool, settle: Duration,
-        time: TimeSource
+        folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer,
+        pool: BlockingPool, settle: Duration, isForecast: Bool = false, time: TimeSource
     ) {
         self.folders = folders
         self.ledger = ledger
         self.scanner = scanner
         self.pool = pool
         self.settle = settle
+        firstLook = FirstLook(scanner: scanner, reducer: reducer, isPatient: isForecast, time: time)
         self.time = time
     }
 
     /// Brings what is in the folders into the queue.
     /// - Parameter part: only this folder, absolute and below one of them. When it is not there, the whole folder above is
     ///   looked at: only that tells a folder that was removed from a drive that is not mounted.
+    /// - Parameter seen: called now and then with the number of files that were found so far.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    package func takeIn(only part: FilePath? = nil) async throws -> Scanned {
+    package func takeIn(
+        only part: FilePath? = nil, seen: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws -> Scanned {
         var intake = Scanned()
-        let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle)
+        let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook)
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
         for folder in folders where part?.starts(with: folder.path) ?? true {
             let now = time.now()
+            let before = intake.filesSeen
             let result = try await pool.run { [scanner] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
-                return try scan.run(folder, from: start, at: now)
+                return try scan.run(folder, from: start, at: now) { seen(before + $0) }
             }
+            intake.filesSeen += result.filesSeen
             intake.queued += result.queued
+            intake.skipped += result.skipped
             intake.problems += result.problems
             unsettled += result.unsettled.map { (folder, $0.file) }
         }
@@ -62,7 +76,8 @@ package struct SyncPass: Sendable {
             try await time.sleep(settle)
             let (batch, now) = (unsettled, time.now())
             let outcome = try await pool.run { try self.lookAgain(at: batch, now: now) }
-            intake.queued += outcome.queued
+            intake.queued += outcome.sighted.queued
+            intake.skipped += outcome.sighted.skipped
             unsettled = outcome.unsettled
         }
         intake.stillChanging = unsettled.map(\.file)
@@ -71,7 +86,7 @@ package struct SyncPass: Sendable {
 
     private func lookAgain(
         at files: [(folder: FolderRecord, file: FilePath)], now: Date
-    ) throws -> (queued: Int, unsettled: [(folder: FolderRecord, file: FilePath)]) {
+    ) throws -> (sighted: SightedFiles, unsettled: [(folder: FolderRecord, file: FilePath)]) {
         var settled: [SettledFile] = []
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
         for (folder, file) in files {
@@ -83,6 +98,8 @@ package struct SyncPass: Sendable {
             }
             settled.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
         }
-        return (try ledger.sight(settled, stillThere: scanner.isFile, at: now), unsettled)
+        let sighted = try ledger.sight(
+            settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: folders), at: now)
+        return (sighted, unsettled)
     }
 }

@@ -10,6 +10,8 @@ package struct FolderScan: Sendable {
         fileprivate let appearedAfter: Date?
         package var filesSeen = 0
         package var queued = 0
+        /// Of the files that were not known before, those that nothing is stored of.
+        package var skipped = 0
         package var moved = 0
         package var missing = 0
         /// Of the files that were not known before, the first that changed after the time that the caller has given.
@@ -23,22 +25,27 @@ package struct FolderScan: Sendable {
     private let ledger: Ledger
     private let scanner: any TreeScanner
     private let settle: Duration
+    private let firstLook: FirstLook?
 
-    package init(ledger: Ledger, scanner: any TreeScanner, settle: Duration) {
+    /// - Parameter firstLook: at what is new; `nil` where each file waits for its turn in the queue.
+    package init(ledger: Ledger, scanner: any TreeScanner, settle: Duration, firstLook: FirstLook? = nil) {
         self.ledger = ledger
         self.scanner = scanner
         self.settle = settle
+        self.firstLook = firstLook
     }
 
     /// - Parameters:
     ///   - start: the folder's path, or one below it.
     ///   - appearedAfter: which files are told in ``Summary/appeared``; `nil` for none.
+    ///   - seen: called after each folder with the number of files that were found so far.
     /// - Throws: ``LedgerError``. What the disk refuses is in the result.
     package func run(
-        _ folder: FolderRecord, from start: FilePath, at now: Date, appearedAfter: Date? = nil
+        _ folder: FolderRecord, from start: FilePath, at now: Date, appearedAfter: Date? = nil,
+        seen: (Int) -> Void = { _ in }
     ) throws -> Summary {
         var result = Summary(appearedAfter: appearedAfter)
-        try look(at: folder, from: start, now, &result)
+        try look(at: folder, from: start, now, seen, &result)
         if start == folder.path {
             try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
         }
@@ -72,8 +79,9 @@ package struct FolderScan: Sendable {
     }
 
     private func look(
-        at folder: FolderRecord, from start: FilePath, _ now: Date, _ result: inout Summary
+        at folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
     ) throws {
+        var looks = firstLook?.begin()
         var visited: Set<DirectoryID> = []
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
@@ -90,6 +98,7 @@ package struct FolderScan: Sendable {
                     return
                 }
                 result.filesSeen += scanned.files.count
+                defer { seen(result.filesSeen) }
                 leftOut += entries(scanned, of: folder, at: now)
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
                 if scanned.path.isEmpty, scanned.files.isEmpty {
@@ -97,7 +106,7 @@ package struct FolderScan: Sendable {
                     return
                 }
                 guard mounts.meet(scanned) else { return }
-                try reconcile(folder, scanned, at: now, &visited, &result)
+                try reconcile(folder, scanned, at: now, &looks, &visited, &result)
             }
         } catch let error as ScanError {
             guard error.code == .missing, start != folder.path else {
@@ -126,10 +135,10 @@ package struct FolderScan: Sendable {
                             + " Nothing was marked as missing"))
                 return
             }
-            try reconcile(folder, emptyRoot, at: now, &visited, &result)
+            try reconcile(folder, emptyRoot, at: now, &looks, &visited, &result)
         }
         for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
-            try reconcile(folder, scanned, at: now, &visited, &result)
+            try reconcile(folder, scanned, at: now, &looks, &visited, &result)
         }
         result.missing += try ledger.finishScan(
             folder.id, below: place, visited: visited, unread: unread + absent, at: now)
@@ -175,14 +184,16 @@ package struct FolderScan: Sendable {
     }
 
     private func reconcile(
-        _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ visited: inout Set<DirectoryID>,
-        _ result: inout Summary
+        _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ looks: inout FirstLook.Looks?,
+        _ visited: inout Set<DirectoryID>, _ result: inout Summary
     ) throws {
         let difference = try ledger.reconcile(
             folder.id, directory: scanned.path, files: scanned.files,
-            settled: { $0.age(at: now) >= settle }, stillThere: scanner.isFile, at: now)
+            settled: { $0.age(at: now) >= settle }, stillThere: scanner.isFile,
+            whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
         if let directory = difference.directoryID { visited.insert(directory) }
-        result.queued += difference.new.count + difference.changed + difference.requeued
+        result.queued += difference.new.count - difference.skipped + difference.changed + difference.requeued
+        result.skipped += difference.skipped
         result.note(difference.new, in: scanned.path)
         result.moved += difference.moved
         result.missing += difference.missing

@@ -14,11 +14,13 @@ package actor Intake {
     private let scanner: any TreeScanner
     private let source: any ChangeSource
     private let pool: BlockingPool
+    private let firstLook: FirstLook
     private let scan: FolderScan
     private let rescanEvery: Duration
     private let patience: LedgerPatience
     private let work: Wakeup
     private let rescanned: @Sendable () -> Void
+    private let skipped: @Sendable () -> Void
     private let time: TimeSource
     private let logger: Logger
 
@@ -34,24 +36,30 @@ package actor Intake {
     private var watchedSince: Date?
 
     /// - Parameters:
+    ///   - reducer: looks at what is new.
     ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
     ///   - work: signalled when the queue has got something new.
     ///   - rescanned: called when all folders were read anew, as they are now and then.
+    ///   - skipped: called when something new needs no place in the queue.
     package init(
-        folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, source: any ChangeSource,
-        pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience, work: Wakeup,
-        rescanned: @escaping @Sendable () -> Void = {}, time: TimeSource, logger: Logger
+        folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
+        source: any ChangeSource, pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience,
+        work: Wakeup,
+        rescanned: @escaping @Sendable () -> Void = {}, skipped: @escaping @Sendable () -> Void = {},
+        time: TimeSource, logger: Logger
     ) {
         self.folders = folders
         self.ledger = ledger
         self.scanner = scanner
         self.source = source
         self.pool = pool
-        self.scan = FolderScan(ledger: ledger.ledger, scanner: scanner, settle: settle)
+        firstLook = FirstLook(scanner: scanner, reducer: reducer, time: time)
+        self.scan = FolderScan(ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook)
         self.rescanEvery = rescanEvery
         self.patience = patience
         self.work = work
         self.rescanned = rescanned
+        self.skipped = skipped
         self.time = time
         self.logger = logger
         self.settling = SettleQueue(settle: settle)
@@ -144,21 +152,22 @@ package actor Intake {
             if let folder = folder(of: file) { located.append((folder, file)) }
         }
         let batch = located
-        let queued = try await pool.run { [ledger = ledger.ledger, scanner] in
+        let sighted = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
             let settled = batch.compactMap { folder, file in
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
                 (try? scanner.stamp(of: file)).flatMap { $0 }.map {
                     SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: $0)
                 }
             }
-            let queued = try ledger.sight(settled, stillThere: scanner.isFile, at: now)
+            let sighted = try ledger.sight(
+                settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: batch.map(\.folder)), at: now)
             // What settles may have had a name until now that is left out.
             for folder in Set(batch.map(\.folder.id)) {
                 try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)
             }
-            return queued
+            return sighted
         }
-        if queued > 0 { work.signal() }
+        tell(queued: sighted.queued, skipped: sighted.skipped)
     }
 
     // MARK: Scanning
@@ -194,7 +203,7 @@ package actor Intake {
         if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
         for (file, age) in result.unsettled { settling.note(file, age: age, at: time.monotonic()) }
         settlingChanged.signal()
-        if result.queued > 0 { work.signal() }
+        tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
             tell(result.problems, of: folder)
         } else if !result.problems.isEmpty || knownProblems.contains(where: { $0.path.starts(with: tree) }) {
@@ -202,7 +211,11 @@ package actor Intake {
             enqueue(folder.path)
         }
         try await noteWatching()
-        logger.debug("\(tree): \(result.filesSeen.counted("file")), \(result.queued) new, \(result.missing) missing")
+        logger.debug(
+            """
+            \(tree): \(result.filesSeen.counted("file")), \(result.queued) new, \(result.skipped) skipped, \
+            \(result.missing) missing
+            """)
     }
 
     private func rescanNowAndThen() async throws {
@@ -211,6 +224,11 @@ package actor Intake {
             isRescanning = true
             for folder in folders { enqueue(folder.path) }
         }
+    }
+
+    private func tell(queued: Int, skipped: Int) {
+        if queued > 0 { work.signal() }
+        if skipped > 0 { self.skipped() }
     }
 
     // MARK: Reports

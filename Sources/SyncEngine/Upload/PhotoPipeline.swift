@@ -155,6 +155,12 @@ package final class PhotoPipeline: Sendable {
         work.signal()
     }
 
+    /// Something new was dealt with that needed no place in the queue: with what is in the queue it makes a pass.
+    package func noteSkipped() {
+        state.withLock { $0.noteSkipped() }
+        work.signal()
+    }
+
     // MARK: Claiming
 
     var isStopping: Bool { state.withLock { $0.isStopping } }

@@ -45,6 +45,8 @@ struct PipelineState: Sendable {
         isBusy = true
     }
 
+    mutating func noteSkipped() { isBusy = true }
+
     mutating func noteRescan() { isRescanned = true }
 
     /// - Returns: whether all folders were read anew, and nobody has looked at the store since. The pass that it makes is

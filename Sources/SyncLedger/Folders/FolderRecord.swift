@@ -99,7 +99,7 @@ extension PathFilter {
 
 extension WatchedFolder.Kind {
     /// Whether a photo's key is made of its content alone, so that it may move without being stored again.
-    var isPooled: Bool { self != .projects }
+    package var isPooled: Bool { self != .projects }
 }
 
 /// The ledger holds a word that this version does not know. The schema's checks keep such words out.

@@ -63,8 +63,8 @@ struct DirectoryPlan {
         var stamp: FileStamp
     }
 
-    /// Names that no row has.
-    private(set) var new: [ScannedFile] = []
+    /// Where in ``files`` there are names that no row has, in order.
+    private(set) var new: [Int] = []
     /// Rows whose file has another stamp.
     private(set) var changed: [Change] = []
     /// Rows of an older ledger whose file is as it was, as far as they know, and tells more.
@@ -77,7 +77,7 @@ struct DirectoryPlan {
     private(set) var unsettled: [ScannedFile] = []
     private(set) var unchanged = 0
 
-    private let files: [ScannedFile]
+    let files: [ScannedFile]
     private var isKnown: [Bool]
     private var indexes: [[UInt8]: Int]
 
@@ -111,10 +111,21 @@ struct DirectoryPlan {
     }
 
     mutating func finish(_ settled: (FileStamp) -> Bool) {
-        for (file, isKnown) in zip(files, isKnown) where !isKnown {
-            if settled(file.stamp) { new.append(file) } else { unsettled.append(file) }
+        for (index, file) in files.enumerated() where !isKnown[index] {
+            if settled(file.stamp) { new.append(index) } else { unsettled.append(file) }
         }
         indexes = [:]
+    }
+
+    /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
+    func skipped(_ why: (ScannedFile) -> SkipReason?) -> [SkipReason?] {
+        var reasons: [SkipReason?] = []
+        for index in new {
+            guard let reason = why(files[index]) else { continue }
+            if reasons.isEmpty { reasons = Array(repeating: nil, count: files.count) }
+            reasons[index] = reason
+        }
+        return reasons
     }
 
     private mutating func compare(_ row: PhotoRow, with file: ScannedFile, _ settled: (FileStamp) -> Bool) {
@@ -140,8 +151,10 @@ package struct DirectoryID: RawRepresentable, Hashable, Sendable {
 
 /// What one look at a directory changed in the ledger. Counts are of files.
 package struct DirectoryDifference: Hashable, Sendable {
-    /// New ones, now pending.
+    /// New ones, now pending or skipped.
     package var new: [ScannedFile] = []
+    /// How many of them are skipped.
+    package var skipped = 0
     /// Changed ones, pending again.
     package var changed = 0
     /// Known ones that have a new name or place.

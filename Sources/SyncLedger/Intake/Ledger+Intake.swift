@@ -6,7 +6,7 @@ package import SystemPackage
 extension Ledger {
     /// Makes the ledger agree with what a directory holds. When it does already, nothing is written.
     ///
-    /// - A new settled file is pending; one that is a known photo under a new name (``RenameFinder``) keeps the photo's
+    /// - A new settled file is pending, or skipped where a look at it tells why; one that is a known photo under a new name (``RenameFinder``) keeps the photo's
     ///   row and what is stored of it. It is pending again where its stamp does not prove that it has the same content,
     ///   or where the key is made of the name (projects).
     /// - A settled file with another stamp is pending again, in a new generation.
@@ -18,9 +18,11 @@ extension Ledger {
     ///   - files: all regular files in it.
     ///   - settled: whether a new or changed file with this stamp is whole. It may be asked twice.
     ///   - stillThere: whether there is a file at an absolute path. It is asked only about photos that may have moved.
+    ///   - whySkipped: why nothing is stored of a new file; `nil` where it has to be read for that. It is asked before
+    ///     anything is written: what writes to the ledger waits for no disk.
     package func reconcile(
         _ folder: FolderID, directory: FilePath, files: [ScannedFile], settled: (FileStamp) -> Bool,
-        stillThere: (FilePath) -> Bool, at time: Date
+        stillThere: (FilePath) -> Bool, whySkipped: (ScannedFile) -> SkipReason? = { _ in nil }, at time: Date
     ) throws(LedgerError) -> DirectoryDifference {
         let operation = "reconcile a directory"
         // Most directories of a scan are as they were: a read does for them, and holds nobody up.
@@ -33,6 +35,7 @@ extension Ledger {
             return (plan, id)
         }
         if seen.isEmpty { return DirectoryDifference(seen, directoryID: id) }
+        let skipped = seen.skipped(whySkipped)
         return try write(operation) { db in
             let record = try db.folder(folder)
             let path = directory.relative(to: record.path)
@@ -43,49 +46,61 @@ extension Ledger {
             let names = Set(files.map(\.name.bytes))
             let intake = Intake(db: db, folder: record, directory: id, time: time)
             return try intake.carryOut(
-                plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, stillThere: stillThere)
+                plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, stillThere: stillThere,
+                skipped: skipped)
         }
     }
 
     /// Makes the ledger know settled files: the rules of
-    /// ``reconcile(_:directory:files:settled:stillThere:at:)`` for each of them alone. What is new of many is written in
-    /// groups, each in one transaction.
-    /// - Returns: how many of the photos wait for their upload now.
+    /// ``reconcile(_:directory:files:settled:stillThere:whySkipped:at:)`` for each of them alone. What is new of many is
+    /// written in groups, each in one transaction.
     package func sight(
-        _ files: [SettledFile], stillThere: (FilePath) -> Bool, at time: Date
-    ) throws(LedgerError) -> Int {
-        var queued = 0
+        _ files: [SettledFile], stillThere: (FilePath) -> Bool,
+        whySkipped: (SettledFile) -> SkipReason? = { _ in nil }, at time: Date
+    ) throws(LedgerError) -> SightedFiles {
+        var result = SightedFiles()
         for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
-            queued += try sight(group: files[start..<min(start + SettledFile.groupSize, files.count)], stillThere, time)
+            let group = files[start..<min(start + SettledFile.groupSize, files.count)]
+            try sight(group: group, stillThere, whySkipped, time, &result)
         }
-        return queued
+        return result
     }
 
-    /// As ``sight(_:stillThere:at:)``, of one file.
+    /// As ``sight(_:stillThere:whySkipped:at:)``, of one file.
     /// - Parameter file: below the folder.
     /// - Returns: whether the photo waits for its upload now.
     package func sight(
         _ folder: FolderID, file: FilePath, stamp: FileStamp, stillThere: (FilePath) -> Bool, at time: Date
     ) throws(LedgerError) -> Bool {
-        try sight([SettledFile(folder: folder, path: file, stamp: stamp)], stillThere: stillThere, at: time) == 1
+        try sight([SettledFile(folder: folder, path: file, stamp: stamp)], stillThere: stillThere, at: time).queued == 1
     }
 
     private func sight(
-        group: ArraySlice<SettledFile>, _ stillThere: (FilePath) -> Bool, _ time: Date
-    ) throws(LedgerError) -> Int {
+        group: ArraySlice<SettledFile>, _ stillThere: (FilePath) -> Bool,
+        _ whySkipped: (SettledFile) -> SkipReason?, _ time: Date, _ result: inout SightedFiles
+    ) throws(LedgerError) {
         let operation = "note files"
         // Where all is known, a read does, and holds nobody up.
-        let (isKnown, pending) = try read(operation) { db in
+        let (isKnown, pending, new) = try read(operation) { db in
             let sights = try group.map { try Sight($0, in: db) }
-            return (sights.allSatisfy(\.plan.isEmpty), sights.count { $0.known?.state == .pending })
+            return (
+                sights.allSatisfy(\.plan.isEmpty), sights.count { $0.known?.state == .pending },
+                sights.map { !$0.plan.new.isEmpty }
+            )
         }
-        if isKnown { return pending }
-        return try write(operation) { db in
-            var queued = 0
-            for file in group {
-                if try Sight(file, in: db).carryOut(stillThere: stillThere, at: time) { queued += 1 }
+        if isKnown {
+            result.queued += pending
+            return
+        }
+        let reasons = zip(group, new).map { $1 ? whySkipped($0) : nil }
+        let before = result
+        result = try write(operation) { db in
+            var result = before
+            for (file, reason) in zip(group, reasons) {
+                let sight = try Sight(file, in: db)
+                if try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result) { result.queued += 1 }
             }
-            return queued
+            return result
         }
     }
 }
@@ -107,6 +122,27 @@ package struct SettledFile: Sendable {
     }
 }
 
+/// What has become of files that were noted.
+package struct SightedFiles: Hashable, Sendable {
+    /// Those that wait for their upload now.
+    package var queued = 0
+    /// New ones of which nothing is stored.
+    package var skipped = 0
+}
+
+/// Why nothing is stored of a file.
+package struct SkipReason: Hashable, Sendable {
+    /// In plain words.
+    package let words: String
+    /// `nil` for what its owner does not count on.
+    package let kind: LeftOut?
+
+    package init(_ words: String, _ kind: LeftOut? = nil) {
+        self.words = words
+        self.kind = kind
+    }
+}
+
 /// One settled file beside what is known of it.
 private struct Sight {
     let plan: DirectoryPlan
@@ -114,12 +150,12 @@ private struct Sight {
     private let db: Database
     private let folder: FolderRecord
     private let place: FilePath
-    private let name: FilePath.Component
+    private let file: ScannedFile
 
     init(_ file: SettledFile, in db: Database) throws {
         guard let name = file.path.lastComponent else { throw UnnamedFile() }
         self.db = db
-        self.name = name
+        self.file = ScannedFile(name: name, stamp: file.stamp)
         folder = try db.folder(file.folder)
         place = file.path.relative(to: folder.path).removingLastComponent()
         let row = try DirectoryTable(db).find(place, in: folder.id).flatMap {
@@ -127,16 +163,20 @@ private struct Sight {
         }
         known = row
         plan = DirectoryPlan(
-            known: row.map { [$0] } ?? [], files: [ScannedFile(name: name, stamp: file.stamp)], settled: { _ in true })
+            known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in true })
     }
 
     /// - Returns: whether the photo waits for its upload now.
-    func carryOut(stillThere: (FilePath) -> Bool, at time: Date) throws -> Bool {
+    func carryOut(
+        stillThere: (FilePath) -> Bool, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
+    ) throws -> Bool {
         if plan.isEmpty { return known?.state == .pending }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
-        _ = try Intake(db: db, folder: folder, directory: id, time: time).carryOut(
-            plan, isSeen: { $0.directoryID == id && $0.name == name.bytes }, stillThere: stillThere)
-        return try PhotoTable(db).row(in: id, named: name)?.state == .pending
+        let difference = try Intake(db: db, folder: folder, directory: id, time: time).carryOut(
+            plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
+            skipped: [reason])
+        result.skipped += difference.skipped
+        return try PhotoTable(db).row(in: id, named: file.name)?.state == .pending
     }
 }
 
@@ -150,23 +190,29 @@ private struct Intake {
     let directory: DirectoryID
     let time: Date
 
-    /// - Parameter isSeen: whether a row's own file is among those that the plan was made of.
+    /// - Parameters:
+    ///   - isSeen: whether a row's own file is among those that the plan was made of.
+    ///   - skipped: for each of those files why nothing is stored of it; empty where nothing is skipped.
     func carryOut(
-        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool
+        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool,
+        skipped: [SkipReason?]
     ) throws -> DirectoryDifference {
         let table = PhotoTable(db)
         var difference = DirectoryDifference(plan, directoryID: directory)
         // Renames first: the row that moves may be one of those that vanished here.
         var moved: Set<Int64> = []
         let finder = RenameFinder(db: db)
-        for file in plan.new {
+        for index in plan.new {
+            let file = plan.files[index]
             if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
                 if try move(origin, to: file) { difference.requeued += 1 }
                 moved.insert(origin.row.id)
                 difference.moved += 1
             } else {
-                try table.insert(file, in: directory, of: folder.id, at: time)
+                let reason = skipped.isEmpty ? nil : skipped[index]
+                try table.insert(file, in: directory, of: folder.id, skipped: reason, at: time)
                 difference.new.append(file)
+                if reason != nil { difference.skipped += 1 }
             }
         }
         for change in plan.completed {

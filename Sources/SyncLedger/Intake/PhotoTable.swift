@@ -24,13 +24,34 @@ struct PhotoTable {
         try db.row(LedgerQuery.rowOfFile, [directory.rawValue, Data(name.bytes)])
     }
 
-    func insert(_ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, at time: Date) throws {
+    /// - Parameter reason: why nothing is stored of the file; `nil` for one that has to be read. It is never the photo of
+    ///   an event, whose arrival the schema notes when its state changes: those have names of photos.
+    func insert(
+        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, skipped reason: SkipReason?,
+        at time: Date
+    ) throws {
+        let state: PhotoState = reason == nil ? .pending : .skipped
         try db.run(
             """
-            INSERT INTO photos (folder_id, directory_id, name, state, queued_at, \(FileStamp.columns))
-            VALUES (?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO photos (
+                folder_id, directory_id, name, state, queued_at, error, left_out, is_filtered, \(FileStamp.columns)
+            )
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            [folder.rawValue, directory.rawValue, Data(file.name.bytes), time.milliseconds] + file.stamp.values)
+            [
+                folder.rawValue, directory.rawValue, Data(file.name.bytes), state.rawValue, time.milliseconds,
+                reason?.words, reason?.leftOutColumn, reason?.isFiltered ?? false,
+            ] + file.stamp.values)
+    }
+
+    /// The file was read, and nothing is stored of it.
+    func skip(_ id: Int64, _ reason: SkipReason) throws {
+        try db.run(
+            """
+            UPDATE photos SET state = 'skipped', md5 = NULL, sha256 = NULL, next_try_at = 0, error = ?,
+                left_out = ?, is_filtered = ?
+            WHERE id = ?
+            """, [reason.words, reason.leftOutColumn, reason.isFiltered, id])
     }
 
     /// The file has other content: everything that was known of the old one ends, except what is stored of it. A photo
@@ -143,6 +164,12 @@ struct PhotoTable {
         state = CASE state WHEN 'uploading' THEN 'uploading' ELSE 'pending' END,
         generation = generation + 1, gone = 0, attempts = 0, next_try_at = 0, error = NULL, md5 = NULL, sha256 = NULL
         """
+}
+
+extension SkipReason {
+    fileprivate var isFiltered: Bool { kind == .filtered }
+    /// What a filter leaves out has a column of its own.
+    fileprivate var leftOutColumn: String? { isFiltered ? nil : kind?.rawValue }
 }
 
 /// What intake and commit need of a photo's row.

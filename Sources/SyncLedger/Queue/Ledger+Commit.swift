@@ -88,13 +88,7 @@ extension Database {
         case .failed(let message, let digest):
             try settle(row, as: .failed, digest: digest, error: message)
         case .skipped(let message, let leftOut):
-            let isFiltered = leftOut == .filtered
-            try run(
-                """
-                UPDATE photos SET state = 'skipped', md5 = NULL, sha256 = NULL, next_try_at = 0, error = ?,
-                    left_out = ?, is_filtered = ?
-                WHERE id = ?
-                """, [message, isFiltered ? nil : leftOut?.rawValue, isFiltered, row.id])
+            try PhotoTable(self).skip(row.id, SkipReason(message, leftOut))
         case .postponed(let message, let until):
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",

@@ -184,7 +184,7 @@ import Testing
         let time = makeTime { [obstacle] number in if number == 4 { try obstacle.remove() } }
         let work = Wakeup()
         let intake = Intake(
-            folders: folders, ledger: LedgerQueue(ledger), scanner: shelf, source: hints,
+            folders: folders, ledger: LedgerQueue(ledger), scanner: shelf, reducer: shelf, source: hints,
             pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(31_536_000),
             patience: patience(time), work: work, time: time, logger: log.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in

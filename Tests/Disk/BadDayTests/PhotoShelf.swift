@@ -49,6 +49,8 @@ struct PhotoShelf: TreeScanner, PhotoReducer {
         return PhotoExamination(stamp: Self.stamp(index), type: .jpeg, digest: digest)
     }
 
+    func whyUnwanted(_ file: FilePath, stamp: FileStamp) -> String? { nil }
+
     func reduce(
         _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {

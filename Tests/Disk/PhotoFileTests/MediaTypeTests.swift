@@ -1,4 +1,6 @@
 import SyncCore
+import SyncPhotos
+import SyncTestSupport
 import Testing
 
 /// Types by bytes; the name refines what bytes cannot tell apart.
@@ -86,6 +88,25 @@ import Testing
             _ = try Workbench().examination(of: Array(content.utf8), named: name)
         }
         #expect(error == PhotoError(.notStored, "neither a photo nor a video; it stays on this machine"))
+    }
+
+    @Test func `a first look says the same as reading the file, and nothing of another file`() throws {
+        let tree = try TemporaryTree()
+        let reducer = PhotoFileReducer()
+        let unwanted = [
+            Row("b.wav", "RIFF\0\0\0\0WAVEfmt ", ""), Row("readme", "", ""), Row("b.xmp", "a film of mine", ""),
+        ]
+        for row in Self.images + Self.videos + Self.others + unwanted {
+            let path = try tree.write(row.bytes, to: row.name)
+            let stamp = try tree.stamp(row.name)
+            var refusal: String?
+            do { _ = try reducer.examine(path) } catch  where error.code == .notStored { refusal = error.message } catch
+            {}
+            #expect(reducer.whyUnwanted(path, stamp: stamp) == refusal, "\(row.name)")
+            #expect(unwanted.contains { $0.name == row.name } == (refusal != nil), "\(row.name)")
+            try tree.write(row.bytes + [0], to: row.name)
+            #expect(reducer.whyUnwanted(path, stamp: stamp) == nil)
+        }
     }
 
     @Test(arguments: images + videos + others)

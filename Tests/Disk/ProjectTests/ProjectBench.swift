@@ -190,6 +190,8 @@ struct PlainReducer: PhotoReducer {
         }
     }
 
+    func whyUnwanted(_ file: FilePath, stamp: FileStamp) -> String? { nil }
+
     func reduce(
         _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {

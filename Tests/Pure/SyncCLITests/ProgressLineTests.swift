@@ -14,6 +14,14 @@ import Testing
         onTerminal isTerminal: Bool, elsewhere: ProgressLine.Elsewhere = .nowAndThen,
         _ body: (ProgressLine, _ move: (Duration) -> Void) -> Void
     ) throws -> String {
+        try written(onTerminal: isTerminal) { terminal, time in
+            body(ProgressLine(terminal, time: time, elsewhere: elsewhere)) { step in clock.withLock { $0 += step } }
+        }
+    }
+
+    private func written(
+        onTerminal isTerminal: Bool, _ body: (Terminal, TimeSource) -> Void
+    ) throws -> String {
         let time = TimeSource(
             now: { Date(timeIntervalSince1970: 0) }, monotonic: { clock.withLock { $0 } }, sleep: { _ in },
             random: { 0 })
@@ -21,7 +29,7 @@ import Testing
         return try reading.closeAfter {
             try writing.closeAfter {
                 let terminal = Terminal(writing.rawValue, isTerminal: isTerminal, [:])
-                body(ProgressLine(terminal, time: time, elsewhere: elsewhere)) { step in clock.withLock { $0 += step } }
+                body(terminal, time)
             }
             var bytes = [UInt8](repeating: 0, count: 4_096)
             let count = try bytes.withUnsafeMutableBytes { try reading.read(into: $0) }
@@ -51,6 +59,21 @@ import Testing
             line.finish()
         }
         #expect(text == "[======              ]  12 of 40 photos\n")
+    }
+
+    @Test func `a pass tells how many files it has found, before it knows of photos`() throws {
+        let text = try written(onTerminal: true) { terminal, time in
+            let progress = PassProgress(terminal: terminal, time: time)
+            progress.noteSeen(1_200)
+            clock.withLock { $0 += .seconds(60) }
+            progress.noteSeen(45_231)
+            progress.finish()
+        }
+        let draws = text.split(separator: "\r\u{1B}[K").map(String.init)
+        #expect(
+            draws == [
+                "looking through the folders: 1,200 files", "looking through the folders: 45,231 files",
+            ])
     }
 
     @Test func `what it waits for is told at once, everywhere, and once`() throws {

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -126,9 +127,91 @@ import Testing
         let now = Int64(bench.time.now.timeIntervalSince1970)
         bench.disk.write("fresh", to: Bench.gallery.appending("a.jpg"), modifiedSeconds: now - 1)
         bench.disk.write("from the future", to: Bench.gallery.appending("b.jpg"), modifiedSeconds: now + 3_600)
-        let result = try bench.scan()[0]
+        var seen: [Int] = []
+        let scan = FolderScan(ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2))
+        let result = try scan.run(bench.folders[0], from: Bench.gallery, at: bench.time.now) { seen.append($0) }
+        #expect(result.filesSeen == 2 && seen.last == 2)
         #expect(result.unsettled.map(\.file) == [Bench.gallery.appending("a.jpg")])
         #expect(result.unsettled.map(\.age) == [.seconds(1)])
         #expect(result.queued == 1)
+    }
+
+    // MARK: What is skipped at once
+
+    private static let note = Bench.gallery.appending("notes.txt")
+
+    private func look(_ time: TimeSource? = nil) throws -> [FolderScan.Summary] {
+        let scan = FolderScan(
+            ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
+            firstLook: FirstLook(scanner: bench.disk, reducer: bench.disk, time: time ?? bench.time.source))
+        return try bench.folders.map { try scan.run($0, from: $0.path, at: bench.time.now) }
+    }
+
+    /// Moves on with each reading.
+    private func clock(tickingBy tick: Duration) -> TimeSource {
+        let readings = Mutex(0)
+        let next: @Sendable () -> Int = {
+            readings.withLock { count in
+                count += 1
+                return count
+            }
+        }
+        return TimeSource(
+            now: bench.time.source.now, monotonic: { tick * next() }, sleep: bench.time.source.sleep,
+            random: bench.time.source.random)
+    }
+
+    @Test func `a new file that is no photo is skipped without a turn in the queue`() async throws {
+        bench.disk.write("text", to: Self.note)
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        bench.disk.write("text", to: Bench.projects.appending("readme"))
+        let results = try look()
+        #expect(results.map(\.skipped) == [1, 0, 0] && results.map(\.queued) == [1, 0, 1])
+        let note = try #require(try bench.status(Self.note))
+        #expect(note.state == .skipped && note.attempts == 0)
+        #expect(note.why == "neither a photo nor a video; it stays on this machine")
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(bench.disk.examined.map(\.lastComponent?.string) == ["a.jpg", "readme"])
+        #expect(try look().map(\.skipped) == [0, 0, 0])
+        // What it becomes is read.
+        bench.disk.write("noon", to: Self.note)
+        #expect(try look().map(\.queued) == [1, 0, 0])
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try bench.status(Self.note)?.state == .uploaded)
+    }
+
+    @Test func `what a filter leaves out is for the filter of its turn to say`() async throws {
+        let rules = WatchedFolder(kind: .gallery, path: Bench.gallery, filter: try PathFilter(["- raw/"]))
+        let folder = try #require(try bench.ledger.register([rules]).first)
+        bench.disk.write("text", to: Bench.gallery.pushing("raw/a.txt"))
+        let scan = FolderScan(
+            ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
+            firstLook: FirstLook(scanner: bench.disk, reducer: bench.disk, time: bench.time.source))
+        #expect(try scan.run(folder, from: folder.path, at: bench.time.now).queued == 1)
+        #expect(bench.disk.looks == 0)
+    }
+
+    @Test func `a file that is being written has its turn in the queue`() throws {
+        bench.disk.write("text", to: Self.note)
+        bench.disk.setBeingWritten(Self.note, true)
+        #expect(try look()[0].queued == 1)
+        #expect(try bench.status(Self.note)?.state == .pending)
+    }
+
+    @Test func `where a look takes longer than a turn in the queue, the files have their turns`() throws {
+        for index in 0..<100 { bench.disk.write("text \(index)", to: Bench.gallery.appending("\(index)")) }
+        let slow = clock(tickingBy: .milliseconds(10))
+        let result = try look(slow)[0]
+        #expect(result.skipped == bench.disk.looks && result.skipped < 10)
+        #expect(result.queued == 100 - result.skipped)
+    }
+
+    @Test func `a forecast looks at each file, however long that takes`() throws {
+        for index in 0..<100 { bench.disk.write("text \(index)", to: Bench.gallery.appending("\(index)")) }
+        let scan = FolderScan(
+            ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
+            firstLook: FirstLook(
+                scanner: bench.disk, reducer: bench.disk, isPatient: true, time: clock(tickingBy: .seconds(3_600))))
+        #expect(try scan.run(bench.folders[0], from: Bench.gallery, at: bench.time.now).skipped == 100)
     }
 }

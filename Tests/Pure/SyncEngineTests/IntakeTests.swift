@@ -64,6 +64,7 @@ private final class ScriptedSource: ChangeSource {
 @Suite struct IntakeTests {
     private let bench: Bench
     private let source = ScriptedSource()
+    private let skipped = Wakeup()
     private let photo = Bench.gallery.appending("a.jpg")
 
     init() throws { bench = try Bench() }
@@ -71,9 +72,11 @@ private final class ScriptedSource: ChangeSource {
     /// Runs the intake while `body` plays with it.
     private func running(_ body: @Sendable () async throws -> Void) async throws {
         let intake = Intake(
-            folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk, source: source,
-            pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(3_600),
-            patience: bench.patience, work: bench.work, time: bench.time.source, logger: bench.logger)
+            folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
+            reducer: bench.disk, source: source, pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2),
+            rescanEvery: .seconds(3_600),
+            patience: bench.patience, work: bench.work, skipped: skipped.signal, time: bench.time.source,
+            logger: bench.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do { try await intake.run(onWatching: {}) } catch is CancellationError {}
@@ -101,6 +104,23 @@ private final class ScriptedSource: ChangeSource {
             await queued()
         }
         #expect(try bench.states() == [photo.string: .pending])
+    }
+
+    @Test(arguments: [true, false])
+    func `what is skipped at once is told, and takes no place in the queue`(isClosed: Bool) async throws {
+        let note = Bench.gallery.appending("notes.txt")
+        bench.disk.write("text", to: note)
+        try await running {
+            if isClosed {
+                source.send(.file(note))
+                await bench.time.waitForSleepers(2)
+                await bench.time.advance(by: .seconds(2))
+            } else {
+                source.send(.tree(Bench.gallery))
+            }
+            await skipped.wait(atMost: nil, time: bench.time.source)
+        }
+        #expect(try bench.states() == [note.string: .skipped])
     }
 
     @Test func `a tree that was moved in is scanned`() async throws {

@@ -81,10 +81,36 @@ import Testing
             SettledFile(folder: folder, path: path, stamp: try #require(world.disk[path]))
         }
         for _ in 1...2 {
-            #expect(try world.ledger.sight(files, stillThere: world.isThere, at: world.now) == 600)
+            #expect(try world.ledger.sight(files, stillThere: world.isThere, at: world.now).queued == 600)
         }
         #expect(try world.ledger.knownFileCount(folder) == 601)
         #expect(try world.state(Self.photo) == .uploaded)
         #expect(try world.state("/pictures/gallery/1/1.jpg") == .pending)
+    }
+
+    @Test func `a new file that is skipped is noted with the reason, and one that is known is not asked about`() throws
+    {
+        let world = try World()
+        let folder = world.folders[0].id
+        try PhotoState.pending.prepare(Self.photo, in: world)
+        let paths: [FilePath] = [Self.photo, "/pictures/gallery/notes.txt"]
+        world.write(Self.photo)
+        world.write(paths[1])
+        let files = try paths.map { path in
+            SettledFile(folder: folder, path: path, stamp: try #require(world.disk[path]))
+        }
+        var asked: [FilePath] = []
+        let noted = try world.ledger.sight(
+            files, stillThere: world.isThere,
+            whySkipped: { file in
+                asked.append(file.path)
+                return SkipReason("it is a text", .unreadable)
+            }, at: world.now)
+        #expect(noted.queued == 1 && noted.skipped == 1)
+        #expect(asked == [paths[1]])
+        #expect(try world.state(Self.photo) == .pending && world.state(paths[1]) == .skipped)
+        #expect(try world.ledger.leftOut(naming: 9).items.map(\.reason) == ["it is a text"])
+        let again = try world.ledger.sight(files, stillThere: world.isThere, at: world.now)
+        #expect(again.queued == 1 && again.skipped == 0)
     }
 }

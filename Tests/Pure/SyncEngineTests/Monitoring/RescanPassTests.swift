@@ -32,6 +32,15 @@ import Testing
         #expect(try bench.ledger.overview().store?.error == nil)
     }
 
+    @Test func `new files of which nothing is stored make a pass, too`() async throws {
+        let bench = try Bench()
+        try await running(bench) { pipeline in
+            #expect(try bench.ledger.overview().lastSyncAt == nil)
+            pipeline.noteSkipped()
+            _ = try await eventually("a whole pass", seen: { "none" }) { try bench.ledger.overview().lastSyncAt }
+        }
+    }
+
     @Test func `it is none while the store is away`() async throws {
         let bench = try Bench(faults: [StoreFault(.check, numbers: 2...Int.max, .failBefore(.unreachable))])
         try await running(bench) { pipeline in

@@ -21,6 +21,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var drives: [FilePath: Bool] = [:]
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
+        var looks = 0
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
         var onPhoto: @Sendable (String) throws(PhotoError) -> Void = { _ in }
         var onExamine: @Sendable (FilePath) -> Void = { _ in }
@@ -93,6 +94,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     }
     /// What was read whole, in order.
     package var examined: [FilePath] { state.withLock { $0.examined } }
+    /// How many texts were looked at first.
+    package var looks: Int { state.withLock { $0.looks } }
     /// What was reduced, in order.
     package var reduced: [FilePath] { state.withLock { $0.reduced } }
 
@@ -163,6 +166,12 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             : file.text.hasPrefix("text")
                 ? .unknown : file.text.hasPrefix("film") ? FilmType.mp4.mediaType : .jpeg
         return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
+    }
+
+    package func whyUnwanted(_ path: FilePath, stamp: FileStamp) -> String? {
+        guard let file = files[path], file.stamp == stamp, file.text.hasPrefix("text") else { return nil }
+        state.withLock { $0.looks += 1 }
+        return "neither a photo nor a video; it stays on this machine"
     }
 
     package func reduce(
