@@ -56,14 +56,40 @@ package final class Ledger: Sendable {
     }
 
     /// An empty ledger in memory. It is gone with the last reference to it.
-    package init(inMemory: Void) throws(LedgerError) {
+    package convenience init(inMemory: Void) throws(LedgerError) {
+        try self.init(inMemoryAs: Self.empty.get(), operation: "open")
+        do {
+            try database.write { db in
+                try CatalogSchema.drawMachineID(db)
+                try PseudonymSchema.drawKey(db)
+            }
+        } catch {
+            throw LedgerError(error, operation: "open", path: path)
+        }
+    }
+
+    /// A copy in memory of a whole ledger.
+    /// - Parameter place: where the original is, for errors.
+    init(inMemoryAs original: any DatabaseReader, at place: FilePath = "", operation: String) throws(LedgerError) {
         path = ""
         file = nil
         do {
-            database = try DatabaseQueue(configuration: Self.configuration)
-            try Self.migrate(database, path: path)
+            let copy = try DatabaseQueue(configuration: Self.configuration)
+            try original.backup(to: copy)
+            database = copy
         } catch {
-            throw LedgerError(error, operation: "open", path: path)
+            throw LedgerError(error, operation: operation, path: place)
+        }
+    }
+
+    /// What empty ledgers in memory are copied from: the steps to its schema take far longer than a copy.
+    private static let empty = Result { () throws(LedgerError) in
+        do {
+            let database = try DatabaseQueue(configuration: configuration)
+            try migrate(database, path: "")
+            return database
+        } catch {
+            throw LedgerError(error, operation: "open", path: "")
         }
     }
 

@@ -12,6 +12,10 @@ enum CatalogSchema {
 
     static func migrate(_ db: Database) throws {
         for sql in [columns, segments, changes] + triggers { try db.execute(sql: sql) }
+        try drawMachineID(db)
+    }
+
+    static func drawMachineID(_ db: Database) throws {
         var random = SystemRandomNumberGenerator()
         let id = (0..<idLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         try db.execute(sql: "UPDATE agent SET machine_id = ?", arguments: [id.hexadecimal])

@@ -82,13 +82,7 @@ extension Ledger {
     ///
     /// It takes about 300 bytes of memory for each photo.
     package func copyInMemory() throws(LedgerError) -> Ledger {
-        let copy = try Ledger.inMemory()
-        do {
-            try database.backup(to: copy.database)
-        } catch {
-            throw LedgerError(error, operation: "copy the ledger", path: path)
-        }
-        return copy
+        try Ledger(inMemoryAs: database, at: path, operation: "copy the ledger")
     }
 }
 

@@ -178,9 +178,13 @@ enum PseudonymSchema {
                     key BLOB NOT NULL CHECK (length(key) = 32)
                 ) STRICT;
                 """)
+        try drawKey(db)
+    }
+
+    static func drawKey(_ db: Database) throws {
         var random = SystemRandomNumberGenerator()
         let key = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        try db.execute(sql: "INSERT INTO pseudonym_key VALUES (1, ?)", arguments: [Data(key)])
+        try db.execute(sql: "INSERT OR REPLACE INTO pseudonym_key VALUES (1, ?)", arguments: [Data(key)])
     }
 }
 

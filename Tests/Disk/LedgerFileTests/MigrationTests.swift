@@ -7,6 +7,28 @@ import Testing
 @testable import SyncLedger
 
 @Suite struct MigrationTests {
+    @Test func `a ledger in memory has the schema of one that took each step, and ids of its own`() throws {
+        let state = try StateFolder()
+        let (file, one, other) = (try Ledger(at: state.ledger), try Ledger.inMemory(), try Ledger.inMemory())
+        let schemas = try [file, one, other].map { ledger in
+            try ledger.database.read { db in
+                try String.fetchAll(
+                    db, sql: "SELECT type || name || COALESCE(sql, '') FROM sqlite_master ORDER BY type, name")
+                    + String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+            }
+        }
+        #expect(schemas[0].count > 100 && schemas[0] == schemas[1] && schemas[1] == schemas[2])
+        let ids = try [file, one, other].map { ledger in
+            try ledger.database.read { db in
+                try [
+                    String.fetchOne(db, sql: "SELECT machine_id FROM agent"),
+                    String.fetchOne(db, sql: "SELECT hex(key) FROM pseudonym_key"),
+                ]
+            }
+        }
+        #expect(Set(ids.flatMap { $0.compactMap(\.self) }).count == 6)
+    }
+
     private let now = Date(timeIntervalSince1970: 2_000_000)
 
     /// A ledger of the first version, with two photos of one stored object, one that waits, and a store that is away.
