@@ -6,9 +6,9 @@ package import SystemPackage
 extension Ledger {
     /// Makes the ledger agree with what a directory holds. When it does already, nothing is written.
     ///
-    /// - A new settled file is pending, or skipped where a look at it tells why; one that is a known photo under a new name (``RenameFinder``) keeps the photo's
-    ///   row and what is stored of it. It is pending again where its stamp does not prove that it has the same content,
-    ///   or where the key is made of the name (projects).
+    /// - A new settled file is pending, or skipped where a look at it tells why. One that is a known photo under a new name
+    ///   (``RenameFinder``) keeps the photo's row and what is stored of it; it is pending again where its stamp does not
+    ///   prove that it has the same content, or where the key is made of the name (projects).
     /// - A settled file with another stamp is pending again, in a new generation.
     /// - A file with the stamp that an older version has noted, which lacks two times, lends them to the row.
     /// - A missing photo that is back with its old stamp is what it was.
