@@ -199,6 +199,9 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
         case tellsPlace
         /// Neither photo nor video: nothing that this folder stores.
         case notStored
+        /// What has the name now is no file: a link, a folder, a pipe; or a link above it leads nowhere. It says nothing of the
+        /// file that had the name, and may have it again.
+        case notAFile
         /// The file was written to while it was read, or is open for writing.
         case changed
         /// It is gone.
@@ -225,7 +228,8 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same bytes would fail again. A failed photo is tried again only when its file changes.
     package var isPermanent: Bool {
         switch code {
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .notStored, .tooSlow: true
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .notStored, .notAFile, .tooSlow:
+            true
         case .changed, .missing, .unreadable, .outOfResources, .stopped: false
         }
     }

@@ -113,7 +113,7 @@ package struct Preparer: Sendable {
     func outcome(of error: PhotoError, for claim: Claim) throws -> Outcome {
         switch error.code {
         case .missing: .vanished
-        case .changed: try changed(claim)
+        case .changed, .notAFile: try changed(claim)
         case .notStored: .skipped(error.message)
         case .unreadable, .outOfResources:
             .postponed(

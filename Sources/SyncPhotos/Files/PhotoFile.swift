@@ -33,7 +33,7 @@ struct PhotoFile: ~Copyable {
         } catch {
             throw PhotoError(error, "statx")
         }
-        guard status.kind == .file else { throw PhotoError(.notStored, "not a regular file") }
+        guard status.kind == .file else { throw PhotoError(.notAFile, "not a regular file") }
         return status.stamp
     }
 
@@ -149,7 +149,7 @@ extension PhotoError {
         case .noSuchFileOrDirectory, .notDirectory:
             self.init(.missing, "the file is gone")
         case .tooManySymbolicLinkLevels:
-            self.init(.notStored, "a symbolic link, which is not followed")
+            self.init(.notAFile, "a symbolic link, which is not followed")
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory:
             self.init(.outOfResources, "\(call): \(errno)")
         case .permissionDenied, .notPermitted:

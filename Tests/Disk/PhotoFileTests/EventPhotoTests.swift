@@ -91,7 +91,7 @@ import Testing
         let link = #expect(throws: PhotoError.self) {
             _ = try reducer.read(tree.path("link.json"), 0..<2, stamp: stamp)
         }
-        #expect(link?.code == .notStored)
+        #expect(link?.code == .notAFile)
         let gone = #expect(throws: PhotoError.self) { _ = try reducer.read(tree.path("b.json"), 0..<2, stamp: stamp) }
         #expect(gone?.code == .missing)
     }

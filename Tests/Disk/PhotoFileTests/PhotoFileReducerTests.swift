@@ -143,7 +143,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("nothing", PhotoError.Code.missing), ("link", .notStored), ("pipe", .notStored), ("folder", .notStored),
+            ("nothing", PhotoError.Code.missing), ("link", .notAFile), ("pipe", .notAFile), ("folder", .notAFile),
         ])
     func `what is no readable file has a reason`(kind: String, code: PhotoError.Code) throws {
         let tree = try TemporaryTree()

@@ -55,6 +55,19 @@ import Testing
         #expect(failed.error == "Premature end of JPEG file")
     }
 
+    @Test func `a photo that is read while a folder above is a link is looked at again`() async throws {
+        let bench = try Bench()
+        let photo = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: photo)
+        bench.disk.setBelowLink(photo, true)
+        try await bench.pass()
+        #expect(try bench.status(photo)?.state == .pending)
+        bench.disk.setBelowLink(photo, false)
+        try bench.ledger.hurry(at: bench.time.now)
+        try await bench.pass()
+        #expect(try bench.status(photo)?.state == .uploaded)
+    }
+
     @Test func `the same photo under two names is sent once`() async throws {
         let bench = try Bench()
         bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))

@@ -16,6 +16,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var files: [FilePath: File] = [:]
         var unreadable: Set<FilePath> = []
         var beingWritten: Set<FilePath> = []
+        var belowLinks: Set<FilePath> = []
         var isMounted = true
         /// Drives below folders, and whether each is mounted. What is below one that is not cannot be seen.
         var drives: [FilePath: Bool] = [:]
@@ -79,6 +80,12 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
     package func setMounted(_ isMounted: Bool) { state.withLock { $0.isMounted = isMounted } }
     package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
+    /// A folder above the file is a link, for those who open it.
+    package func setBelowLink(_ path: FilePath, _ isBelow: Bool) {
+        state.withLock { state in
+            if isBelow { state.belowLinks.insert(path) } else { state.belowLinks.remove(path) }
+        }
+    }
     package func setBeingWritten(_ path: FilePath, _ isWritten: Bool) {
         state.withLock { state in
             if isWritten { state.beingWritten.insert(path) } else { state.beingWritten.remove(path) }
@@ -158,6 +165,9 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             return state.onExamine
         }
         action(path)
+        if state.withLock({ $0.belowLinks.contains(path) }) {
+            throw PhotoError(.notAFile, "a symbolic link, which is not followed")
+        }
         guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
         let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
         let type: MediaType =
