@@ -228,9 +228,8 @@ package struct PhotoError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the same bytes would fail again. A failed photo is tried again only when its file changes.
     package var isPermanent: Bool {
         switch code {
-        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .notStored, .notAFile, .tooSlow:
-            true
-        case .changed, .missing, .unreadable, .outOfResources, .stopped: false
+        case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .notStored, .tooSlow: true
+        case .notAFile, .changed, .missing, .unreadable, .outOfResources, .stopped: false
         }
     }
 

@@ -9,7 +9,6 @@ package import SystemPackage
 /// It shares every part with the agent that watches; only the watching is left out.
 package struct SyncPass: Sendable {
     package struct Scanned: Sendable {
-        package var filesSeen = 0
         /// Files that have to be stored now.
         package var queued = 0
         /// New files of which nothing is stored.
@@ -57,16 +56,17 @@ package struct SyncPass: Sendable {
         only part: FilePath? = nil, seen: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws -> Scanned {
         var intake = Scanned()
+        var found = 0
         let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook)
         var unsettled: [(folder: FolderRecord, file: FilePath)] = []
         for folder in folders where part?.starts(with: folder.path) ?? true {
             let now = time.now()
-            let before = intake.filesSeen
+            let before = found
             let result = try await pool.run { [scanner] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
                 return try scan.run(folder, from: start, at: now) { seen(before + $0) }
             }
-            intake.filesSeen += result.filesSeen
+            found += result.filesSeen
             intake.queued += result.queued
             intake.skipped += result.skipped
             intake.problems += result.problems

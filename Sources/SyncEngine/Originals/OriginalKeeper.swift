@@ -121,7 +121,7 @@ package struct OriginalKeeper: Sendable {
             return try await store(candidate)
         } catch let error as PhotoError {
             switch error.code {
-            case .missing, .changed: return .left
+            case .missing, .notAFile, .changed: return .left
             case .stopped: throw CancellationError()
             default: return .failed(error.message)
             }

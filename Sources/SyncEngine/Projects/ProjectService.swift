@@ -271,7 +271,7 @@ package struct ProjectUploadPolicy: Sendable {
     /// What an image that could not be decoded comes to while its project is in the making.
     package func outcome(ofUnfinished error: PhotoError) -> Outcome? {
         switch error.code {
-        case .truncated, .corrupt, .notAPhoto, .notStored, .notAFile, .unsupported:
+        case .truncated, .corrupt, .notAPhoto, .notStored, .unsupported:
             .waits(ProjectVerdict.unfinished, until: now() + Self.pause)
         default: nil
         }

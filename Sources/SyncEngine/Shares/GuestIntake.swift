@@ -259,7 +259,7 @@ package struct GuestIntake: Sendable {
     /// Whether nobody could have any use of it.
     private static func isNoPhoto(_ error: PhotoError) -> Bool {
         switch error.code {
-        case .notAPhoto, .notStored, .notAFile, .truncated, .corrupt: true
+        case .notAPhoto, .notStored, .truncated, .corrupt: true
         default: false
         }
     }

@@ -109,7 +109,9 @@ struct SharePhotoSender: Sendable {
     /// What became of a file that was there; `nil` where that is not known: without its folder, a drive may be away.
     private func loss(after error: PhotoError, in folder: FilePath) async throws -> String? {
         if error.code == .changed { return "its file is another one by now; share the vacation again" }
-        guard error.code == .missing, try await pool.run({ [scanner] in scanner.isFolder(folder) }) else { return nil }
+        guard error.code == .missing || error.code == .notAFile,
+            try await pool.run({ [scanner] in scanner.isFolder(folder) })
+        else { return nil }
         return "its file is no longer there; share the vacation again"
     }
 

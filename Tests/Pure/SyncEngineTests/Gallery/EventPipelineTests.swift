@@ -59,6 +59,22 @@ import Testing
         #expect(try bench.ledger.eventCounts().photos == [.stored: 2, EventPhotoState.none: 1])
     }
 
+    @Test func `photos of a file that is below a link for a while are stored when it is not`() async throws {
+        let bench = try Bench()
+        write([event("e1", photo: "sunset"), event("e2", photo: "beach")], to: bench)
+        let disk = bench.disk
+        disk.onPhoto { _ in disk.setBelowLink(Self.file, true) }
+        try bench.scan()
+        try await bench.makePipeline(batchSize: 1).run(.untilDone(patience: .zero))
+        #expect(try bench.status(Self.file)?.state == .pending)
+        disk.onPhoto { _ in }
+        disk.setBelowLink(Self.file, false)
+        try bench.ledger.hurry(at: bench.time.now)
+        try await bench.pass()
+        #expect(try bench.status(Self.file)?.state == .uploaded)
+        #expect(try bench.ledger.eventCounts().photos == [.stored: 2])
+    }
+
     @Test func `a second pass sends nothing, and a replay in another file does not either`() async throws {
         let bench = try Bench()
         write([event("e1", photo: "sunset")], to: bench)

@@ -165,10 +165,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             return state.onExamine
         }
         action(path)
-        if state.withLock({ $0.belowLinks.contains(path) }) {
-            throw PhotoError(.notAFile, "a symbolic link, which is not followed")
-        }
-        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        let file = try open(path)
         let isJSON = path.extension == "json" && ["[", "{"].contains(file.text.first)
         let type: MediaType =
             isJSON
@@ -176,6 +173,14 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             : file.text.hasPrefix("text")
                 ? .unknown : file.text.hasPrefix("film") ? FilmType.mp4.mediaType : .jpeg
         return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
+    }
+
+    private func open(_ path: FilePath) throws(PhotoError) -> File {
+        if state.withLock({ $0.belowLinks.contains(path) }) {
+            throw PhotoError(.notAFile, "a symbolic link, which is not followed")
+        }
+        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        return file
     }
 
     package func whyUnwanted(_ path: FilePath, stamp: FileStamp) -> String? {
@@ -205,7 +210,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     }
 
     package func read(_ path: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
-        guard let file = files[path] else { throw PhotoError(.missing, "it is gone") }
+        let file = try open(path)
         guard file.stamp == stamp else { throw PhotoError(.changed, "it changed") }
         return Array(Array(file.text.utf8)[range])
     }
