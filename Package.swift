@@ -150,7 +150,7 @@ let package = Package(
         module("SyncQR", ["CSyncQR"]),
 
         // Floor 2: one adapter for each part of the world. None imports its neighbour.
-        module("SyncWatch", ["SyncCore", "SyncSystem", systemPackage]),
+        module("SyncWatch", ["SyncCore", "SyncDigest", "SyncSystem", systemPackage]),
         module(
             "SyncPhotos",
             ["SyncCore", "SyncDigest", "SyncSystem", "CSyncJPEG", "CSyncExif", "CSyncDecoder", systemPackage]),

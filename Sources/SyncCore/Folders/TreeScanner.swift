@@ -14,6 +14,12 @@ package protocol TreeScanner: Sendable {
     ///   its `error` set, and the scan goes on.
     func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws
 
+    /// As ``scan(root:from:visit:)``. A folder that is as its known digest tells is visited without its files.
+    /// - Parameter known: the digest of a folder, by its path relative to the root.
+    func scan(
+        root: FilePath, from start: FilePath, known: (FilePath) -> SHA256Digest?, visit: (ScannedFolder) throws -> Void
+    ) throws
+
     /// The stamp of one regular file now; `nil` when it is gone, or no longer a regular file.
     func stamp(of file: FilePath) throws(ScanError) -> FileStamp?
 
@@ -35,6 +41,12 @@ package protocol TreeScanner: Sendable {
 }
 
 extension TreeScanner {
+    package func scan(
+        root: FilePath, from start: FilePath, known: (FilePath) -> SHA256Digest?, visit: (ScannedFolder) throws -> Void
+    ) throws {
+        try scan(root: root, from: start, visit: visit)
+    }
+
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
     package func isThere(_ path: FilePath) -> Bool { true }
     package func holdsPicture(_ file: FilePath) -> Bool { false }
@@ -47,14 +59,23 @@ package struct ScannedFolder: Sendable {
     package var path: FilePath
     /// Regular files, ignored ones left out.
     package var files: [ScannedFile]
+    /// Of the names of all entries and the stamps of all files, ignored ones, too; `nil` where that is not all that counts
+    /// (a link, a hidden folder).
+    package var digest: SHA256Digest?
+    /// Whether it is as its known digest tells. Then `files` and `others` are empty and say nothing.
+    package var isUnchanged = false
     /// Why the folder could not be read (then `files` is empty and says nothing); `nil` when it could.
     package var error: ScanError?
     /// What is no file to be stored, and may be taken for one.
     package var others: [ScannedOther]
 
-    package init(path: FilePath, files: [ScannedFile], others: [ScannedOther] = [], error: ScanError? = nil) {
+    package init(
+        path: FilePath, files: [ScannedFile], others: [ScannedOther] = [], digest: SHA256Digest? = nil,
+        error: ScanError? = nil
+    ) {
         self.path = path
         self.files = files
+        self.digest = digest
         self.others = others
         self.error = error
     }

@@ -40,6 +40,10 @@ package enum IgnoredNames {
     /// With the number of a user behind it (freedesktop.org, "Trash specification").
     private static let trash = ".trash-"
 
+    /// All of them as one text: what was concluded by others holds no longer.
+    package static let rules = [suffixes, byproducts.sorted(), systemFolders.sorted(), [trash]]
+        .map { $0.joined(separator: "/") }.joined(separator: "//")
+
     /// Whether a file or folder of this name is left out. A name is one path component, as the directory holds it.
     package static func contains(_ name: some StringProtocol) -> Bool {
         if name.utf8.first == UInt8(ascii: ".") || name.utf8.first == UInt8(ascii: "~") { return true }

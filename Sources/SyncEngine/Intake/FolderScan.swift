@@ -82,38 +82,48 @@ package struct FolderScan: Sendable {
         at folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
     ) throws {
         var looks = firstLook?.begin()
-        var visited: Set<DirectoryID> = []
+        var met = MetDirectories()
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
         var leftOut: [LeftOutSummary.Item] = []
         let place = start.relative(to: folder.path)
-        let known = try ledger.mounts(of: folder.id).map(\.path)
-        var mounts = ScannedMounts(Set(known + scanner.mountPoints(below: folder.path)))
+        let knownMounts = try ledger.mounts(of: folder.id).map(\.path)
+        let known = try ledger.knownDirectories(of: folder.id, below: place)
+        var mounts = ScannedMounts(Set(knownMounts + scanner.mountPoints(below: folder.path)))
         do {
-            try scanner.scan(root: folder.path, from: start) { scanned in
+            try scanner.scan(root: folder.path, from: start, known: { known[$0]?.digest }) { scanned in
                 try PooledWork.checkCancellation()
                 if let error = scanned.error {
                     result.problems.append(error)
                     unread.append(scanned.path)
                     return
                 }
-                result.filesSeen += scanned.files.count
                 defer { seen(result.filesSeen) }
-                leftOut += entries(scanned, of: folder, at: now)
+                if scanned.isUnchanged, let directory = known[scanned.path] {
+                    result.filesSeen += directory.files
+                    met.ids.insert(directory.id)
+                    mounts.meet(filesIn: scanned.path)
+                    return
+                }
+                result.filesSeen += scanned.files.count
+                let others = entries(scanned, of: folder, at: now)
+                leftOut += others
+                var scanned = scanned
+                if !others.isEmpty || !isTold(byDigest: scanned, at: now) { scanned.digest = nil }
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
                 if scanned.path.isEmpty, scanned.files.isEmpty {
                     emptyRoot = scanned
                     return
                 }
                 guard mounts.meet(scanned) else { return }
-                try reconcile(folder, scanned, at: now, &looks, &visited, &result)
+                try reconcile(folder, scanned, at: now, &looks, &met, &result)
             }
         } catch let error as ScanError {
             guard error.code == .missing, start != folder.path else {
                 result.problems.append(error)
                 return
             }
-            if !known.contains(where: { $0.starts(with: place) || place.starts(with: $0) }) {
+            if !knownMounts.contains(where: { $0.starts(with: place) || place.starts(with: $0) }) {
                 result.missing += try ledger.markGone(folder.id, path: place, at: now)
                 return
             }
@@ -135,13 +145,21 @@ package struct FolderScan: Sendable {
                             + " Nothing was marked as missing"))
                 return
             }
-            try reconcile(folder, emptyRoot, at: now, &looks, &visited, &result)
+            try reconcile(folder, emptyRoot, at: now, &looks, &met, &result)
         }
         for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
-            try reconcile(folder, scanned, at: now, &looks, &visited, &result)
+            try reconcile(folder, scanned, at: now, &looks, &met, &result)
         }
+        try met.noteDigests(in: ledger)
         result.missing += try ledger.finishScan(
-            folder.id, below: place, visited: visited, unread: unread + absent, at: now)
+            folder.id, below: place, visited: met.ids, unread: unread + absent, at: now)
+    }
+
+    /// Whether a folder's digest tells all that has to be known of it.
+    private func isTold(byDigest scanned: ScannedFolder, at now: Date) -> Bool {
+        scanned.others.allSatisfy { other in
+            if case .ignoredName(let stamp) = other.kind { stamp.age(at: now) >= settle } else { false }
+        }
     }
 
     /// What is never stored, and may be a photo all the same. Paths are below the folder.
@@ -185,13 +203,13 @@ package struct FolderScan: Sendable {
 
     private func reconcile(
         _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ looks: inout FirstLook.Looks?,
-        _ visited: inout Set<DirectoryID>, _ result: inout Summary
+        _ met: inout MetDirectories, _ result: inout Summary
     ) throws {
         let difference = try ledger.reconcile(
-            folder.id, directory: scanned.path, files: scanned.files,
-            settled: { $0.age(at: now) >= settle }, stillThere: scanner.isFile,
+            folder.id, directory: scanned.path, files: scanned.files, settled: { $0.age(at: now) >= settle },
+            stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
-        if let directory = difference.directoryID { visited.insert(directory) }
+        try met.add(scanned, difference, to: ledger)
         result.queued += difference.new.count - difference.skipped + difference.changed + difference.requeued
         result.skipped += difference.skipped
         result.note(difference.new, in: scanned.path)
@@ -245,6 +263,33 @@ extension TreeScanner {
     }
 }
 
+/// The directories of the ledger that a scan has met.
+private struct MetDirectories {
+    /// Files of directories whose digests are noted in one transaction.
+    private static let groupSize = 4_096
+
+    var ids: Set<DirectoryID> = []
+    /// Those that are as the ledger knows them, which it is still to be told.
+    private var compared: [ComparedDirectory] = []
+    private var files = 0
+
+    mutating func add(_ folder: ScannedFolder, _ difference: DirectoryDifference, to ledger: Ledger) throws {
+        guard let id = difference.directoryID else { return }
+        ids.insert(id)
+        guard difference.isEmpty, difference.unsettled.isEmpty, !folder.files.isEmpty, let digest = folder.digest else {
+            return
+        }
+        compared.append(ComparedDirectory(id: id, digest: digest, files: folder.files))
+        files += folder.files.count
+        if files >= Self.groupSize { try noteDigests(in: ledger) }
+    }
+
+    mutating func noteDigests(in ledger: Ledger) throws {
+        try ledger.noteDigests(of: compared)
+        (compared, files) = ([], 0)
+    }
+}
+
 /// What a scan meets at and below places where a drive is mounted, or was. A drive that is not mounted looks like an empty
 /// folder, or like none; only the whole scan, and the table of mounts after it, tell which it is. So folders there that
 /// hold no files wait for the end.
@@ -258,6 +303,11 @@ struct ScannedMounts {
 
     init(_ places: Set<FilePath>) {
         self.places = places
+    }
+
+    /// A folder there has files.
+    mutating func meet(filesIn path: FilePath) {
+        if !places.isEmpty { inUse.formUnion(places.filter { path.starts(with: $0) }) }
     }
 
     /// - Returns: whether the folder is to be compared with the ledger at once.

@@ -104,6 +104,10 @@ struct PhotoTable {
                 -- What was set aside for ending the agent stays so.
                 AND NOT EXISTS (SELECT 1 FROM suspects WHERE suspects.photo_id = photos.id)
             """, [folder.blob])
+        // Pictures under names of programs are told, or not, by the filter, too.
+        try db.run(
+            "UPDATE directories SET digest = NULL WHERE folder_id = (SELECT id FROM folders WHERE path = ?)",
+            [folder.blob])
     }
 
     /// A file that had vanished is there again, as it was.

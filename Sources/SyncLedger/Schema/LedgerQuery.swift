@@ -7,6 +7,10 @@ package enum LedgerQuery {
     package static let directory = "SELECT id FROM directories WHERE folder_id = ? AND path = ?"
     package static let directoriesInRange =
         "SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path"
+    package static let digestsInRange = """
+        SELECT path, id, digest, digest_files FROM directories
+        WHERE folder_id = ? AND path >= ? AND path < ? AND digest IS NOT NULL
+        """
     package static let rowsOfDirectory = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ?"
     package static let rowOfFile = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ? AND name = ?"
     package static let rowsOfStamp = """
@@ -136,7 +140,8 @@ package enum LedgerQuery {
     /// Every query of which a test asks whether it stays cheap.
     package static let all =
         [
-            directory, directoriesInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow, placeOfDirectory, fresh,
+            directory, directoriesInRange, digestsInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow,
+            placeOfDirectory, fresh,
             due,
             astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
             oldestFailed, firstFailed, firstDelayed, leftOutCount, filteredCount, leftOut, malformedEventFiles, object,

@@ -64,6 +64,7 @@ enum Schema {
         (FilterSchema.name, running(FilterSchema.all)),
         (UntoldSchema.name, running(UntoldSchema.all)),
         (ArchiveNoteSchema.name, running(ArchiveNoteSchema.all)),
+        (FolderDigestSchema.name, running(FolderDigestSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

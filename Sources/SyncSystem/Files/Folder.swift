@@ -155,6 +155,9 @@ package struct FolderReader: ~Copyable {
         closedir(stream)
     }
 
+    /// The next entry is the first one again (rewinddir(3)).
+    package func rewind() { rewinddir(stream) }
+
     /// Calls `body` with the next entry.
     /// - Returns: what it returns; `nil` at the end.
     /// - Throws: `Errno`, and what `body` throws: a folder that cannot be read to its end has not been read.

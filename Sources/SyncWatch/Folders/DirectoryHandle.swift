@@ -19,6 +19,7 @@ final class DirectoryHandle {
     let identity: Identity
     let access: FolderAccess
     private let reader: FolderReader
+    private var isRead = false
 
     var descriptor: Int32 { reader.descriptor }
 
@@ -50,8 +51,10 @@ final class DirectoryHandle {
         access = FolderAccess(status)
     }
 
-    /// Calls `body` with the name and kind of every entry but `.` and `..`. Can be done once.
+    /// Calls `body` with the name and kind of every entry but `.` and `..`.
     func forEachEntry(_ body: (UnsafePointer<CChar>, EntryKind) throws(Errno) -> Void) throws(Errno) {
+        if isRead { reader.rewind() }
+        isRead = true
         while try reader.next(body) != nil {}
     }
 

@@ -21,6 +21,12 @@ package struct FileTreeScanner: TreeScanner {
     }
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
+        try scan(root: root, from: start, known: { _ in nil }, visit: visit)
+    }
+
+    package func scan(
+        root: FilePath, from start: FilePath, known: (FilePath) -> SHA256Digest?, visit: (ScannedFolder) throws -> Void
+    ) throws {
         guard let path = RelativePath(start, below: root) else {
             throw ScanError(.failed, path: start, message: "it is not below the watched folder \(root)")
         }
@@ -31,21 +37,26 @@ package struct FileTreeScanner: TreeScanner {
         } catch {
             throw ScanError(error, opening: start)
         }
-        try FolderWalk.run(from: handle, at: path) { folder in
+        var digest = FolderDigest()
+        try FolderWalk.run(from: handle, at: path) { visited in
+            let place = visited.path.filePath
             var contents = FolderContents(root: root)
+            var folder = ScannedFolder(path: place, files: [])
             do throws(Errno) {
-                try contents.read(folder.folder.get())
+                try contents.read(visited.folder.get(), &digest, known: known(place))
             } catch {
-                let reason = ScanError(error, opening: folder.path.filePath(below: root))
-                if folder.depth == 0 { throw reason }
+                let reason = ScanError(error, opening: visited.path.filePath(below: root))
+                if visited.depth == 0 { throw reason }
                 // A folder that went away since its parent was read is no error: the parent's next scan shows it.
                 if error != .noSuchFileOrDirectory {
-                    try visit(ScannedFolder(path: folder.path.filePath, files: [], error: reason))
+                    folder.error = reason
+                    try visit(folder)
                 }
                 return []
             }
-            try visit(
-                ScannedFolder(path: folder.path.filePath, files: contents.files, others: contents.others))
+            (folder.files, folder.others) = (contents.files, contents.others)
+            (folder.digest, folder.isUnchanged) = (contents.digest, contents.isUnchanged)
+            try visit(folder)
             return contents.folders
         }
     }
@@ -83,16 +94,43 @@ private struct FolderContents {
     var files: [ScannedFile] = []
     var folders: [EntryName] = []
     var others: [ScannedOther] = []
+    var digest: SHA256Digest?
+    var isUnchanged = false
 
     init(root: FilePath) {
         self.root = root
     }
 
-    mutating func read(_ handle: DirectoryHandle) throws(Errno) {
+    /// - Parameter known: the digest by which nothing has to be looked at.
+    mutating func read(
+        _ handle: DirectoryHandle, _ digest: inout FolderDigest, known: SHA256Digest?
+    ) throws(Errno) {
+        if let known {
+            digest.begin()
+            folders = try digest.add(contentsOf: handle)
+            self.digest = digest.finish()
+            if self.digest == known {
+                isUnchanged = true
+                return
+            }
+            folders = []
+        }
+        digest.begin()
+        try read(handle, &digest)
+        self.digest = digest.finish()
+    }
+
+    private mutating func read(_ handle: DirectoryHandle, _ digest: inout FolderDigest) throws(Errno) {
         try handle.forEachEntry { name, kind throws(Errno) in
             let text = String(cString: name)
             let isIgnored = kind == .folder ? IgnoredNames.containsFolder(text) : IgnoredNames.contains(text)
+            if kind == .folder { digest.add(folder: name) }
             guard kind != .other, !isIgnored else {
+                if kind == .file, let status = try handle.status(of: name), status.kind == .file {
+                    digest.add(file: name, status.stamp)
+                } else if kind != .folder || !IgnoredNames.areByproducts(text) {
+                    digest.giveUp()
+                }
                 if let other = OtherEntry.look(at: name, kind, in: handle, below: root) { others.append(other) }
                 return
             }
@@ -100,7 +138,8 @@ private struct FolderContents {
                 folders.append(EntryName(name))
                 return
             }
-            guard let status = try handle.status(of: name) else { return }
+            guard let status = try handle.status(of: name) else { return digest.giveUp() }
+            if kind == .file, status.kind == .file { digest.add(file: name, status.stamp) } else { digest.giveUp() }
             if status.kind == .file, let component = FilePath.Component(platformString: name) {
                 files.append(ScannedFile(name: component, stamp: status.stamp))
             } else if kind == .unknown, status.kind == .folder, !IgnoredNames.containsFolder(text) {
