@@ -14,7 +14,7 @@ package struct SyncPass: Sendable {
         /// New files of which nothing is stored.
         package var skipped = 0
         package var problems: [ScanError] = []
-        /// Files that kept changing for as long as the pass had patience.
+        /// Files that kept changing for as long as the pass had patience. They are in the queue, and wait there.
         package var stillChanging: [FilePath] = []
 
         package init() {}
@@ -58,7 +58,7 @@ package struct SyncPass: Sendable {
         var intake = Scanned()
         var found = 0
         let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook)
-        var unsettled: [(folder: FolderRecord, file: FilePath)] = []
+        var unsettled: [UnsettledFile] = []
         for folder in folders where part?.starts(with: folder.path) ?? true {
             let now = time.now()
             let before = found
@@ -70,12 +70,14 @@ package struct SyncPass: Sendable {
             intake.queued += result.queued
             intake.skipped += result.skipped
             intake.problems += result.problems
-            unsettled += result.unsettled.map { (folder, $0.file) }
+            unsettled += result.unsettled.map { UnsettledFile(folder: folder, file: $0.file, wait: $0.wait) }
         }
-        for _ in 0..<Self.settleRounds where !unsettled.isEmpty {
-            try await time.sleep(settle)
+        for round in 1...Self.settleRounds {
+            guard let wait = unsettled.map(\.wait).max() else { break }
+            try await time.sleep(wait)
             let (batch, now) = (unsettled, time.now())
-            let outcome = try await pool.run { try self.lookAgain(at: batch, now: now) }
+            let isLast = round == Self.settleRounds
+            let outcome = try await pool.run { try self.lookAgain(at: batch, isLast: isLast, now: now) }
             intake.queued += outcome.sighted.queued
             intake.skipped += outcome.sighted.skipped
             unsettled = outcome.unsettled
@@ -84,22 +86,36 @@ package struct SyncPass: Sendable {
         return intake
     }
 
+    private struct UnsettledFile {
+        let folder: FolderRecord
+        let file: FilePath
+        var wait: Duration
+    }
+
+    /// - Parameter isLast: what still changes is put into the queue, too: from then on it is known, and waits there.
     private func lookAgain(
-        at files: [(folder: FolderRecord, file: FilePath)], now: Date
-    ) throws -> (sighted: SightedFiles, unsettled: [(folder: FolderRecord, file: FilePath)]) {
-        var settled: [SettledFile] = []
-        var unsettled: [(folder: FolderRecord, file: FilePath)] = []
-        for (folder, file) in files {
+        at files: [UnsettledFile], isLast: Bool, now: Date
+    ) throws -> (sighted: SightedFiles, unsettled: [UnsettledFile]) {
+        var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
+        var unsettled: [UnsettledFile] = []
+        for var file in files {
             try PooledWork.checkCancellation()
-            guard let stamp = try? scanner.stamp(of: file) else { continue }
-            guard stamp.age(at: now) >= settle, !scanner.isBeingWritten(file) else {
-                unsettled.append((folder, file))
-                continue
+            guard let stamp = try? scanner.stamp(of: file.file) else { continue }
+            let wait = stamp.timeToSettle(settle, at: now) ?? (scanner.isBeingWritten(file.file) ? settle : nil)
+            let seen = SettledFile(
+                folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
+            if let wait {
+                file.wait = wait
+                unsettled.append(file)
+                changing.append(seen)
+            } else {
+                settled.append(seen)
             }
-            settled.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
         }
-        let sighted = try ledger.sight(
+        var sighted = try ledger.sight(
             settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: folders), at: now)
+        // What is not whole yet may look like anything: its first bytes are not asked.
+        if isLast { sighted.queued += try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued }
         return (sighted, unsettled)
     }
 }

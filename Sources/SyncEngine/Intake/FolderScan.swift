@@ -16,8 +16,8 @@ package struct FolderScan: Sendable {
         package var missing = 0
         /// Of the files that were not known before, the first that changed after the time that the caller has given.
         package var appeared: [AppearedFile] = []
-        /// Files that were modified less than the settle time ago, with their age.
-        package var unsettled: [(file: FilePath, age: Duration)] = []
+        /// Files that were modified less than the settle time ago, and how long they have to be left alone still.
+        package var unsettled: [(file: FilePath, wait: Duration)] = []
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
     }
@@ -158,7 +158,7 @@ package struct FolderScan: Sendable {
     /// Whether a folder's digest tells all that has to be known of it.
     private func isTold(byDigest scanned: ScannedFolder, at now: Date) -> Bool {
         scanned.others.allSatisfy { other in
-            if case .ignoredName(let stamp) = other.kind { stamp.age(at: now) >= settle } else { false }
+            if case .ignoredName(let stamp) = other.kind { stamp.isSettled(settle, at: now) } else { false }
         }
     }
 
@@ -171,7 +171,9 @@ package struct FolderScan: Sendable {
             case .link: return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
             case .ignoredName(let stamp):
                 // What a program is at work on is not left out: it is about to get its name.
-                guard stamp.age(at: now) >= settle, scanner.holdsPicture(folder.path.pushing(path)) else { return nil }
+                guard stamp.isSettled(settle, at: now), scanner.holdsPicture(folder.path.pushing(path)) else {
+                    return nil
+                }
                 return LeftOutSummary.Item(
                     path: path, reason: "a picture under a name that programs use while they work, or a hidden one")
             case .ignoredFolder:
@@ -206,7 +208,7 @@ package struct FolderScan: Sendable {
         _ met: inout MetDirectories, _ result: inout Summary
     ) throws {
         let difference = try ledger.reconcile(
-            folder.id, directory: scanned.path, files: scanned.files, settled: { $0.age(at: now) >= settle },
+            folder.id, directory: scanned.path, files: scanned.files, settled: { $0.isSettled(settle, at: now) },
             stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
         try met.add(scanned, difference, to: ledger)
@@ -217,7 +219,8 @@ package struct FolderScan: Sendable {
         result.missing += difference.missing
         let directory = folder.path.appending(scanned.path.components)
         for file in difference.unsettled {
-            result.unsettled.append((directory.appending(file.name), file.stamp.age(at: now)))
+            let wait = file.stamp.timeToSettle(settle, at: now) ?? .zero
+            result.unsettled.append((directory.appending(file.name), wait))
         }
     }
 }
@@ -306,14 +309,11 @@ struct ScannedMounts {
     }
 
     /// A folder there has files.
-    mutating func meet(filesIn path: FilePath) {
-        if !places.isEmpty { inUse.formUnion(places.filter { path.starts(with: $0) }) }
-    }
+    mutating func meet(filesIn path: FilePath) { inUse.formUnion(places(above: path)) }
 
     /// - Returns: whether the folder is to be compared with the ledger at once.
     mutating func meet(_ folder: ScannedFolder) -> Bool {
-        if places.isEmpty { return true }
-        let above = places.filter { folder.path.starts(with: $0) }
+        let above = places(above: folder.path)
         guard !above.isEmpty, folder.files.isEmpty else {
             inUse.formUnion(above)
             return true
@@ -321,13 +321,38 @@ struct ScannedMounts {
         empty.append(folder)
         return false
     }
+
+    private func places(above path: FilePath) -> Set<FilePath> {
+        places.isEmpty ? [] : places.filter { path.starts(with: $0) }
+    }
 }
 
 extension FileStamp {
-    /// How long ago the file was modified. A time in the future says nothing about when that was (a camera's clock, a
-    /// copied attribute): such a file counts as old.
-    package func age(at now: Date) -> Duration {
-        let age = Duration.milliseconds(Int64(now.timeIntervalSince1970 * 1_000) - modified / 1_000_000)
+    /// The coarsest unit in which a file system keeps times: of FAT (two seconds); ext3, HFS+ and NFSv2 keep whole ones.
+    private static let coarsestUnit = Duration.seconds(2)
+
+    /// How long the file has to be left alone still, until it counts as whole.
+    ///
+    /// Where times are whole seconds, what is written twice within one of them has one stamp: it is waited for until a
+    /// later write would have another.
+    /// - Parameter settle: for so long a file has to be as it is.
+    /// - Returns: `nil` when nothing is left of that.
+    package func timeToSettle(_ settle: Duration, at now: Date) -> Duration? {
+        var wait = settle - Self.age(of: modified, at: now)
+        if let changed, Self.isWhole(modified), Self.isWhole(changed) {
+            wait = max(wait, Self.coarsestUnit - Self.age(of: changed, at: now))
+        }
+        return wait > .zero ? wait : nil
+    }
+
+    package func isSettled(_ settle: Duration, at now: Date) -> Bool { timeToSettle(settle, at: now) == nil }
+
+    /// A time in the future says nothing about when something was written (a camera's clock, a copied attribute): such a
+    /// file counts as old.
+    private static func age(of time: Int64, at now: Date) -> Duration {
+        let age = Duration.milliseconds(Int64(now.timeIntervalSince1970 * 1_000) - time / 1_000_000)
         return age < .zero ? .seconds(Int64.max / 2) : age
     }
+
+    private static func isWhole(_ time: Int64) -> Bool { time % 1_000_000_000 == 0 }
 }

@@ -152,11 +152,16 @@ package actor Intake {
             if let folder = folder(of: file) { located.append((folder, file)) }
         }
         let batch = located
-        let sighted = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
-            let settled = batch.compactMap { folder, file in
+        let (sighted, unsettled) = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
+            var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
+            for (folder, file) in batch {
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
-                (try? scanner.stamp(of: file)).flatMap { $0 }.map {
-                    SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: $0)
+                guard let stamp = try? scanner.stamp(of: file) else { continue }
+                // The settle time has gone by since the last event.
+                if let wait = stamp.timeToSettle(.zero, at: now) {
+                    unsettled.append((file, wait))
+                } else {
+                    settled.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
                 }
             }
             let sighted = try ledger.sight(
@@ -165,8 +170,9 @@ package actor Intake {
             for folder in Set(batch.map(\.folder.id)) {
                 try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)
             }
-            return sighted
+            return (sighted, unsettled)
         }
+        for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
         tell(queued: sighted.queued, skipped: sighted.skipped)
     }
 
@@ -201,7 +207,7 @@ package actor Intake {
             try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince)
         }
         if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
-        for (file, age) in result.unsettled { settling.note(file, age: age, at: time.monotonic()) }
+        for (file, wait) in result.unsettled { settling.note(file, after: wait, at: time.monotonic()) }
         settlingChanged.signal()
         tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
@@ -288,9 +294,9 @@ package struct SettleQueue: Sendable {
         insert(file, due: now + settle)
     }
 
-    /// A scan met a file that was modified `age` ago.
-    package mutating func note(_ file: FilePath, age: Duration, at now: Duration) {
-        insert(file, due: now + max(settle - max(age, .zero), .zero))
+    /// A file was met that has to be left alone for a while still.
+    package mutating func note(_ file: FilePath, after wait: Duration, at now: Duration) {
+        insert(file, due: now + wait)
     }
 
     /// A file is being written to, or is gone.

@@ -74,7 +74,9 @@ struct EventCleaner: Sendable {
     ) async throws {
         let changed = results.indices.filter { !results[$0].clean.isEmpty || results[$0].emptied != nil }
         let cleaned = changed.map {
-            CleanedEventFile(place: files[$0].place, generation: generations[$0], events: results[$0].clean)
+            CleanedEventFile(
+                place: files[$0].place, generation: generations[$0], events: results[$0].clean,
+                isEmptied: results[$0].emptied != nil)
         }
         let areNoted = try await ledger.finish { try $0.noteClean(cleaned) }
         for (index, isNoted) in zip(changed, areNoted) where !isNoted {

@@ -43,6 +43,9 @@ package struct Preparer: Sendable {
         if !claim.hasObject, let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
             return .done(.skipped(LeftOutWords.byFilter(rule), .filtered))
         }
+        if !claim.stamp.isSettled(settle, at: now()) {
+            return .done(later(claim, "it is still changing"))
+        }
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
         }
@@ -134,7 +137,7 @@ package struct Preparer: Sendable {
             return later(claim, error.message)
         }
         guard let stamp = found else { return .vanished }
-        guard stamp.age(at: now()) >= settle else { return later(claim, "it is still changing") }
+        guard stamp.isSettled(settle, at: now()) else { return later(claim, "it is still changing") }
         _ = try ledger.sight(
             claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())
         return later(claim, "it changed while it was read")

@@ -262,13 +262,19 @@ extension Ledger {
         }
     }
 
-    /// The files of a folder that the ledger believes to be on the disk: all but the missing and the lost. No walk.
+    /// The files of a folder that the ledger believes to be on the disk: all but the missing, the lost, and those that this
+    /// program was removing when it was stopped. No walk.
     package func knownFileCount(_ folder: FolderID) throws(LedgerError) -> Int {
         try read("count the files of a folder") { db in
             let count = try db.number(
                 "SELECT SUM(files) FROM photo_tallies WHERE folder_id = ? AND state NOT IN ('missing', 'lost')",
                 [folder.rawValue])
-            return Int(count ?? 0)
+            let leaving = try db.number(
+                """
+                SELECT COUNT(*) FROM file_removals JOIN photos ON photos.id = photo_id
+                WHERE folder_id = ? AND state NOT IN ('missing', 'lost') AND photos.generation = file_removals.generation
+                """, [folder.rawValue])
+            return Int((count ?? 0) - (leaving ?? 0))
         }
     }
 }

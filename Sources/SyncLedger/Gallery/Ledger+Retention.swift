@@ -43,11 +43,14 @@ package struct CleanedEventFile: Sendable {
     let generation: Int64?
     /// Those of which no text is in it any more.
     let events: [EventRecord]
+    /// Whether nothing at all is left in it: the caller is about to remove it.
+    let isEmptied: Bool
 
-    package init(place: EventPlace, generation: Int64?, events: [EventRecord]) {
+    package init(place: EventPlace, generation: Int64?, events: [EventRecord], isEmptied: Bool = false) {
         self.place = place
         self.generation = generation
         self.events = events
+        self.isEmptied = isEmptied
     }
 }
 
@@ -105,6 +108,10 @@ extension Ledger {
                     try db.run(
                         "UPDATE event_files SET clean = 1 WHERE event = ? AND photo_id = ?",
                         [event.id, file.place.photoID])
+                }
+                if file.isEmptied {
+                    try db.run(
+                        "INSERT OR REPLACE INTO file_removals VALUES (?, ?)", [file.place.photoID, current])
                 }
                 return true
             }

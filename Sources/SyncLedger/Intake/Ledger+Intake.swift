@@ -285,6 +285,7 @@ extension Ledger {
             for photo in photos {
                 guard let row = try db.row(LedgerQuery.rowOfPhoto, [photo], as: PhotoRow.self) else { continue }
                 _ = try db.vanish([row], of: row.directoryID, at: nil)
+                try db.run("DELETE FROM file_removals WHERE photo_id = ?", [photo])
             }
         }
     }

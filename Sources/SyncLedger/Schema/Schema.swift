@@ -65,6 +65,7 @@ enum Schema {
         (UntoldSchema.name, running(UntoldSchema.all)),
         (ArchiveNoteSchema.name, running(ArchiveNoteSchema.all)),
         (FolderDigestSchema.name, running(FolderDigestSchema.all)),
+        (RemovalSchema.name, running(RemovalSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

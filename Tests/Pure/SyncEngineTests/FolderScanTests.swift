@@ -123,7 +123,7 @@ import Testing
         #expect(try bench.scan()[1].missing == 1)
     }
 
-    @Test func `a file that was just written is handed back with its age`() throws {
+    @Test func `a file that was just written is handed back with what is left of its time`() throws {
         let now = Int64(bench.time.now.timeIntervalSince1970)
         bench.disk.write("fresh", to: Bench.gallery.appending("a.jpg"), modifiedSeconds: now - 1)
         bench.disk.write("from the future", to: Bench.gallery.appending("b.jpg"), modifiedSeconds: now + 3_600)
@@ -132,8 +132,26 @@ import Testing
         let result = try scan.run(bench.folders[0], from: Bench.gallery, at: bench.time.now) { seen.append($0) }
         #expect(result.filesSeen == 2 && seen.last == 2)
         #expect(result.unsettled.map(\.file) == [Bench.gallery.appending("a.jpg")])
-        #expect(result.unsettled.map(\.age) == [.seconds(1)])
+        #expect(result.unsettled.map(\.wait) == [.seconds(1)])
         #expect(result.queued == 1)
+    }
+
+    @Test func `where times are whole seconds, what is written twice within one of them is seen`() throws {
+        let now = Int64(bench.time.now.timeIntervalSince1970)
+        let photo = Bench.gallery.appending("a.jpg")
+        func write(_ text: String) {
+            bench.disk.write(text, to: photo, modifiedSeconds: now)
+            bench.disk.setChanged(photo, now * 1_000_000_000)
+        }
+        func queued(after seconds: Double) throws -> Int {
+            try FolderScan(ledger: bench.ledger, scanner: bench.disk, settle: .zero)
+                .run(bench.folders[0], from: Bench.gallery, at: bench.time.now.addingTimeInterval(seconds)).queued
+        }
+        write("one")
+        #expect(try queued(after: 0.1) == 0)
+        write("two")
+        #expect(try queued(after: 1.9) == 0)
+        #expect(try queued(after: 2) == 1)
     }
 
     // MARK: What is skipped at once

@@ -106,6 +106,27 @@ private final class ScriptedSource: ChangeSource {
         #expect(try bench.states() == [photo.string: .pending])
     }
 
+    @Test func `where times are whole seconds, a file is queued when a later write would have another one`()
+        async throws
+    {
+        let now = Int64(bench.time.now.timeIntervalSince1970)
+        try await running {
+            await bench.time.waitForSleepers(1)
+            bench.disk.write("sunset", to: photo, modifiedSeconds: now + 2)
+            bench.disk.setChanged(photo, (now + 2) * 1_000_000_000)
+            source.send(.file(photo))
+            await bench.time.waitForSleepers(2)
+            await bench.time.advance(by: .seconds(2))
+            // It was closed for long enough, and is waited for all the same.
+            await bench.time.waitForSleepers(2)
+            let before = try bench.states()
+            #expect(before.isEmpty)
+            await bench.time.advance(by: .seconds(2))
+            await queued()
+        }
+        #expect(try bench.states() == [photo.string: .pending])
+    }
+
     @Test(arguments: [true, false])
     func `what is skipped at once is told, and takes no place in the queue`(isClosed: Bool) async throws {
         let note = Bench.gallery.appending("notes.txt")

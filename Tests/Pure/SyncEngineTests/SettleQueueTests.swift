@@ -1,6 +1,33 @@
+import FoundationEssentials
+import SyncCore
 import SyncEngine
 import SystemPackage
 import Testing
+
+@Suite struct SettledStampTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private func wait(modified: Int64, changed: Int64?, settle: Double = 2, at now: Double) -> Duration? {
+        let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: modified, changed: changed)
+        return stamp.timeToSettle(.seconds(settle), at: Date(timeIntervalSince1970: now))
+    }
+
+    @Test(arguments: [(100.0, 2.0), (101.5, 0.5), (102, nil), (105, nil), (99, nil)])
+    func `a file waits for what is left of the settle time; a time in the future is no time`(now: Double, left: Double?)
+    {
+        #expect(wait(modified: 100 * Self.second, changed: 7, at: now) == left.map { .seconds($0) })
+        #expect(wait(modified: 100 * Self.second, changed: nil, at: now) == left.map { .seconds($0) })
+    }
+
+    @Test func `a time that was set back counts for the settle time, but where times are whole seconds`() {
+        #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second + 1, settle: 0, at: 100.5) == nil)
+        #expect(wait(modified: 50 * Self.second + 1, changed: 100 * Self.second, settle: 0, at: 100.5) == nil)
+        #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second, settle: 0, at: 100.5) == .seconds(1.5))
+        #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second, settle: 5, at: 100.5) == .seconds(1.5))
+        #expect(wait(modified: 100 * Self.second, changed: 100 * Self.second, settle: 5, at: 100.5) == .seconds(4.5))
+        #expect(wait(modified: 100 * Self.second, changed: 900 * Self.second, settle: 0, at: 100) == nil)
+    }
+}
 
 @Suite struct SettleQueueTests {
     private var queue = SettleQueue(settle: .seconds(2))
@@ -29,12 +56,11 @@ import Testing
         #expect(queue.takeDue(at: .seconds(102)) == ["/g/a.jpg"])
     }
 
-    @Test(
-        arguments: [(0, 12_000), (1_500, 10_500), (2_000, 10_000), (5_000, 10_000), (-1_000, 12_000)])
-    mutating func `a scanned file waits for what is left of its settle time`(ageMilliseconds: Int, dueMilliseconds: Int)
-    {
-        queue.note("/g/a.jpg", age: .milliseconds(ageMilliseconds), at: .seconds(10))
-        #expect(queue.nextDue == .milliseconds(dueMilliseconds))
+    @Test mutating func `a scanned file waits for what is left of its settle time`() {
+        queue.note("/g/a.jpg", after: .milliseconds(500), at: .seconds(10))
+        #expect(queue.nextDue == .milliseconds(10_500))
+        queue.note("/g/a.jpg", after: .zero, at: .seconds(10))
+        #expect(queue.takeDue(at: .seconds(10)) == ["/g/a.jpg"])
     }
 
     @Test mutating func `files that are due together come in the order of their paths`() {

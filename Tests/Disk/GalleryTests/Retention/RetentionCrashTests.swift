@@ -103,6 +103,34 @@ import Testing
         }
     }
 
+    @Test(arguments: Mishap.allCases)
+    private func `a gallery that a cleanup empties is no drive that is away, wherever it ended`(
+        mishap: Mishap
+    ) async throws {
+        func filled() async throws -> RetentionBench {
+            let bench = try RetentionBench()
+            try bench.write(bench.event("a", photo: try RetentionBench.photo(1)), to: "a.json")
+            try bench.write(bench.event("b", photo: try RetentionBench.photo(2)), to: "deep/b.json")
+            try await bench.sync()
+            return bench
+        }
+        let counted = Mutex(0)
+        try await filled().cleanUp(calls: Self.calls(.max, .failed, counted: counted))
+        let steps = counted.withLock { $0 }
+        #expect(steps >= 8)
+        for step in 1...steps {
+            let bench = try await filled()
+            _ = try? await bench.cleanUp(calls: Self.calls(step, mishap, counted: Mutex(0)))
+            let summary = try await bench.cleanUp()
+            #expect(summary.errors.isEmpty && summary.skipped.isEmpty, "step \(step): \(summary)")
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: bench.gallery.string).allSatisfy { $0 == "deep" })
+            #expect(try ["a", "b"].allSatisfy { try bench.ledger.event($0)?.retention == .archived })
+            #expect(try bench.ledger.knownFileCount(bench.folder.id) == 0)
+            #expect(try bench.ledger.check() == [])
+        }
+    }
+
     @Test(arguments: [StoreOperation.put, .head, .get], [true, false])
     func `no answer of the store that is lost loses anything`(operation: StoreOperation, isDone: Bool) async throws {
         for number in 1...2 {
