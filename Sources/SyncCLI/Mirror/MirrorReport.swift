@@ -90,7 +90,7 @@ struct MirrorView {
 
     /// What a later look of a watch has found; empty when that is nothing.
     var changes: [String] {
-        result.downloaded.map { "new  \($0)" } + ending
+        result.downloaded.map { "new  \($0)" } + (result.end == nil ? [] : keptLines) + ending
     }
 
     /// For standard error: what failed and why.
@@ -112,18 +112,24 @@ struct MirrorView {
         let lines = shortened(result.kept) { kept in
             switch kept.reason {
             case .changed: "kept    \(kept.name): you changed it"
+            case .deleted where result.end != nil: "missing \(kept.name): it was here, and cannot be fetched any more"
             case .deleted: "kept    \(kept.name): you deleted it"
             case .nameTaken: "kept    \(kept.name): another file has this name"
             }
         }
-        return lines.isEmpty ? [] : lines + ["To have them as they are in the share, use --force."]
+        if lines.isEmpty || result.end != nil { return lines }
+        return lines + ["To have them as they are in the share, use --force."]
     }
 
     private var ending: [String] {
-        let isAnyHere = !result.downloaded.isEmpty || result.alreadyThere > 0
+        let isAnyHere =
+            !result.downloaded.isEmpty || result.alreadyThere > 0 || result.kept.contains { $0.reason != .deleted }
         let rest =
             result.isComplete
-            ? "all of it is here and stays" : isAnyHere ? "what is here stays" : "nothing of it was fetched"
+            ? "all of it is here and stays"
+            : isAnyHere
+                ? "what is here stays"
+                : result.kept.isEmpty ? "nothing of it was fetched" : "nothing of it is here any more"
         return switch result.end {
         case nil: []
         case .expired(let date): ["This share ended on \(Quantities.day(date)); \(rest)."]

@@ -95,9 +95,6 @@ struct SyncReport: Report {
         malformedEvents = summary.malformedEvents
         archived = moved.moved
         problems = intake.problems.map { Problem(path: $0.path.text, message: $0.message) }
-        problems += intake.stillChanging.map {
-            Problem(path: $0.text, message: "it is still being written; it is stored when it is whole")
-        }
         originals = kept?.kept ?? 0
         self.withoutOriginal = withoutOriginal
         problems += (kept?.failures ?? []).map {

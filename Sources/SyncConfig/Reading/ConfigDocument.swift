@@ -10,8 +10,9 @@ enum ConfigDocument {
     static func parse(_ text: String) throws(ConfigProblem) -> ConfigNode {
         let root: Node?
         do {
-            // The encoding is given, because Yams's default asks the environment and prints to stdout.
-            root = try Parser(yaml: text, encoding: .utf8).singleRoot()
+            // The encoding is given, because Yams's default asks the environment and prints to stdout; the resolver, because
+            // its default compiles regular expressions, for types that nobody here asks for.
+            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch let error as YamlError {
             throw problem(for: error, in: text)
         } catch {

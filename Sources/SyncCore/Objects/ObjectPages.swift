@@ -23,7 +23,7 @@ package struct ObjectPages: AsyncSequence, Sendable {
 package struct ObjectListing: AsyncSequence, Sendable {
     package typealias Element = ObjectPage
 
-    package struct AsyncIterator: AsyncIteratorProtocol {
+    package struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         private let pages: ObjectListing
         private var token: PageToken?
         private var isAtEnd = false

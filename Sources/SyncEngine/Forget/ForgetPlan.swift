@@ -87,7 +87,7 @@ package struct ForgetPlanner: Sendable {
         let lost = try await ledger { try $0.lost(among: found) }
         plan.lost = lost
         let looks = try await pool.run {
-            var folders = FolderPresence(scanner: scanner, watched: watched, ledger: queue)
+            var folders = FilesHere(scanner: scanner, watched: watched, ledger: queue)
             return try found.map { try ($0, lost.contains($0.id) ? nil : folders.refusal($0)) }
         }
         let events = try await ledger { try $0.eventFiles(among: found.map(\.id)) }
@@ -164,14 +164,12 @@ package struct ForgetPlanner: Sendable {
     }
 }
 
-/// Whether files are where they were, as far as anybody can tell: a drive that is not mounted looks like an empty folder.
-private struct FolderPresence {
-    private struct FilesFound: Error {}
-
+/// Whether files are where they were, as far as anybody can tell. Each folder is looked at once.
+private struct FilesHere {
     let scanner: any TreeScanner
     let watched: Set<FilePath>
     let ledger: Ledger
-    private var known: [FolderID: (away: String?, absent: [FilePath])] = [:]
+    private var looks: [FolderID: FolderPresence.Look] = [:]
 
     init(scanner: any TreeScanner, watched: Set<FilePath>, ledger: Ledger) {
         self.scanner = scanner
@@ -183,29 +181,9 @@ private struct FolderPresence {
     mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {
         guard watched.contains(photo.folder.path) else { return nil }
         if scanner.isFile(photo.path) { return .stillHere }
-        let folder = try known[photo.folder.id] ?? look(at: photo.folder)
-        known[photo.folder.id] = folder
-        if let away = folder.away { return .away(away) }
-        if let drive = folder.absent.first(where: { photo.relativePath.starts(with: $0) }) {
-            return .away("no drive is mounted at \(photo.folder.path.pushing(drive).text.escapingControls)")
-        }
-        return nil
-    }
-
-    private func look(at folder: FolderRecord) throws -> (away: String?, absent: [FilePath]) {
-        let name = folder.path.text.escapingControls
-        let mounted = Set(scanner.mountPoints(below: folder.path))
-        let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
-        do {
-            try scanner.scan(root: folder.path, from: folder.path) { scanned in
-                if !scanned.files.isEmpty { throw FilesFound() }
-            }
-        } catch is FilesFound {
-            return (nil, absent)
-        } catch let error as ScanError {
-            return ("\(name) \(error.message)", absent)
-        }
-        if try ledger.knownFileCount(folder.id) > 0 { return ("\(name) is empty, and files are known in it", absent) }
-        return (nil, absent)
+        let presence = FolderPresence(ledger: ledger, scanner: scanner)
+        let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder)
+        looks[photo.folder.id] = look
+        return look.whyAway(photo.relativePath).map { .away($0) }
     }
 }

@@ -141,8 +141,8 @@ package struct FolderScan: Sendable {
                     ScanError(
                         .missing, path: folder.path,
                         message: "the folder is empty, and \(known.counted("file is", "files are")) known in it. "
-                            + "Is its drive mounted?"
-                            + " Nothing was marked as missing"))
+                            + "Is its drive mounted? Nothing was marked as missing. "
+                            + "Were they removed on purpose: put a file (a note) into it"))
                 return
             }
             try reconcile(folder, emptyRoot, at: now, &looks, &met, &result)

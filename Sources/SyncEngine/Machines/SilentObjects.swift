@@ -123,7 +123,7 @@ package struct SilentObjects: Sendable {
         // Where a catalogue cannot be read, that nobody names an object says nothing.
         try await lookAgain(at: known, isAllRead: found.problems.isEmpty, &round)
         for prefix in prefixes {
-            try await store.eachPage(below: prefix) { page, span in
+            try await store.eachPage(below: prefix, time: time) { page, span, _ in
                 if let span { try await compare(page, span, &round) }
             }
         }

@@ -125,7 +125,7 @@ struct MirrorState: Hashable, Sendable, Codable {
     var shareId: String
     /// Where the manifest was found last, or a newer link that it told.
     var manifestLink: String?
-    /// Whether all photos that the share had last were dealt with.
+    /// Whether all photos that the share had last were put there.
     var isComplete = false
     /// Our `vacation.json`.
     var manifest: File?
@@ -183,6 +183,8 @@ package struct MirrorError: Error, Hashable, Sendable, CustomStringConvertible {
         /// It was made by a newer version of the program.
         case newerState
         case notAFolder
+        /// It was mirrored into, and knows nothing of that.
+        case lost
     }
 
     package let code: Code
@@ -191,6 +193,14 @@ package struct MirrorError: Error, Hashable, Sendable, CustomStringConvertible {
     package let message: String
 
     package var description: String { "\(folder.string.escapingControls): \(message)" }
+
+    static func lost(_ folder: FilePath) -> MirrorError {
+        MirrorError(
+            code: .lost, folder: folder,
+            message:
+                "this is not the folder that was mirrored into: its drive is not mounted, or it was moved or emptied. "
+                + "Nothing is fetched until it is back; to begin anew here, start the mirror again")
+    }
 
     static func otherShare(_ folder: FilePath, _ id: String) -> MirrorError {
         MirrorError(

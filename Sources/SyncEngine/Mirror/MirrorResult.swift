@@ -46,7 +46,7 @@ package struct MirrorResult: Sendable {
     /// What no photo would have got past: the disk is full, the host is away.
     package internal(set) var obstacle: (any Error)?
     package internal(set) var end: End?
-    /// Whether all photos that the share has, or had last, were dealt with.
+    /// Whether all photos that the share has were dealt with; of one that has ended, whether all that it had last are here.
     package internal(set) var isComplete = false
     /// What the person should know besides.
     package internal(set) var notes: [String] = []
@@ -58,6 +58,9 @@ package struct MirrorResult: Sendable {
 
     /// Photos that should be there and are not.
     package var failed: Int { failures.count + untried }
+
+    /// Whether a photo that was put there is not there any more.
+    var isAnyMissing: Bool { kept.contains { $0.reason == .deleted } }
 }
 
 /// How far a mirror is with what it has to fetch.

@@ -41,7 +41,7 @@ extension ShareMirror {
         // Of photos that are out of view, the state tells that they were dealt with before.
         let isAllInView = photos.count == share.photos.count
         visit.result.isComplete = visit.result.failed == 0 && (isAllInView || visit.state.covers(share))
-        visit.state.isComplete = visit.result.isComplete
+        visit.state.isComplete = visit.result.isComplete && visit.state.covers(share)
         try await save(&visit)
         await DownloadBatch.tidy(visit.folder.held, isComplete: visit.result.isComplete, pool, now: download.now)
     }
@@ -58,9 +58,7 @@ extension ShareMirror {
         let plan = MirrorPlan(names: MirrorName(share), originals: originals, isForced: options.isForced)
         let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
         let notes = photos.map { visit.state.photos[$0.orderIndex] }
-        let standings = try await pool.runChecking { flag in
-            try notes.map { note in try note.map { try Self.standing(of: $0, in: folder, flag) } ?? .missing }
-        }
+        let standings = try await standings(of: notes, in: folder)
         var planned: [Planned] = []
         for (photo, (note, standing)) in zip(photos, zip(notes, standings)) {
             let noted = note.flatMap { note in note.component.map { (name: $0, sha256: note.sha256) } }
@@ -77,6 +75,24 @@ extension ShareMirror {
             }
         }
         return planned
+    }
+
+    /// What has become of files that were put there, where the share has ended: nothing of it can be fetched any more.
+    func look(at notes: [MirrorState.File], in folder: MirrorFolder?, _ result: inout MirrorResult) async throws {
+        guard let folder else { return }
+        for (note, standing) in zip(notes, try await standings(of: notes, in: folder)) {
+            switch standing {
+            case .same: result.alreadyThere += 1
+            case .missing: result.kept.append(MirrorResult.Kept(name: note.name, reason: .deleted))
+            case .changed: result.kept.append(MirrorResult.Kept(name: note.name, reason: .changed))
+            }
+        }
+    }
+
+    private func standings(of notes: [MirrorState.File?], in folder: MirrorFolder) async throws -> [MirrorStatus] {
+        try await pool.runChecking { flag in
+            try notes.map { note in try note.map { try Self.standing(of: $0, in: folder, flag) } ?? .missing }
+        }
     }
 
     private static func standing(

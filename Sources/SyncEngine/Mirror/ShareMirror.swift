@@ -56,6 +56,8 @@ package struct ShareMirror: Sendable {
     private let asked: ShareID?
     package let destination: FilePath
     package var options: Options
+    /// Whether the folder has to know of itself: it was mirrored into before, by this process.
+    var isFolderKnown = false
     let pool: BlockingPool
     private let policy: RetryPolicy
     private let time: TimeSource
@@ -105,16 +107,17 @@ package struct ShareMirror: Sendable {
             guard let known, let id = ShareID(known.shareId) else { throw error }
             var result = MirrorResult(shareID: id, destination: destination)
             result.end = .gone
-            result.alreadyThere = known.photos.count
-            result.isComplete = known.isComplete
+            try await look(at: known.photos.sorted { $0.key < $1.key }.map(\.value), in: folder, &result)
+            result.isComplete = known.isComplete && !result.isAnyMissing
             await discardParts(in: folder)
             return result
         }
         if let known { try requireSame(known, read.share.id) }
-        if let result = expired(read.share, known) {
+        if let result = try await expired(read.share, known, in: folder) {
             await discardParts(in: folder)
             return result
         }
+        if isFolderKnown, known == nil, !isDamaged { throw MirrorError.lost(destination) }
         if folder == nil {
             folder = try await pool.run { [destination] in
                 try Folder.make(destination, permissions: FilePermissions(rawValue: 0o777))
@@ -182,13 +185,16 @@ package struct ShareMirror: Sendable {
         }
     }
 
-    private func expired(_ share: CheckedShare, _ known: MirrorState?) -> MirrorResult? {
+    private func expired(
+        _ share: CheckedShare, _ known: MirrorState?, in folder: MirrorFolder?
+    ) async throws -> MirrorResult? {
         guard let end = end(of: share) else { return nil }
         var result = MirrorResult(shareID: share.id, destination: destination)
         result.share = share
-        result.alreadyThere = share.photos.count { known?.photos[$0.orderIndex] != nil }
-        result.untried = share.photos.count - result.alreadyThere
-        result.isComplete = known?.covers(share) ?? false
+        let notes = share.photos.compactMap { known?.photos[$0.orderIndex] }
+        try await look(at: notes, in: folder, &result)
+        result.untried = share.photos.count - notes.count
+        result.isComplete = (known?.covers(share) ?? false) && !result.isAnyMissing
         result.end = end
         return result
     }

@@ -4,7 +4,7 @@ package import SyncLedger
 
 /// Holds the ledger against what the store lists: storage class and restore of each object, and whether it is there at all,
 /// with its size and ETag. One listing for each thousand objects; what it leaves out or contradicts is asked for by itself,
-/// since pages lose keys on some servers. A page of objects is in memory at a time.
+/// since pages lose keys on some servers. Two pages of objects are in memory at a time.
 package struct ClassRefresh: Sendable {
     package struct Summary: Hashable, Sendable {
         /// Objects of ours that the store told of.
@@ -49,18 +49,16 @@ package struct ClassRefresh: Sendable {
         var result = Summary()
         var manifests = try await knownManifests()
         for prefix in keys.ownPrefixes {
-            var askedAt = time.now()
-            try await store.eachPage(below: prefix) { page, span in
+            try await store.eachPage(below: prefix, time: time) { page, span, askedAt in
                 let objects = page.objects
                 let tellsRestores = store.capabilities.restoresInLists == true
-                let pageAskedAt = askedAt
                 var known: Set<ObjectKey> = []
                 if let span { known = try await compare(page, span, at: askedAt, &result) }
                 // Behind the last page.
                 if let span, span.through == nil { return }
                 let news = objects.filter { !known.contains($0.key) }
                 let (changed, unknown) = try await ledger {
-                    try $0.mergeReport(news, tellsRestores: tellsRestores, at: pageAskedAt)
+                    try $0.mergeReport(news, tellsRestores: tellsRestores, at: askedAt)
                 }
                 if !manifests.isEmpty {
                     let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
@@ -72,7 +70,6 @@ package struct ClassRefresh: Sendable {
                 result.changed += changed
                 result.unknown += unknown
                 onPage(result.seen)
-                askedAt = time.now()
             }
         }
         result.manifests = try await note(missing: manifests)

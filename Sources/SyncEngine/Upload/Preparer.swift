@@ -43,11 +43,11 @@ package struct Preparer: Sendable {
         if !claim.hasObject, let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
             return .done(.skipped(LeftOutWords.byFilter(rule), .filtered))
         }
-        if !claim.stamp.isSettled(settle, at: now()) {
-            return .done(later(claim, "it is still changing"))
-        }
         if scanner.isBeingWritten(claim.file) {
             return .done(later(claim, "another process has it open for writing"))
+        }
+        if !claim.stamp.isSettled(settle, at: now()) {
+            return .done(later(claim, "it is still changing"))
         }
         // What is another file by now may be a large one, and is not read in the place of the one that was queued.
         if let stamp = try? scanner.stamp(of: claim.file), !stamp.isUntouched(since: claim.stamp) {
@@ -115,7 +115,7 @@ package struct Preparer: Sendable {
     /// What an error about a claimed file comes to.
     func outcome(of error: PhotoError, for claim: Claim) throws -> Outcome {
         switch error.code {
-        case .missing: .vanished
+        case .missing: try gone(claim)
         case .changed, .notAFile: try changed(claim)
         case .notStored: .skipped(error.message)
         case .unreadable, .outOfResources:
@@ -136,11 +136,19 @@ package struct Preparer: Sendable {
             // Not seen is not gone.
             return later(claim, error.message)
         }
-        guard let stamp = found else { return .vanished }
+        guard let stamp = found else { return try gone(claim) }
         guard stamp.isSettled(settle, at: now()) else { return later(claim, "it is still changing") }
         _ = try ledger.sight(
             claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())
         return later(claim, "it changed while it was read")
+    }
+
+    /// The file is not there. Where it may be on a drive that is not mounted, nothing is concluded from that.
+    private func gone(_ claim: Claim) throws -> Outcome {
+        let look = try FolderPresence(ledger: ledger, scanner: scanner).look(at: claim.folder)
+        guard let reason = look.whyAway(claim.relativePath) else { return .vanished }
+        let pause = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1)
+        return .postponed("it is not seen: \(reason). Is its drive mounted?", until: now() + pause)
     }
 
     /// Soon at first, then less and less often: when the file is closed or changes again, intake brings it back at once.

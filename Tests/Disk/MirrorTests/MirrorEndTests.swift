@@ -1,6 +1,8 @@
+import Glibc
 import SyncCore
 import SyncEngine
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 /// What a mirror says of a share that is there no more.
@@ -48,6 +50,42 @@ import Testing
             trip[SharedTrip.folder + "index.html"] = WebServer.Answer("<Error/>", status: 403)
             let result = try await trip.mirror().run()
             #expect(result.end == .gone && result.isComplete && result.alreadyThere == 4)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `Of a share that has ended, what is missing or changed here is told, and not called here`(isGone: Bool)
+        async throws
+    {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            let names = ShareMirrorTests.names
+            unlink(trip.destination.appending(names[1]).string)
+            try trip.tree.write("edited", to: "home/paris/\(names[2])")
+            if isGone {
+                trip[SharedTrip.folder + "vacation.json"] = nil
+                trip[SharedTrip.folder + "index.html"] = nil
+            } else {
+                trip.publish(trip.photos(4), changes: ["2026-02-01": "2026-01-01"])
+            }
+            let result = try await trip.mirror().run()
+            #expect(result.end != nil && !result.isComplete && result.alreadyThere == 2 && result.failed == 0)
+            #expect(
+                result.kept.map(\.name) == [names[1], names[2]] && result.kept.map(\.reason) == [.deleted, .changed])
+            for name in names { unlink(trip.destination.appending(name).string) }
+            let nothing = try await trip.mirror().run()
+            #expect(!nothing.isComplete && nothing.alreadyThere == 0 && nothing.kept.count == 4)
+        }
+    }
+
+    @Test func `Where another file had a photo's name, not all of an ended share is here`() async throws {
+        try await SharedTrip.run { trip in
+            try trip.tree.write("mine", to: "home/paris/\(ShareMirrorTests.names[3])")
+            _ = try await trip.mirror().run()
+            trip[SharedTrip.folder + "vacation.json"] = nil
+            trip[SharedTrip.folder + "index.html"] = nil
+            let result = try await trip.mirror().run()
+            #expect(result.end == .gone && !result.isComplete && result.alreadyThere == 3 && result.kept.isEmpty)
         }
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncEngine
 import SyncSystem
@@ -47,6 +48,41 @@ import Testing
                     { $0[Self.manifest] = nil }, { _ in },
                 ])
             #expect(outcomes == ["4 lives", "1 lives", "failed", "0 doubtful", "0 ended"])
+        }
+    }
+
+    @Test func `A folder that is another one by now is not filled again, and what is back goes on`() async throws {
+        try await SharedTrip.run { trip in
+            let away = trip.tree.path("away")
+            let outcomes = try await watch(
+                trip,
+                [
+                    { rename($0.destination.string, away.string) },
+                    { mkdir($0.destination.string, 0o700) },
+                    {
+                        rmdir($0.destination.string)
+                        rename(away.string, $0.destination.string)
+                        $0.publish($0.photos(5))
+                    },
+                    { $0[Self.manifest] = nil }, { _ in },
+                ])
+            #expect(outcomes == ["4 lives", "failed", "failed", "1 lives", "0 doubtful", "0 ended"])
+        }
+    }
+
+    @Test func `A share that has ended ends the watch, though its folder is lost`() async throws {
+        try await SharedTrip.run { trip in
+            let error = await #expect(throws: StoreError.self) {
+                try await watch(
+                    trip,
+                    [
+                        {
+                            rename($0.destination.string, $0.tree.path("away").string)
+                            $0[Self.manifest] = nil
+                        }, { _ in },
+                    ])
+            }
+            #expect(error?.code == .notFound)
         }
     }
 

@@ -11,7 +11,7 @@ import SystemPackage
 import Testing
 
 @Suite struct ShareMirrorTests {
-    private static let names = (1...4).map { "00\($0)_2024-06-15_Paris.jpg" }
+    static let names = (1...4).map { "00\($0)_2024-06-15_Paris.jpg" }
     private static let own = [".sync-agent-mirror.json", "vacation.json"]
 
     @Test(arguments: ["index.html", "vacation.json", "", "index.html?source=ana"])

@@ -23,6 +23,46 @@ import Testing
         #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
     }
 
+    @Test func `a note in a folder that was emptied on purpose tells that its photos are gone`() async throws {
+        let photo = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        bench.disk.remove(photo)
+        #expect(try bench.scan()[0].problems.first?.message.contains("put a file (a note) into it") == true)
+        bench.disk.write("all of it was moved", to: Bench.gallery.appending("note.txt"))
+        let result = try bench.scan()[0]
+        #expect(result.problems.isEmpty && result.missing == 1)
+        #expect(try bench.states()[photo.string] == .missing)
+    }
+
+    @Test(arguments: [true, false])
+    func `photos that wait are neither missing nor forgotten while their drive is away`(isWholeFolder: Bool)
+        async throws
+    {
+        let drive = isWholeFolder ? Bench.gallery : Bench.gallery.appending("SD")
+        let (stored, new) = (drive.appending("a.jpg"), drive.appending("b.jpg"))
+        func mount(_ isMounted: Bool) {
+            isWholeFolder ? bench.disk.setMounted(isMounted) : bench.disk.setDrive(drive, isMounted: isMounted)
+        }
+        if !isWholeFolder { bench.disk.write("noon", to: Bench.gallery.appending("c.jpg")) }
+        bench.disk.write("sunset", to: stored)
+        mount(true)
+        try await bench.pass()
+        bench.disk.write("sunset, retouched", to: stored)
+        bench.disk.write("dawn", to: new)
+        try bench.scan()
+
+        mount(false)
+        try await bench.pass()
+        #expect(try bench.states()[stored.string] == .pending && bench.states()[new.string] == .pending)
+        #expect(try bench.status(new)?.error?.contains("Is its drive mounted?") == true)
+
+        mount(true)
+        await bench.time.advance(by: .seconds(86_400))
+        try await bench.pass()
+        #expect(try bench.states()[stored.string] == .uploaded && bench.states()[new.string] == .uploaded)
+    }
+
     @Test(arguments: [true, false])
     func `photos on a drive that is not mounted are not missing, and status says so`(isAlone: Bool) async throws {
         let drive = Bench.gallery.appending("SD")

@@ -77,6 +77,13 @@ import Testing
         #expect(view(complete).lines.last?.hasSuffix("all of it is here and stays.") == true)
         #expect(view(part).lines.last?.hasSuffix("what is here stays.") == true)
         #expect(view(nothing).lines.last?.hasSuffix("nothing of it was fetched.") == true)
+        let emptied = try result {
+            $0.end = .gone; $0.kept = [.init(name: "1.jpg", reason: .deleted)]
+        }
+        #expect(ExitStatus(emptied) == .failed)
+        #expect(view(emptied).lines[1] == "missing 1.jpg: it was here, and cannot be fetched any more")
+        #expect(view(emptied).lines.last?.hasSuffix("nothing of it is here any more.") == true)
+        #expect(view(emptied).changes == Array(view(emptied).lines.dropFirst()))
     }
 
     @Test func `Some failures are a part, failures alone are one`() throws {

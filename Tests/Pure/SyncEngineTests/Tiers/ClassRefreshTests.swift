@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import SyncCore
 import SyncEngine
@@ -61,6 +62,20 @@ import Testing
         #expect(result.seen == 3)
         #expect(result.unknown == 2)
         #expect(Set(bench.store.calls.map(\.key)) == ["users/ana/", "gallery-archive/ana/"])
+    }
+
+    @Test func `the next page is asked for while one is held against the ledger`() async throws {
+        for number in 0..<1_001 {
+            try await bench.memory.store([1], at: ObjectKey("users/ana/photos/\(number).dat"))
+        }
+        let isAsked = DispatchSemaphore(value: 0)
+        bench.store.add(StoreFault(.list, number: 2, .meanwhile { isAsked.signal() }))
+        var waits: [DispatchTimeoutResult] = []
+        let result = try await refresh().run { seen in
+            if seen == 1_000 { waits.append(isAsked.wait(timeout: .now() + 60)) }
+        }
+        #expect(waits == [.success])
+        #expect(result.seen == 1_001)
     }
 
     @Test func `an object that cannot be looked at is named, and stops none of the others`() async throws {

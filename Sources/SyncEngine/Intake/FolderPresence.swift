@@ -1,0 +1,51 @@
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// Whether a watched folder can tell what is not there any more: a drive that is not mounted looks like an empty folder, or
+/// like none. Everything here blocks.
+struct FolderPresence {
+    /// What a look at a folder has found.
+    struct Look {
+        fileprivate let folder: FolderRecord
+        /// Why nothing can be concluded from what is not seen in the folder.
+        fileprivate let away: String?
+        /// Places below it where a drive was mounted, and none is.
+        fileprivate let absentDrives: [FilePath]
+
+        /// Why a file that is not seen may be there all the same; `nil` when it is gone.
+        /// - Parameter file: below the folder.
+        func whyAway(_ file: FilePath) -> String? {
+            if let away { return away }
+            guard let drive = absentDrives.first(where: { file.starts(with: $0) }) else { return nil }
+            return "no drive is mounted at \(folder.path.pushing(drive).text.escapingControls)"
+        }
+    }
+
+    private struct FilesFound: Error {}
+
+    let ledger: Ledger
+    let scanner: any TreeScanner
+
+    /// Reads the folder until there is a file in it.
+    /// - Throws: ``LedgerError``.
+    func look(at folder: FolderRecord) throws -> Look {
+        let mounted = Set(scanner.mountPoints(below: folder.path))
+        let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
+        return Look(folder: folder, away: try whyAway(folder), absentDrives: absent)
+    }
+
+    private func whyAway(_ folder: FolderRecord) throws -> String? {
+        let name = folder.path.text.escapingControls
+        do {
+            try scanner.scan(root: folder.path, from: folder.path) { scanned in
+                if !scanned.files.isEmpty { throw FilesFound() }
+            }
+        } catch is FilesFound {
+            return nil
+        } catch let error as ScanError {
+            return "\(name) \(error.message)"
+        }
+        return try ledger.knownFileCount(folder.id) > 0 ? "\(name) is empty, and files are known in it" : nil
+    }
+}
